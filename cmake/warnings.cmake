@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# The warning set of every target that is ours; both gcc 12 and clang 14 are silent under it.
+add_library(rec_warnings INTERFACE)
+target_compile_options(rec_warnings INTERFACE
+  -Wall -Wextra -Wundef -Wshadow -Wvla -Wcast-align -Wpointer-arith -Wimplicit-fallthrough
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wconversion>)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+  target_compile_options(rec_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-Wmissing-variable-declarations>)
+else()
+  target_compile_options(rec_warnings INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wredundant-decls>)
+endif()
+if(REC_WERROR)
+  target_compile_options(rec_warnings INTERFACE -Werror)
+endif()
+
+# What every host-side target is compiled with; the sampler has flags of its own.
+add_library(rec_host INTERFACE)
+target_link_libraries(rec_host INTERFACE rec_warnings)
+target_include_directories(rec_host INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/formats ${PROJECT_BINARY_DIR}/generated)
+target_compile_definitions(rec_host INTERFACE _GNU_SOURCE)
+if(REC_SANITIZE)
+  target_compile_options(rec_host INTERFACE
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(rec_host INTERFACE -fsanitize=address,undefined)
+endif()
+
+# One static library a folder: its files are all the folder's .c files.
+function(rec_layer name)
+  cmake_parse_arguments(ARG "" "" "EXCLUDE;LINK" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  foreach(excluded IN LISTS ARG_EXCLUDE)
+    list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${excluded})
+  endforeach()
+  add_library(rec_${name} STATIC ${sources})
+  target_link_libraries(rec_${name} PUBLIC rec_host ${ARG_LINK})
+endfunction()

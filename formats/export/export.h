@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Output formats: one file a format, one table of operations. An exporter reads the resolved profile and
+ * appends bytes; compression and files are the caller's. No exporter knows where the profile is from.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct export_options {
+    bool embed_source; /* firefox: the text of source files that can be read */
+};
+
+struct exporter {
+    const char *name;            /* for --format */
+    const char *description;     /* one line, for help and for the list of written files */
+    const char *const *suffixes; /* NULL-terminated; ".pb.gz", … the first is the usual one */
+    const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
+    int (*write)(const struct profile *profile, const struct export_options *options,
+                 struct buffer *out, struct error *error);
+};
+
+extern const struct exporter export_pprof;
+extern const struct exporter export_firefox;
+extern const struct exporter export_collapsed;
+extern const struct exporter export_speedscope;
+
+/* All of them, NULL-terminated, in the order of help. */
+extern const struct exporter *const exporters[];
+
+const struct exporter *exporter_by_name(const char *name);
+/* By the longest suffix that the path ends with; *compress: the output is to be gzipped. */
+const struct exporter *exporter_by_path(const char *path, bool *compress);
+
+/* Runs the exporter into the buffer, gzipped if asked. */
+int export_to_buffer(const struct exporter *exporter, const struct profile *profile,
+                     const struct export_options *options, bool compress, struct buffer *out,
+                     struct error *error);

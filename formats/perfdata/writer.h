@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights in ns
+ * as period). Crash-safe: the header always describes a valid file; data.size is moved forward at
+ * record boundaries by perfdata_checkpoint(), the feature table appears only in perfdata_finish().
+ *
+ *     0    header: magic, sizes, places, feature bits (zero until finished)
+ *     104  attrs, ids
+ *     …    data: records                        ◀── grows
+ *     end  feature table and feature payloads   ◀── perfdata_finish()
+ *
+ * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned by
+ * every later call.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Callchain context markers, and record misc bits that callers pass. */
+#define PERFDATA_CONTEXT_USER ((uint64_t)-512)
+#define PERFDATA_CONTEXT_KERNEL ((uint64_t)-128)
+
+/* Private feature bits: far above perf's own; unknown bits are ignored by every reader. */
+enum {
+    PERFDATA_FEATURE_SUMMARY = 240, /* versioned key=value text of the recording's summary */
+    PERFDATA_FEATURE_SYMBOLS = 241, /* the names found, see src/convert/ */
+};
+
+struct perfdata_config {
+    uint64_t period_ns;       /* nominal */
+    uint64_t start_time_ns;   /* CLOCK_MONOTONIC of the first possible sample */
+    uint64_t start_wall_ns;   /* CLOCK_REALTIME of the same instant */
+    bool exclude_kernel;
+    const char *event_name;   /* "cpu-clock:u", … */
+    const char *const *argv;  /* NULL: the command line is left out; borrowed until finish */
+};
+
+struct perfdata_writer; /* opaque */
+
+/* fd: an empty regular file, opened read-write; borrowed. */
+int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perfdata_config *config);
+void perfdata_writer_close(struct perfdata_writer *writer);
+
+/* time_ns 0 sorts before everything. */
+struct perfdata_task {
+    uint32_t pid, tid;
+    uint32_t parent_pid, parent_tid; /* FORK and EXIT */
+    uint64_t time_ns;
+};
+
+int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_task *task,
+                        const char *name, bool is_exec);
+int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task);
+int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
+
+struct perfdata_mapping {
+    uint32_t pid, tid;
+    uint64_t time_ns;
+    uint64_t start_avma, bytes, file_offset;
+    uint32_t protection; /* PROT_*; must hold PROT_EXEC to be seen by other readers */
+    const char *path;
+    uint8_t build_id[20];
+    size_t build_id_bytes; /* 0: none; the build-ids also land in the BUILD_ID feature */
+};
+int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping);
+
+struct perfdata_sample {
+    uint32_t pid, tid;
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    const uint64_t *frames; /* innermost first: PC, then raw return addresses */
+    size_t frame_count;     /* at least 1 */
+};
+/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). */
+int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
+
+int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns);
+
+/* Everything before is older than everything after the next one. */
+int perfdata_write_round(struct perfdata_writer *writer);
+
+/* Flushes, then publishes data.size: what is written so far survives a crash. */
+int perfdata_checkpoint(struct perfdata_writer *writer);
+
+/* A private feature for finish(); the bytes are copied. */
+int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes, size_t size);
+
+/* Flushes and writes the feature table; nothing can be written afterwards. */
+int perfdata_finish(struct perfdata_writer *writer);
+
+uint64_t perfdata_bytes_written(const struct perfdata_writer *writer);
+
+/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant sees
+ * a valid file, with or without features). */
+int perfdata_replace_feature(int fd, unsigned bit, const void *bytes, size_t size,
+                             struct error *error);

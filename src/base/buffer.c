@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/buffer.h"
+
+#include "base/array.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buffer_free(struct buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (struct buffer){0};
+}
+
+void buffer_clear(struct buffer *buffer)
+{
+    buffer->size = 0;
+    buffer->failed = false;
+}
+
+/* Room for size more bytes, or NULL with the failure noted. */
+static uint8_t *extend(struct buffer *buffer, size_t size)
+{
+    size_t need;
+    if (buffer->failed || __builtin_add_overflow(buffer->size, size, &need) ||
+        array_reserve((void **)&buffer->bytes, &buffer->capacity, need, 1) != 0) {
+        buffer->failed = true;
+        return NULL;
+    }
+    uint8_t *room = buffer->bytes + buffer->size;
+    buffer->size = need;
+    return room;
+}
+
+void buffer_append(struct buffer *buffer, const void *bytes, size_t size)
+{
+    uint8_t *room = size ? extend(buffer, size) : NULL;
+    if (room)
+        memcpy(room, bytes, size);
+}
+
+void buffer_zeros(struct buffer *buffer, size_t size)
+{
+    uint8_t *room = size ? extend(buffer, size) : NULL;
+    if (room)
+        memset(room, 0, size);
+}
+
+void buffer_text(struct buffer *buffer, const char *text)
+{
+    buffer_append(buffer, text, strlen(text));
+}
+
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !extend(buffer, (size_t)length + 1)) {
+        buffer->failed = true;
+        return;
+    }
+    va_start(args, format);
+    vsnprintf((char *)buffer->bytes + buffer->size - (size_t)length - 1, (size_t)length + 1, format,
+              args);
+    va_end(args);
+    buffer->size--; /* the terminator is not content */
+}
+
+static void append_little_endian(struct buffer *buffer, uint64_t value, size_t size)
+{
+    uint8_t bytes[8];
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    buffer_append(buffer, bytes, size);
+}
+
+void buffer_u8(struct buffer *buffer, uint8_t value)
+{
+    append_little_endian(buffer, value, 1);
+}
+
+void buffer_u16(struct buffer *buffer, uint16_t value)
+{
+    append_little_endian(buffer, value, 2);
+}
+
+void buffer_u32(struct buffer *buffer, uint32_t value)
+{
+    append_little_endian(buffer, value, 4);
+}
+
+void buffer_u64(struct buffer *buffer, uint64_t value)
+{
+    append_little_endian(buffer, value, 8);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A growable run of bytes that is only appended to. Running out of memory is sticky: append freely,
+ * look at `failed` once at the end. Integers are written little-endian, whatever the host.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer {
+    uint8_t *bytes; /* owned; NULL while empty */
+    size_t size;
+    size_t capacity;
+    bool failed; /* an append found no memory; the content is incomplete */
+};
+
+void buffer_free(struct buffer *buffer);
+
+/* Empties it and keeps the memory. */
+void buffer_clear(struct buffer *buffer);
+
+void buffer_append(struct buffer *buffer, const void *bytes, size_t size);
+void buffer_zeros(struct buffer *buffer, size_t size);
+void buffer_text(struct buffer *buffer, const char *text);
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void buffer_u8(struct buffer *buffer, uint8_t value);
+void buffer_u16(struct buffer *buffer, uint16_t value);
+void buffer_u32(struct buffer *buffer, uint32_t value);
+void buffer_u64(struct buffer *buffer, uint64_t value);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/cursor.h"
+
+#include <string.h>
+
+static void fail(struct cursor *c)
+{
+    c->failed = true;
+    c->at = c->size;
+}
+
+const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
+{
+    if (c->failed || size > cursor_left(c)) {
+        fail(c);
+        return NULL;
+    }
+    const uint8_t *bytes = c->bytes + c->at;
+    c->at += (size_t)size;
+    return bytes;
+}
+
+void cursor_skip(struct cursor *c, uint64_t size)
+{
+    (void)cursor_bytes(c, size);
+}
+
+void cursor_seek(struct cursor *c, uint64_t offset)
+{
+    if (c->failed || offset > c->size)
+        fail(c);
+    else
+        c->at = (size_t)offset;
+}
+
+uint8_t cursor_u8(struct cursor *c)
+{
+    const uint8_t *bytes = cursor_bytes(c, 1);
+    return bytes ? bytes[0] : 0;
+}
+
+uint16_t cursor_u16(struct cursor *c)
+{
+    uint16_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap16(value) : value;
+}
+
+uint32_t cursor_u32(struct cursor *c)
+{
+    uint32_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap32(value) : value;
+}
+
+uint64_t cursor_u64(struct cursor *c)
+{
+    uint64_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap64(value) : value;
+}
+
+uint64_t cursor_uleb128(struct cursor *c)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = cursor_u8(c);
+        uint64_t bits = byte & 0x7fu;
+        if (shift >= 64 ? bits != 0 : (shift == 63 && bits > 1))
+            fail(c);
+        if (c->failed)
+            return 0;
+        if (shift < 64)
+            value |= bits << shift;
+        if (!(byte & 0x80))
+            return value;
+    }
+}
+
+int64_t cursor_sleb128(struct cursor *c)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = cursor_u8(c);
+        uint64_t bits = byte & 0x7fu;
+        if (shift >= 63 && bits != 0 && bits != 0x7f)
+            fail(c);
+        if (c->failed)
+            return 0;
+        if (shift < 64)
+            value |= bits << shift;
+        if (!(byte & 0x80)) {
+            if (shift + 7 < 64 && (byte & 0x40))
+                value |= ~UINT64_C(0) << (shift + 7);
+            return (int64_t)value;
+        }
+    }
+}
+
+const char *cursor_string(struct cursor *c)
+{
+    if (c->failed)
+        return NULL;
+    const uint8_t *start = c->bytes + c->at;
+    const uint8_t *end = cursor_left(c) ? memchr(start, 0, cursor_left(c)) : NULL;
+    if (!end) {
+        fail(c);
+        return NULL;
+    }
+    c->at += (size_t)(end - start) + 1;
+    return (const char *)start;
+}
+
+struct cursor cursor_sub(struct cursor *c, uint64_t size)
+{
+    const uint8_t *bytes = cursor_bytes(c, size);
+    struct cursor sub = cursor_of(bytes, bytes ? (size_t)size : 0);
+    sub.failed = !bytes;
+    sub.swapped = c->swapped;
+    return sub;
+}

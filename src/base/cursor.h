@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bounded reader that every parser uses: a position in (bytes, size) that never leaves it.
+ * Reading past the end sets `failed`, yields 0 and stays at the end: parse on, check once. No length
+ * or offset from a file reaches pointer arithmetic anywhere else.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cursor {
+    const uint8_t *bytes; /* borrowed */
+    size_t size;
+    size_t at;     /* invariant: at <= size */
+    bool failed;   /* something was read that is not there, or is not well formed */
+    bool swapped;  /* integers are in the other byte order */
+};
+
+static inline struct cursor cursor_of(const void *bytes, size_t size)
+{
+    return (struct cursor){.bytes = bytes, .size = size};
+}
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+    return c->size - c->at;
+}
+
+uint8_t cursor_u8(struct cursor *c);
+uint16_t cursor_u16(struct cursor *c);
+uint32_t cursor_u32(struct cursor *c);
+uint64_t cursor_u64(struct cursor *c);
+
+/* LEB128; more than 64 bits of value is a failure. */
+uint64_t cursor_uleb128(struct cursor *c);
+int64_t cursor_sleb128(struct cursor *c);
+
+/* size bytes in place, or NULL (and failed). */
+const uint8_t *cursor_bytes(struct cursor *c, uint64_t size);
+void cursor_skip(struct cursor *c, uint64_t size);
+
+/* Moves to an absolute offset. */
+void cursor_seek(struct cursor *c, uint64_t offset);
+
+/* A NUL-terminated string in place; NULL (and failed) when no terminator is left. */
+const char *cursor_string(struct cursor *c);
+
+/* The next size bytes as a cursor of their own; empty and failed when they are not there. */
+struct cursor cursor_sub(struct cursor *c, uint64_t size);

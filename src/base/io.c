@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int io_write(int fd, const void *bytes, size_t size)
+{
+    const char *p = bytes;
+    while (size > 0) {
+        ssize_t n = write(fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        p += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int io_pwrite(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+    const char *p = bytes;
+    while (size > 0) {
+        ssize_t n = pwrite(fd, p, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        p += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int io_pread(int fd, void *bytes, size_t size, uint64_t offset)
+{
+    char *p = bytes;
+    while (size > 0) {
+        ssize_t n = pread(fd, p, size, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -ENODATA;
+        p += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+int io_read_all(int fd, struct buffer *out, size_t limit)
+{
+    char chunk[65536];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof(chunk));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            return out->failed ? -ENOMEM : 0;
+        if ((size_t)n > limit - out->size)
+            return -EFBIG;
+        buffer_append(out, chunk, (size_t)n);
+    }
+}
+
+int io_read_file(const char *path, struct buffer *out, size_t limit)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int err = io_read_all(fd, out, limit);
+    close(fd);
+    return err;
+}
+
+static int out_failed(const struct out_file *out, int err, struct error *error)
+{
+    return error_set(error, err, "cannot write %s: %s", out->path, strerror(-err));
+}
+
+int out_open(struct out_file *out, const char *path, struct error *error)
+{
+    *out = (struct out_file){.fd = -1};
+    int length = snprintf(out->path, sizeof(out->path), "%s", path);
+    if (length < 0 || (size_t)length >= sizeof(out->path))
+        return out_failed(out, -ENAMETOOLONG, error);
+    char directory[4096];
+    snprintf(directory, sizeof(directory), "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (!slash)
+        strcpy(directory, ".");
+    else
+        slash[slash == directory ? 1 : 0] = '\0';
+    out->fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (out->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+        snprintf(out->temporary, sizeof(out->temporary), "%s.%d.tmp", path, (int)getpid());
+        out->fd = open(out->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+    }
+    return out->fd < 0 ? out_failed(out, -errno, error) : 0;
+}
+
+/* linkat() does not replace an existing file: link under a name of our own, then rename. */
+static int link_into_place(struct out_file *out)
+{
+    char descriptor[64];
+    snprintf(descriptor, sizeof(descriptor), "/proc/self/fd/%d", out->fd);
+    if (linkat(AT_FDCWD, descriptor, AT_FDCWD, out->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return -errno;
+    snprintf(out->temporary, sizeof(out->temporary), "%s.%d.tmp", out->path, (int)getpid());
+    if (linkat(AT_FDCWD, descriptor, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) != 0)
+        return -errno;
+    return rename(out->temporary, out->path) == 0 ? 0 : -errno;
+}
+
+int out_commit(struct out_file *out, struct error *error)
+{
+    int err = 0;
+    if (out->temporary[0] == '\0')
+        err = link_into_place(out);
+    else if (rename(out->temporary, out->path) != 0)
+        err = -errno;
+    if (err == 0)
+        out->temporary[0] = '\0';
+    out_discard(out);
+    return err ? out_failed(out, err, error) : 0;
+}
+
+void out_discard(struct out_file *out)
+{
+    if (out->fd >= 0)
+        close(out->fd);
+    if (out->temporary[0])
+        unlink(out->temporary);
+    out->fd = -1;
+    out->temporary[0] = '\0';
+}

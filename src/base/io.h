@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* Files, read and written whole. All return 0 or a negative errno. */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* All of size bytes, through EINTR and short counts. io_pread: -ENODATA when the file ends before. */
+int io_write(int fd, const void *bytes, size_t size);
+int io_pwrite(int fd, const void *bytes, size_t size, uint64_t offset);
+int io_pread(int fd, void *bytes, size_t size, uint64_t offset);
+
+/* Reads from the current position to the end; -EFBIG past limit bytes. Works for pipes and /proc. */
+int io_read_all(int fd, struct buffer *out, size_t limit);
+int io_read_file(const char *path, struct buffer *out, size_t limit);
+
+/*
+ * A file that appears under its final name only when it is complete: an unnamed file in the target
+ * directory, linked into place by out_commit(). Nothing is left behind by out_discard(), by exit or by
+ * a crash.
+ */
+struct out_file {
+    int fd;
+    char path[4096]; /* final name */
+    char temporary[4128]; /* only where the file system has no unnamed files; else empty */
+};
+
+int out_open(struct out_file *out, const char *path, struct error *error);
+int out_commit(struct out_file *out, struct error *error);
+void out_discard(struct out_file *out);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A bounded reader of ELF files (64-bit, little-endian): what recording and unwinding need, without
+ * libelf. Read with pread into private memory, so that a file that is truncated or replaced while we
+ * read cannot fault us; every offset and count is checked. Immutable once opened.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct elf_segment {
+    uint32_t type;  /* PT_* */
+    uint32_t flags; /* PF_* */
+    uint64_t offset;
+    uint64_t svma;
+    uint64_t file_bytes;
+    uint64_t memory_bytes;
+};
+
+struct elf_section {
+    const char *name; /* borrowed from the file */
+    uint32_t type;    /* SHT_* */
+    uint64_t flags;
+    uint64_t svma;
+    uint64_t offset;
+    uint64_t bytes; /* as stored, before decompression */
+    uint32_t link;
+    uint64_t entry_bytes;
+};
+
+struct elf_file; /* opaque */
+
+/* fd is read, not kept. -ENOEXEC: not an ELF file that we read. */
+int elf_open(struct elf_file **out, int fd, struct error *error);
+/* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
+int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
+void elf_close(struct elf_file *elf);
+
+uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN, … */
+uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, … */
+uint64_t elf_entry_svma(const struct elf_file *elf);
+size_t elf_segment_count(const struct elf_file *elf);
+const struct elf_segment *elf_segment(const struct elf_file *elf, size_t index);
+size_t elf_section_count(const struct elf_file *elf);
+const struct elf_section *elf_section(const struct elf_file *elf, size_t index);
+const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name);
+
+/* The content, decompressed when SHF_COMPRESSED (zlib; at most 1 GiB). Appended to out. */
+int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
+                     struct buffer *out, struct error *error);
+
+/* The GNU build-id: its size (0: none) and up to 20 bytes. */
+size_t elf_build_id(const struct elf_file *elf, uint8_t id[20]);
+
+/* PT_INTERP; NULL for static programs and most libraries. */
+const char *elf_interpreter(const struct elf_file *elf);
+
+/* A Go program, whatever it is linked with (.go.buildinfo, .note.go.buildid). */
+bool elf_is_go(const struct elf_file *elf);
+
+/*
+ * The load bias: avma - svma, from one executable mapping of the file (start address and file offset as
+ * in /proc/PID/maps). Not always start - offset: a segment's address and offset may differ, and one
+ * mapping may begin inside a segment.
+ *
+ *     file    ──offset──▶ ┌ segment: offset, svma ┐        svma of the mapping's first byte =
+ *     process ──start──▶  └───────────────────────┘        segment.svma + (offset - segment.offset)
+ *
+ * -ENOENT: no executable segment holds that offset.
+ */
+int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
+                  uint64_t *bias);
+
+/* Reads [svma, svma + size) as it lies in the file; -ENOENT outside of every segment's file part. */
+int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The profile model: what every exporter and the report read. No i/o, no ELF, no format.
+ *
+ * It is built in two passes, because names are found once for each distinct address, not for each
+ * sample:
+ *
+ *     load      samples ──▶ calls (parent, address) ──▶ addresses (lib, svma)          unnamed
+ *     resolve   each address ──▶ 1..n frames, outermost first (inlined calls)          named
+ *               each call    ──▶ stack (parent, frame), one node a frame
+ *
+ *     sample ─▶ stack ─▶ parent ─▶ … ─▶ root          struct profile_stack: parent is always an
+ *                 │                                   earlier index, or PROFILE_NONE
+ *               frame ─▶ func ─▶ name, file, line of its definition
+ *                 └────▶ lib, svma, line, symbol, inline depth
+ *
+ * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of one
+ * interner. Times are CLOCK_MONOTONIC ns, weights CPU ns. Not thread-safe.
+ */
+#pragma once
+
+#include "base/intern.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_NONE UINT32_MAX
+
+enum profile_category {
+    PROFILE_USER,
+    PROFILE_KERNEL,
+    PROFILE_LIBRARY,   /* code of shared libraries */
+    PROFILE_JIT,       /* code outside of every file */
+    PROFILE_SYNTHETIC, /* [exec and dynamic linking], [exit], [truncated]: no code at all */
+    PROFILE_CATEGORIES,
+};
+
+struct profile_lib {
+    uint32_t path; /* string; "[kernel]", "[exit]" … for what is not a file */
+    uint32_t name; /* string; the path's last component */
+    uint8_t build_id[20];
+    uint8_t build_id_bytes;
+    bool is_synthetic;    /* a name in brackets: no file, its frames carry the name itself */
+    bool has_functions;   /* set while resolving: some address got a name, … */
+    bool has_files;       /* … a file, … */
+    bool has_lines;       /* … a line, */
+    bool has_inlines;
+    uint64_t base_svma;   /* address of the first PT_LOAD (page aligned); 0 when the file is not there */
+    /* One place where it was mapped, for formats that speak of runtime addresses. */
+    uint64_t map_start_avma, map_end_avma, map_file_offset, map_bias;
+};
+
+struct profile_address { /* unique; callers' addresses are already less one */
+    uint32_t lib;        /* PROFILE_NONE: outside of every mapping, svma is then the avma */
+    uint64_t svma;
+    /* After resolving: frames[first_frame .. + frame_count), outermost first. */
+    uint32_t first_frame, frame_count;
+};
+
+struct profile_call { /* a node of the unnamed call tree */
+    uint32_t parent;
+    uint32_t address;
+    uint32_t stack; /* after resolving: its innermost stack node */
+};
+
+struct profile_func {
+    uint32_t name;        /* demangled */
+    uint32_t system_name; /* as in the symbol table; the same as name when it was not mangled */
+    uint32_t lib;
+    uint32_t file; /* string or PROFILE_NONE */
+    uint32_t line; /* of the definition, 0: unknown */
+};
+
+struct profile_symbol { /* a piece of machine code with a name */
+    uint32_t lib;
+    uint32_t name;
+    uint64_t svma;
+    uint64_t bytes; /* 0: unknown */
+};
+
+struct profile_frame {
+    uint32_t func;
+    uint32_t lib;
+    uint64_t svma;
+    uint32_t file;         /* of the line; string or PROFILE_NONE */
+    uint32_t line;         /* being executed, or of the call into the next inner frame; 0: unknown */
+    uint32_t column;       /* 0: unknown */
+    uint32_t symbol;       /* PROFILE_NONE: unknown */
+    uint32_t inline_depth; /* 0: the function whose code it is; 1 the first one inlined into it, … */
+    enum profile_category category;
+};
+
+struct profile_stack {
+    uint32_t parent;
+    uint32_t frame;
+};
+
+struct profile_process {
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint32_t name; /* of the main thread, after exec */
+    uint64_t start_ns, end_ns; /* end 0: still running at the end */
+};
+
+struct profile_thread {
+    uint32_t process;
+    uint32_t tid;
+    uint32_t name;
+    bool is_main;
+    uint64_t start_ns, end_ns;
+};
+
+struct profile_sample {
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    uint32_t thread;
+    uint32_t call;  /* PROFILE_NONE: no stack */
+    uint32_t stack; /* after resolving */
+};
+
+struct profile_note { /* the recording's summary: key and value, in order */
+    uint32_t key, value;
+};
+
+struct profile {
+    struct intern *strings;
+
+    struct profile_lib *libs;
+    size_t lib_count, lib_capacity;
+    struct profile_address *addresses;
+    size_t address_count, address_capacity;
+    struct profile_call *calls;
+    size_t call_count, call_capacity;
+    struct profile_func *funcs;
+    size_t func_count, func_capacity;
+    struct profile_symbol *symbols;
+    size_t symbol_count, symbol_capacity;
+    struct profile_frame *frames;
+    size_t frame_count, frame_capacity;
+    struct profile_stack *stacks;
+    size_t stack_count, stack_capacity;
+    struct profile_process *processes;
+    size_t process_count, process_capacity;
+    struct profile_thread *threads;
+    size_t thread_count, thread_capacity;
+    struct profile_sample *samples; /* in time order once loaded */
+    size_t sample_count, sample_capacity;
+    struct profile_note *notes;
+    size_t note_count, note_capacity;
+
+    uint64_t period_ns;     /* nominal */
+    uint64_t start_ns;      /* CLOCK_MONOTONIC of the start */
+    uint64_t end_ns;
+    uint64_t start_wall_ns; /* CLOCK_REALTIME of start_ns; 0: unknown */
+    uint32_t product;       /* string: the program's name */
+    uint32_t command_line;  /* string or PROFILE_NONE */
+    uint32_t os;            /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
+    uint32_t cpu;           /* model or PROFILE_NONE */
+    uint32_t cpus_online;   /* 0: unknown */
+    uint32_t event_name;    /* "cpu-clock:u" */
+
+    struct profile_index *index; /* private: the hash tables behind the profile_*_id() calls */
+    bool failed;                 /* memory ran out: incomplete */
+};
+
+struct profile *profile_new(void);
+void profile_free(struct profile *profile);
+
+uint32_t profile_string(struct profile *profile, const char *text);
+const char *profile_text(const struct profile *profile, uint32_t string); /* "" for PROFILE_NONE */
+
+/* Each returns the index of an equal element, added when it is new. */
+uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t *build_id,
+                        size_t build_id_bytes);
+uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma);
+uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address);
+uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
+uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
+uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t frame);
+
+/* Adds a frame, unconditionally (addresses are resolved once each). */
+uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
+
+/* After every address has its frames: fills calls[].stack and samples[].stack. */
+void profile_link_stacks(struct profile *profile);
+
+void profile_add_note(struct profile *profile, const char *key, const char *value);
+/* The value of a note, or NULL. */
+const char *profile_note(const struct profile *profile, const char *key);
+
+/* Sum of all weights. */
+uint64_t profile_total_ns(const struct profile *profile);

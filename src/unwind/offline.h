@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The offline unwinder: registers and stack bytes that were captured in the target, and the map of its
+ * modules, give frames. Finishes what the sampler's rows could not do, and everything that was
+ * captured as registers and stack to begin with. Launcher side; no threads of its own, may be called from any.
+ */
+#pragma once
+
+#include "unwind/module.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One executable mapping of the process at the time of the sample. */
+struct offline_mapping {
+    uint64_t start_avma;
+    uint64_t end_avma;
+    uint64_t bias;                      /* avma - svma */
+    const struct unwind_module *module; /* NULL: no CFI known (JIT code, unreadable file) */
+};
+
+enum offline_end {
+    OFFLINE_ROOT,      /* reached a frame whose return address is undefined */
+    OFFLINE_CUT,       /* the captured bytes end before the stack does */
+    OFFLINE_NO_CFI,    /* a PC without CFI, and no valid frame-pointer step */
+    OFFLINE_UNMAPPED,  /* a PC outside every mapping */
+    OFFLINE_TOO_DEEP,  /* more than the frames asked for */
+};
+
+struct offline_result {
+    size_t frame_count;
+    enum offline_end end;
+};
+
+/* Writes the PCs, innermost first: the first is regs' PC, the others return addresses as they stand on
+ * the stack (interrupted PCs behind a signal frame as they are; bit i of signal_frames, when not NULL,
+ * marks frame i (i < 64 * words) as an interrupted PC). mappings are sorted and do not overlap. */
+struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
+                                     const struct full_regs *regs, bool first_is_return_address,
+                                     const struct stack_view *stack, uint64_t *frames,
+                                     size_t max_frames);

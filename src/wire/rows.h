@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unwind rows: what the launcher compiles out of CFI and the sampler applies, in shared memory.
+ *
+ * A row says how to step out of every PC from its start up to the start of the next row:
+ *
+ *     rows of one module, sorted by start          kind   caller's registers
+ *     ┌────────────┬────────────┐
+ *     │ start 0x40 │ rule ──────┼──▶  SP        CFA = SP + 8n              SP' = CFA
+ *     │ start 0x44 │ rule       │     FP        CFA = FP + 8n              PC' = *(CFA - 8)
+ *     │ start 0x50 │ rule       │     SP_DEREF  CFA = *(SP + 8n) + 8m      FP' = FP, *(CFA - 8k)
+ *     └────────────┴────────────┘     FP_DEREF  CFA = *(FP + 8n) + 8m            or *FP
+ *
+ * CFA (canonical frame address) is the value of SP before the call instruction pushed the return
+ * address. Gaps between functions are rows of kind NONE, so that a lookup never takes a neighbour's rule.
+ *
+ * Address kinds: an svma is an address as the ELF file states it, an avma one in a running process;
+ * avma = svma + load bias. `start` is an svma relative to the table's base_svma, so one table serves
+ * every process that maps the same file.
+ *
+ * This header is the contract between the two sides: sizes and bit positions are pinned below.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum row_kind {
+    ROW_NONE = 0,     /* no CFI here: a frame-pointer step, if it validates */
+    ROW_SP = 1,       /* CFA = SP + 8n */
+    ROW_FP = 2,       /* CFA = FP + 8n */
+    ROW_SP_DEREF = 3, /* CFA = *(SP + 8n) + 8m */
+    ROW_FP_DEREF = 4, /* CFA = *(FP + 8n) + 8m */
+    ROW_PLT = 5,      /* CFA = SP + 8 + (low four bits of PC >= n ? 8 : 0) */
+    ROW_SIGNAL = 6,   /* a signal frame: the kernel's ucontext lies at SP */
+    ROW_END = 7,      /* the return address is undefined: the outermost frame */
+    ROW_COMPLEX = 8,  /* has a rule that does not fit: finished by the launcher */
+};
+
+/* How the caller's FP is found; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */
+enum {
+    ROW_FP_SAME = 0,    /* unchanged */
+    ROW_FP_AT_FP = 255, /* *(FP): frames that realign the stack save it there */
+};
+
+/*
+ * rule, from the low bit:  kind:4  fp:8  then
+ *     SP, FP, PLT:         n:20 unsigned
+ *     SP_DEREF, FP_DEREF:  n:10 signed, m:10 signed
+ */
+struct row {
+    uint32_t start;
+    uint32_t rule;
+};
+_Static_assert(sizeof(struct row) == 8, "the size of the tables counts on it");
+
+#define ROW_OFFSET_MAX ((UINT32_C(1) << 20) - 1)
+
+static inline uint32_t row_rule(enum row_kind kind, uint32_t fp, uint32_t n)
+{
+    return (uint32_t)kind | fp << 4 | n << 12;
+}
+
+static inline uint32_t row_rule_deref(enum row_kind kind, uint32_t fp, int32_t n, int32_t m)
+{
+    return (uint32_t)kind | fp << 4 | ((uint32_t)n & 0x3ff) << 12 | ((uint32_t)m & 0x3ff) << 22;
+}
+
+static inline enum row_kind row_kind(uint32_t rule)
+{
+    return (enum row_kind)(rule & 0xf);
+}
+
+static inline uint32_t row_fp(uint32_t rule)
+{
+    return rule >> 4 & 0xff;
+}
+
+static inline uint32_t row_n(uint32_t rule)
+{
+    return rule >> 12;
+}
+
+static inline int32_t row_deref_n(uint32_t rule)
+{
+    return (int32_t)(rule << 10) >> 22;
+}
+
+static inline int32_t row_deref_m(uint32_t rule)
+{
+    return (int32_t)rule >> 22;
+}
+
+/* One executable mapping of one process. */
+struct wire_module {
+    uint64_t start_avma;
+    uint64_t end_avma;
+    uint64_t base_avma;  /* where the table's base_svma lies in this process */
+    uint32_t rows_first; /* index into the shared rows */
+    uint32_t rows_count; /* 0: nothing is known here (JIT code): frame-pointer steps only */
+};
+_Static_assert(sizeof(struct wire_module) == 32, "arrays of them are shared");
