@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One recording: starts the command under the sampler, collects, writes rec.data. Everything that a user
+ * sees of it is in the result; nothing is printed here.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum record_engine {
+    RECORD_ENGINE_AUTO,
+    RECORD_ENGINE_PERF_TRAP,
+    RECORD_ENGINE_TIMER,
+};
+const char *record_engine_name(enum record_engine engine); /* "perf-trap", "timer" */
+
+#define RECORD_FREQUENCY_DEFAULT 999
+#define RECORD_FREQUENCY_MAX 20000
+
+struct record_options {
+    char *const *argv;   /* the command and its arguments, NULL-terminated */
+    const char *output;  /* path of rec.data */
+    uint32_t frequency;  /* 1 .. RECORD_FREQUENCY_MAX */
+    enum record_engine engine;
+    bool no_command_line; /* leave argv out of the file */
+    uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
+    bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
+};
+
+enum record_loss { /* why samples are not in the file; each is counted in samples */
+    RECORD_LOST_RING_FULL,
+    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
+    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
+    RECORD_LOST_OTHER,     /* crash in progress, stale launcher, damaged record */
+    RECORD_LOSSES,
+};
+const char *record_loss_name(enum record_loss loss);
+
+enum record_cut { /* why a stack is not complete */
+    RECORD_CUT_NO_CFI,      /* code without unwind data and without a frame pointer */
+    RECORD_CUT_UNMAPPED,    /* a PC outside of every file */
+    RECORD_CUT_STACK_COPY,  /* deeper than the bytes that were copied */
+    RECORD_CUT_FOREIGN,     /* the stack pointer was on no known stack */
+    RECORD_CUT_DEEP,        /* more frames than fit: both ends are kept */
+    RECORD_CUT_ROOT,        /* ended, but not in the entry function or the thread start */
+    RECORD_CUTS,
+};
+const char *record_cut_name(enum record_cut cut);
+
+struct record_not_followed {
+    pid_t pid;
+    char name[64];
+    const char *reason; /* static text */
+};
+
+struct record_summary {
+    enum record_engine engine;
+    const char *engine_reason; /* why not perf-trap; NULL */
+    uint32_t frequency_asked;
+    uint64_t wall_ns;
+    uint64_t cpu_billed_ns; /* rusage of the tree */
+    uint64_t cpu_seen_ns;   /* sum of all weights */
+    uint64_t samples;       /* taken by signal; synthetic settling records not counted */
+    uint64_t complete;
+    uint64_t cut[RECORD_CUTS];
+    uint64_t lost[RECORD_LOSSES];
+    uint64_t merged; /* signals whose weight went into the next sample */
+    uint64_t misses; /* samples finished by the launcher */
+    uint64_t checked, check_differed; /* self-check */
+    uint32_t processes, threads;
+    struct record_not_followed *not_followed; /* owned; freed by record_summary_free() */
+    size_t not_followed_count, not_followed_capacity;
+    struct { char path[256]; uint64_t misses; } worst_module; /* most misses */
+    uint64_t handler_p50_ns, handler_p99_ns, handler_max_ns;
+    uint64_t tables_ready_ns; /* from the program's start to its first complete table */
+    uint64_t compile_ns;      /* CPU spent compiling rows */
+    uint64_t rows;
+    uint64_t launcher_cpu_ns; /* rec's own, while recording */
+    uint64_t file_bytes;
+};
+void record_summary_free(struct record_summary *summary);
+
+struct record_result {
+    bool started;    /* the command ran */
+    int wait_status; /* as from waitpid, when started */
+    int exit_status; /* when not started: 125, 126 or 127 */
+    struct record_summary summary;
+};
+
+/* 0: the recording ended and its file is complete. Otherwise the error says what failed; result->started
+ * tells whether the command ran all the same. */
+int record_run(const struct record_options *options, struct record_result *result,
+               struct error *error);
+
+/* What this machine and user could do, without recording: for `rec doctor`. */
+struct record_probe {
+    bool perf_trap;
+    char perf_trap_reason[160]; /* why not */
+    uint32_t tick_hz;           /* limits the timer engine's rate */
+    int perf_event_paranoid;    /* -2: cannot be read */
+    bool kernel_stacks;
+};
+void record_probe(struct record_probe *probe);
