@@ -36,7 +36,8 @@ static const char overview[] =
     "  --no-cmdline          leave the command line out of the files\n"
     "  --help, --version\n"
     "\n"
-    "Exit status: the command's own; 125 when rec failed, 126 cannot run it, 127 no such command.\n";
+    "Exit status: the command's own; 125 when rec failed, 126 cannot run it, 127 no such "
+    "command.\n";
 
 static const char record_help[] =
     "rec [record] [OPTION...] [--] COMMAND [ARGUMENT...]\n"
@@ -61,14 +62,16 @@ static const char record_help[] =
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
     "\n"
-    "Exit status: the command's own, also its death signal, when that is not 0. 125: nothing could\n"
+    "Exit status: the command's own, also its death signal, when that is not 0. 125: nothing "
+    "could\n"
     "be recorded, or a file not be written. 126: the command cannot be run. 127: there is none.\n";
 
 static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"
     "\n"
     "Writes a capture (default rec.data) in other formats. FILE may also be what `perf record`\n"
-    "wrote. Binaries and their debug files are looked up on this machine, unless the capture holds\n"
+    "wrote. Binaries and their debug files are looked up on this machine, unless the capture "
+    "holds\n"
     "the names already.\n"
     "\n"
     "  -o, --output NAME     the suffix says what to write: .pb.gz .pb .pprof pprof,\n"
@@ -84,7 +87,8 @@ static const char convert_help[] =
 static const char report_help[] =
     "rec report [FILE]\n"
     "\n"
-    "Shows a capture (default rec.data): the 20 functions with most CPU time of their own, then the\n"
+    "Shows a capture (default rec.data): the 20 functions with most CPU time of their own, then "
+    "the\n"
     "calls that lead to at least 2 % of it. A recursive function counts once a stack.\n"
     "\n"
     "  -i, --input FILE      the same as FILE\n"
