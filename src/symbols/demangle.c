@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* libiberty's own limit refuses names of more than 1024 bytes, which C++ template code has in plenty; it
- * recurses about once a byte, and 4096 levels fit the stack with room to spare. */
+/* libiberty's own limit refuses names of more than 1024 bytes, which C++ template code has in
+ * plenty; it recurses about once a byte, and 4096 levels fit the stack with room to spare. */
 enum { LONGEST_NAME = 4096, LONGEST_RESULT = 64 * 1024 };
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT)

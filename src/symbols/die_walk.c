@@ -9,8 +9,8 @@ struct die_walk die_walk_start(const Dwarf_Die *unit)
     return (struct die_walk){.die = *unit};
 }
 
-/* A list of children ends with a null entry. After it goes on the parent's list, which may end there
- * too; end is the address of the first null entry. */
+/* A list of children ends with a null entry. After it goes on the parent's list, which may end
+ * there too; end is the address of the first null entry. */
 static bool leave_lists(struct die_walk *walk, unsigned char *end)
 {
     while (end && walk->depth > 1) {

@@ -15,6 +15,6 @@ struct die_walk {
 
 struct die_walk die_walk_start(const Dwarf_Die *unit);
 
-/* Moves to the next DIE; with `descend` its first child comes next, else its subtree is left out. False
- * at the end of the unit and at the first DIE that cannot be read. */
+/* Moves to the next DIE; with `descend` its first child comes next, else its subtree is left out.
+ * False at the end of the unit and at the first DIE that cannot be read. */
 bool die_walk_next(struct die_walk *walk, bool descend);

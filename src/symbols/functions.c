@@ -6,14 +6,15 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_CHAIN = 16 }; /* of origins; real ones have one link, hostile ones are circles */
 
-int functions_init(struct functions *functions)
+int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab)
 {
-    functions->keys = intern_new();
+    *functions = (struct functions){.keys = intern_new(), .paths = paths, .symtab = symtab};
     return functions->keys ? 0 : -ENOMEM;
 }
 
@@ -75,46 +76,72 @@ static const char *linkage_name(Dwarf_Die *die)
 }
 
 /*
- * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas) no linkage name:
- * their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows better. What
- * follows a dot there says how the compiler cloned the function (".constprop.0"): not part of the name.
+ * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas) no linkage
+ * name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
+ * better.
  */
-static char *name_from_symbol(const struct function *function, const struct symtab *symtab)
+static const struct symbol *symbol_of_instance(const struct function *function,
+                                               const struct symtab *symtab)
 {
     const struct symbol *symbol =
         function->entry_svma ? symtab_find(symtab, function->entry_svma) : NULL;
     if (!symbol || symbol->svma != function->entry_svma || strncmp(symbol->name, "_Z", 2) != 0)
         return NULL;
-    char *linkage = strndup(symbol->name, strcspn(symbol->name, "."));
-    char *name = linkage ? demangle(linkage) : NULL;
-    free(linkage);
+    return symbol;
+}
+
+/* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
+ * not part of its name. Rust's older mangling writes "::" as "..": such names stay whole. */
+static char *demangle_function(const char *linkage)
+{
+    if (strstr(linkage, ".."))
+        return demangle(linkage);
+    char *bare = strndup(linkage, strcspn(linkage, "."));
+    char *name = bare ? demangle(bare) : NULL;
+    free(bare);
     return name;
 }
 
-static void name_function(struct function *function, Dwarf_Die *key, const struct symtab *symtab)
+static void locate_definition(struct functions *functions, struct function *function,
+                              Dwarf_Die *key)
 {
-    function->is_named = true;
-    function->definition_file = dwarf_decl_file(key);
+    Dwarf_Attribute attribute;
     int line;
     if (dwarf_decl_line(key, &line) == 0 && line > 0)
         function->definition_line = (uint32_t)line;
-    const char *plain = string_attribute(key, DW_AT_name);
-    const char *linkage = linkage_name(key);
-    function->owned = linkage ? demangle(linkage) : name_from_symbol(function, symtab);
-    if (!linkage && function->owned)
-        linkage = symtab_find(symtab, function->entry_svma)->name;
-    if (!linkage)
-        linkage = plain ? plain : "(unnamed)";
-    function->name = function->owned ? function->owned : linkage;
-    function->system_name = function->owned ? linkage : function->name;
+    if (dwarf_attr_integrate(key, DW_AT_decl_file, &attribute))
+        function->definition_file =
+            paths_full(functions->paths, attribute.cu, dwarf_decl_file(key));
 }
 
-const struct function *functions_get(struct functions *functions, Dwarf_Die *die,
-                                     const struct symtab *symtab)
+/*
+ * The readable name is the linkage name demangled. A linkage name that is not mangled is an
+ * assembler alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name
+ * is read better.
+ */
+static void name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
+{
+    const char *plain = string_attribute(key, DW_AT_name);
+    const char *linkage = linkage_name(key);
+    if (!linkage) {
+        const struct symbol *symbol = symbol_of_instance(function, functions->symtab);
+        linkage = symbol ? symbol->name : NULL;
+    }
+    function->owned = linkage ? demangle_function(linkage) : NULL;
+    function->name = function->owned ? function->owned : plain ? plain : linkage;
+    if (!function->name)
+        function->name = "(unnamed)";
+    bool is_same = !linkage || strcmp(linkage, function->name) == 0;
+    function->system_name = is_same ? function->name : linkage;
+}
+
+const struct function *functions_get(struct functions *functions, Dwarf_Die *die)
 {
     Dwarf_Die key = key_of(die);
     struct function *function = find_or_add(functions, &key);
-    if (function && !function->is_named)
-        name_function(function, &key, symtab);
+    if (function && !function->name) {
+        name_function(functions, function, &key);
+        locate_definition(functions, function, &key);
+    }
     return function;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ELF file opened with libelf. Sections are read into memory of our own, never mapped: a file that
- * shrinks while it is open cannot fault us.
+ * One ELF file opened with libelf. Sections are read into memory of our own, never mapped: a file
+ * that shrinks while it is open cannot fault us.
  */
 #pragma once
 

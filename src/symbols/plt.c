@@ -43,8 +43,8 @@ static int gather_relocations(struct slots *slots, Elf *elf, Elf_Scn *section,
         uint64_t type = GELF_R_TYPE(rela.r_info);
         if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
             continue;
-        const char *name = dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link),
-                                               GELF_R_SYM(rela.r_info));
+        const char *name =
+            dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link), GELF_R_SYM(rela.r_info));
         if (!name)
             continue;
         struct slot *slot = ARRAY_PUSH(slots->slots, slots->count, slots->capacity);
@@ -61,8 +61,8 @@ static int compare_slots(const void *left, const void *right)
     return (a->svma > b->svma) - (a->svma < b->svma);
 }
 
-/* The slot that a stub jumps through, or 0 when this is no such stub (the first entry of .plt, and all
- * its others when the real stubs are in .plt.sec). */
+/* The slot that a stub jumps through, or 0 when this is no such stub (the first entry of .plt, and
+ * all its others when the real stubs are in .plt.sec). */
 static uint64_t slot_of_stub(const uint8_t *bytes, size_t size, uint64_t svma)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -115,9 +115,8 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
         qsort(slots.slots, slots.count, sizeof(*slots.slots), compare_slots);
     section = NULL;
     while (err == 0 && slots.count && (section = elf_nextscn(elf, section))) {
-        const char *name = gelf_getshdr(section, &header)
-                               ? elf_strptr(elf, names, header.sh_name)
-                               : NULL;
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (name && header.sh_type == SHT_PROGBITS && strncmp(name, ".plt", 4) == 0)
             err = add_stubs(symtab, section, &header, &slots);
     }

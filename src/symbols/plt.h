@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the stubs through which calls into other libraries go. A stub has no symbol; its name is that
- * of the relocation of the slot it jumps through:
+ * Names for the stubs through which calls into other libraries go. A stub has no symbol; its name
+ * is that of the relocation of the slot it jumps through:
  *
  *     .plt, .plt.sec, .plt.got                 .got
  *     endbr64                                  ┌────────┐     .rela.plt, .rela.dyn

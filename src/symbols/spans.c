@@ -41,8 +41,7 @@ static int compare_spans(const void *left, const void *right)
 
 static int emit(struct spans *spans, uint64_t low, uint32_t value)
 {
-    struct segment *last =
-        spans->segment_count ? &spans->segments[spans->segment_count - 1] : NULL;
+    struct segment *last = spans->segment_count ? &spans->segments[spans->segment_count - 1] : NULL;
     if (last && last->low == low) {
         last->value = value;
         return 0;

@@ -18,6 +18,7 @@ struct symbols {
     Dwarf *dwarf;       /* of one of the two; NULL: no debug info */
     const char *source;
     struct symtab symtab;
+    struct paths paths;
     struct functions functions;
     struct units units;
     struct symbol_frame *frames; /* of the last result */
@@ -30,6 +31,7 @@ void symbols_close(struct symbols *symbols)
         return;
     units_free(&symbols->units);
     functions_free(&symbols->functions);
+    paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
     dwarf_end(symbols->dwarf);
     image_close(&symbols->debug);
@@ -65,15 +67,16 @@ static int load_symtab(struct symbols *symbols)
 
 static int load_dwarf(struct symbols *symbols)
 {
-    const struct image *image =
-        has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
+    const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
         return 0;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!symbols->dwarf)
         return 0;
     symbols->source = "dwarf";
-    int err = functions_init(&symbols->functions);
+    int err = paths_init(&symbols->paths);
+    if (err == 0)
+        err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
     return err ? err : units_init(&symbols->units, symbols->dwarf);
 }
 
@@ -186,14 +189,14 @@ static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t 
     while (scope != SPAN_NONE) {
         struct symbol_frame *frame = push_frame(symbols, position);
         const struct function *function =
-            functions_get(&symbols->functions, &unit->scopes[scope].die, &symbols->symtab);
+            functions_get(&symbols->functions, &unit->scopes[scope].die);
         if (!frame || !function)
             return -ENOMEM;
         frame->name = function->name;
         frame->system_name = function->system_name;
         frame->definition_file = function->definition_file;
         frame->definition_line = function->definition_line;
-        position = unit_call_site(unit, scope);
+        position = unit_call_site(unit, scope, &symbols->paths);
         scope = unit->scopes[scope].parent;
     }
     return 0;
@@ -216,7 +219,7 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
     struct symbol *symbol = symtab_find(&symbols->symtab, svma);
     struct unit *unit =
         symbols->dwarf ? units_find(&symbols->units, svma, &symbols->functions) : NULL;
-    struct position position = unit ? unit_line(unit, svma) : (struct position){0};
+    struct position position = unit ? unit_line(unit, svma, &symbols->paths) : (struct position){0};
     uint32_t scope = unit ? spans_find(&unit->spans, svma) : SPAN_NONE;
     int err = 0;
     if (scope != SPAN_NONE)

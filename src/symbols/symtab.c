@@ -35,8 +35,7 @@ static uint64_t *section_ends(Elf *elf, size_t *count)
         GElf_Shdr header;
         size_t index = elf_ndxscn(section);
         uint64_t end;
-        if (index < *count && gelf_getshdr(section, &header) &&
-            (header.sh_flags & SHF_EXECINSTR) &&
+        if (index < *count && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR) &&
             !__builtin_add_overflow(header.sh_addr, header.sh_size, &end))
             ends[index] = end;
     }

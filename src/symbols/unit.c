@@ -14,7 +14,7 @@ struct pass {
     struct functions *functions;
     struct {
         unsigned depth; /* of the DIE */
-        uint32_t scope;
+        uint32_t scope; /* SPAN_NONE: a function without code of its own */
     } open[UNIT_DEEPEST];
     uint32_t open_count;
 };
@@ -26,8 +26,8 @@ void unit_free(struct unit *unit)
 }
 
 /*
- * Adds the code ranges of a DIE; *low is the first. Code that the linker dropped (a second instance of a
- * template, say) keeps its debug info with addresses from 0 on: those are nobody's.
+ * Adds the code ranges of a DIE; *low is the first. Code that the linker dropped (a second instance
+ * of a template, say) keeps its debug info with addresses from 0 on: those are nobody's.
  */
 static int add_ranges(struct pass *pass, Dwarf_Die *die, uint32_t scope, uint64_t *low)
 {
@@ -45,30 +45,39 @@ static int add_ranges(struct pass *pass, Dwarf_Die *die, uint32_t scope, uint64_
     return err;
 }
 
-/* Makes a scope of a subprogram or inlined subroutine; *has_code: it has ranges, so its children may. */
-static int add_scope(struct pass *pass, const struct die_walk *walk, bool *has_code)
+static uint32_t open_scope(const struct pass *pass)
+{
+    return pass->open_count ? pass->open[pass->open_count - 1].scope : SPAN_NONE;
+}
+
+/* Makes a scope of a subprogram or inlined subroutine that has code. One that has none is opened
+ * too: gcc puts the code of a lambda below the abstract instance of the function that it is written
+ * in. */
+static int add_scope(struct pass *pass, const struct die_walk *walk, bool *descend)
 {
     struct unit *unit = pass->unit;
     Dwarf_Die die = walk->die;
     bool is_inlined = dwarf_tag(&die) == DW_TAG_inlined_subroutine;
-    *has_code = false;
-    if (pass->open_count == UNIT_DEEPEST || unit->scope_count >= SPAN_NONE)
+    uint32_t parent = is_inlined ? open_scope(pass) : SPAN_NONE;
+    *descend = false;
+    if (pass->open_count == UNIT_DEEPEST || unit->scope_count >= SPAN_NONE ||
+        (is_inlined && parent == SPAN_NONE))
         return 0;
     uint32_t index = (uint32_t)unit->scope_count;
     uint64_t low;
     int err = add_ranges(pass, &die, index, &low);
-    if (err != 0 || low == 0)
+    if (err != 0)
         return err;
+    *descend = true;
+    pass->open[pass->open_count].depth = walk->depth;
+    pass->open[pass->open_count++].scope = low ? index : SPAN_NONE;
+    if (low == 0)
+        return 0;
     struct scope *scope = ARRAY_PUSH(unit->scopes, unit->scope_count, unit->scope_capacity);
     if (!scope)
         return -ENOMEM;
     scope->die = die;
-    scope->parent = is_inlined && pass->open_count ? pass->open[pass->open_count - 1].scope
-                                                   : SPAN_NONE;
-    pass->open[pass->open_count].depth = walk->depth;
-    pass->open[pass->open_count].scope = index;
-    pass->open_count++;
-    *has_code = true;
+    scope->parent = parent;
     return is_inlined ? 0 : functions_note_entry(pass->functions, &die, low);
 }
 
@@ -117,14 +126,14 @@ int unit_read(struct unit *unit, struct functions *functions)
     return err;
 }
 
-struct position unit_line(struct unit *unit, uint64_t svma)
+struct position unit_line(struct unit *unit, uint64_t svma, struct paths *paths)
 {
     struct position position = {0};
     Dwarf_Line *line = dwarf_getsrc_die(&unit->die, svma);
     int number, column;
     if (!line)
         return position;
-    position.file = dwarf_linesrc(line, NULL, NULL);
+    position.file = paths_full(paths, unit->die.cu, dwarf_linesrc(line, NULL, NULL));
     if (dwarf_lineno(line, &number) == 0 && number > 0)
         position.line = (uint32_t)number;
     if (dwarf_linecol(line, &column) == 0 && column > 0)
@@ -142,13 +151,15 @@ static uint32_t number_attribute(Dwarf_Die *die, unsigned name)
     return (uint32_t)value;
 }
 
-struct position unit_call_site(struct unit *unit, uint32_t scope)
+struct position unit_call_site(struct unit *unit, uint32_t scope, struct paths *paths)
 {
     Dwarf_Die *die = &unit->scopes[scope].die;
     struct position position = {.line = number_attribute(die, DW_AT_call_line),
                                 .column = number_attribute(die, DW_AT_call_column)};
-    if (unit->files && dwarf_hasattr(die, DW_AT_call_file))
+    if (unit->files && dwarf_hasattr(die, DW_AT_call_file)) {
+        uint32_t file = number_attribute(die, DW_AT_call_file);
         position.file =
-            dwarf_filesrc(unit->files, number_attribute(die, DW_AT_call_file), NULL, NULL);
+            paths_full(paths, unit->die.cu, dwarf_filesrc(unit->files, file, NULL, NULL));
+    }
     return position;
 }

@@ -47,7 +47,7 @@ struct position {
 };
 
 /* What the line table says about an address. */
-struct position unit_line(struct unit *unit, uint64_t svma);
+struct position unit_line(struct unit *unit, uint64_t svma, struct paths *paths);
 
 /* Where an inlined scope is called from. */
-struct position unit_call_site(struct unit *unit, uint32_t scope);
+struct position unit_call_site(struct unit *unit, uint32_t scope, struct paths *paths);

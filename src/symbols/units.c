@@ -54,8 +54,7 @@ static int add_aranges(struct units *units)
         if (dwarf_getarangeinfo(dwarf_onearange(aranges, i), &start, &size, &key.offset) != 0 ||
             start == 0 || __builtin_add_overflow(start, size, &end))
             continue;
-        struct unit *unit =
-            bsearch(&key, units->units, units->count, sizeof(key), compare_units);
+        struct unit *unit = bsearch(&key, units->units, units->count, sizeof(key), compare_units);
         if (!unit)
             continue;
         unit->has_aranges = true;

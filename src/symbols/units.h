@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which compilation unit holds an address. .debug_aranges says so for the units that have an entry there
- * (gcc writes it, clang and rustc do not); all others are asked for the ranges of their own DIE, once,
- * when an address is in none of the former.
+ * Which compilation unit holds an address. .debug_aranges says so for the units that have an entry
+ * there (gcc writes it, clang and rustc do not); all others are asked for the ranges of their own
+ * DIE, once, when an address is in none of the former.
  */
 #pragma once
 
