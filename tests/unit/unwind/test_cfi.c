@@ -451,6 +451,12 @@ static void cies_that_cannot_be_understood_take_their_functions_along(void **sta
         add_fde(&frame, cie, TEXT + 0x100, 0x20, BYTES(0));
         assert_malformed(&frame);
     }
+    /* Instructions without end would be run for every function: 257 times nop. */
+    const uint8_t nops[257] = {0};
+    struct buffer frame = {0};
+    size_t cie = add_cie(&frame, "zR", nops, sizeof(nops));
+    add_fde(&frame, cie, TEXT + 0x100, 0x20, BYTES(0));
+    assert_malformed(&frame);
 }
 
 static void known_augmentations_are_read_past(void **state)
