@@ -3,6 +3,8 @@
 import sys
 import traceback
 
+from tally import differences
+
 
 def run(tests, *arguments):
     failed = False
@@ -10,7 +12,7 @@ def run(tests, *arguments):
         try:
             test(*arguments)
             print(f'ok      {test.__name__}')
-        except Exception:  # pylint: disable=broad-except
+        except Exception:
             failed = True
             print(f'FAILED  {test.__name__}')
             traceback.print_exc(file=sys.stdout)
@@ -23,7 +25,6 @@ def same(expected, actual, what=''):
 
 
 def agree(truth, seen, slack_ns):
-    from tally import differences
     found = differences(truth, seen, slack_ns)
     if found:
         raise AssertionError('\n'.join(found))

@@ -137,7 +137,10 @@ def add_tree(tally, root, period_ns):
 
 def go_pprof(path, *options):
     go = need_program('go', 'golang-go')
-    return output_of([go, 'tool', 'pprof', '-symbolize=none', '-unit=ns', *options, path])
+    # From the root: a part of a source's path that is the name of the working directory would be
+    # taken for that directory.
+    return output_of([go, 'tool', 'pprof', '-symbolize=none', '-unit=ns', *options,
+                      os.path.abspath(path)], cwd='/')
 
 
 def pprof_ns(text):
