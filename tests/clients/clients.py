@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Opens files in the viewers that people use, and tells what these show.
 
-Each returns a Tally (weights in ns), like the decoders do. A viewer that is not installed ends the test
-with status 77, which ctest counts as skipped.
+Each returns a Tally (weights in ns), like the decoders do. A viewer that is not installed ends the
+test with status 77, which ctest counts as skipped.
 """
 import bisect
 import html

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hand-made profile of demo/profile.h: its files, and what they must say, worked out by hand."""
+"""The hand-made profile of demo/profile.h: its files, and what they say, worked out by hand."""
 import contextlib
 import os
 import subprocess
@@ -33,7 +33,7 @@ FUNCTIONS = {  # self, total
 }
 
 # 9.95 periods are 10 counts. The whole parts are 7; the three left over go to the shares with the
-# largest fractions: helper's .7, libdemo's .6, and of the two with .5 the one whose line comes first.
+# largest fractions: helper's .7, libdemo's .6, and of the two with .5 the one that comes first.
 # "[no stack]" (.25) and helper's "[exit]" (.4) are left with nothing.
 COLLAPSED = f'''\
 app;[unknown] 1

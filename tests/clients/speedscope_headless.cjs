@@ -2,11 +2,12 @@
 // Opens files in speedscope's own importer, without a browser: one line of JSON a file.
 //
 //     node speedscope_headless.cjs FILE...
-//     {"file", "importer", "profiles": [{"name", "unit", "total", "frames": [{"name", "file", "line",
-//      "self", "total"}]}]}      or      {"file", "error"}
+//     {"file", "importer", "profiles": [{"name", "unit", "total",
+//      "frames": [{"name", "file", "line", "self", "total"}]}]}      or      {"file", "error"}
 //
-// The package ships one bundle that starts a user interface. It is evaluated with a document that accepts
-// everything and does nothing; before that, the one function that imports a file is made reachable.
+// The package ships one bundle that starts a user interface. It is evaluated with a document that
+// accepts everything and does nothing; before that, the one function that imports a file is made
+// reachable.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -17,8 +18,9 @@ const release = path.join(__dirname, 'node_modules', 'speedscope', 'dist', 'rele
 function readBundle() {
     const name = fs.readdirSync(release).find((file) => /^speedscope-.*\.js$/.test(file));
     const source = fs.readFileSync(path.join(release, name), 'utf8');
-    const importer =
-        /async function ([\w$]+)\([\w$]+,[\w$]+\)\{return\(await [\w$]+\)\.importProfilesFromArrayBuffer\(/;
+    const importer = new RegExp(
+        'async function ([\\w$]+)\\([\\w$]+,[\\w$]+\\)' +
+        '\\{return\\(await [\\w$]+\\)\\.importProfilesFromArrayBuffer\\(');
     const match = importer.exec(source);
     if (!match) {
         throw new Error('the importer is not where it was in speedscope 1.25.0');

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a profile says, whoever reads it: CPU time in all, and by function in itself and in total.
 
-Every reader of a file (decoders.py, by our own hands; clients.py, through a viewer) returns a Tally, so
-that any two of them can be compared.
+Every reader of a file (decoders.py, by our own hands; clients.py, through a viewer) returns a
+Tally, so that any two of them can be compared.
 """
 import re
 

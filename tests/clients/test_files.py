@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The exported files say what the hand-made profile says, read by decoders that know only the formats."""
+"""The files say what the hand-made profile says, to decoders that know only the formats."""
 import gzip
 
 import check

@@ -24,8 +24,8 @@ def definitions_have_file_and_line(prefix):
 
 
 def pprof_keeps_all_weight_under_the_outermost_function(prefix):
-    """Its pprof importer takes the outermost function of an address only: inlined ones are lost, their
-    own weight with them to the outer one."""
+    """Its pprof importer takes the outermost function of an address only: inlined ones are lost,
+    and their own weight goes to the outer one."""
     truth = demo.truth()
     expected = Tally()
     expected.total = truth.total
