@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -84,6 +85,13 @@ struct record_summary {
     uint64_t file_bytes;
 };
 void record_summary_free(struct record_summary *summary);
+
+/*
+ * The summary as it is stored in rec.data: a line "key=value" each, first "version=1". Keys never change
+ * their meaning; new ones may come at any time. Values are numbers or text on one line, with control
+ * characters and backslashes written \xHH (in not_followed.N=PID NAME REASON also the blanks of NAME).
+ */
+void record_summary_text(const struct record_summary *summary, struct buffer *out);
 
 struct record_result {
     bool started;    /* the command ran */

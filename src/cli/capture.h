@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The capture's file, from before the recording to its end. It is written in place under its final
+ * name (what a crash leaves is readable), so two recordings must not share one, and the previous
+ * one is kept:
+ *
+ *     claim    rec.data ──▶ rec.data.old      a new, empty, locked rec.data (0600)
+ *     abandon  rec.data.old ──▶ rec.data      the command never started: as if nothing had been
+ *     release  the lock goes
+ */
+#pragma once
+
+#include "base/error.h"
+#include "cli/owner.h"
+
+#include <stdbool.h>
+
+struct capture {
+    int fd;              /* holds the lock */
+    char path[4096];     /* what to open and write */
+    char previous[4096]; /* where the earlier one went; empty: there was none */
+    bool is_unnamed;     /* nothing will be left of it */
+};
+
+/* -EBUSY: another rec is writing this file now. */
+int capture_claim(struct capture *capture, const char *path, const struct owner *owner,
+                  struct error *error);
+
+/* A capture that only lives until it is converted, on the file system of `beside`. */
+int capture_claim_unnamed(struct capture *capture, const char *beside, struct error *error);
+
+void capture_abandon(struct capture *capture);
+void capture_release(struct capture *capture);

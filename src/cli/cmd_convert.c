@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include "base/io.h"
+#include "base/say.h"
+#include "cli/help.h"
+#include "cli/named.h"
+#include "cli/options.h"
+#include "cli/outputs.h"
+#include "cli/view_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HELP = 1, FORMAT, EMBED_SOURCE, DEBUG_DIR };
+
+static const struct option_spec specs[] = {
+    {'o', 'o', "output", OPTION_VALUE, NULL},
+    {FORMAT, 0, "format", OPTION_VALUE, NULL},
+    {'i', 'i', "input", OPTION_VALUE, NULL},
+    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {'q', 'q', "quiet", OPTION_ALONE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {0},
+};
+
+struct convert_request {
+    const char *input;
+    const char *debug_directory;
+    const struct exporter *format; /* of standard output; NULL: -o - was not asked for */
+    bool to_stdout;
+    struct outputs outputs;
+    struct export_options options;
+    bool quiet, help;
+};
+
+static int parse_format(struct convert_request *request, const char *name, struct error *error)
+{
+    request->format = exporter_by_name(name);
+    if (request->format)
+        return 0;
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; exporters[i] && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+                                 exporters[i]->name);
+    return error_set(error, -EINVAL, "there is no format %s; there are %s", name, names);
+}
+
+static int apply(struct convert_request *request, int id, const char *value, struct error *error)
+{
+    switch (id) {
+    case 'o':
+        if (strcmp(value, "-") != 0)
+            return outputs_add_converted(&request->outputs, value, error);
+        request->to_stdout = true;
+        return 0;
+    case FORMAT:
+        return parse_format(request, value, error);
+    case EMBED_SOURCE:
+        request->options.embed_source = true;
+        return 0;
+    case DEBUG_DIR:
+        request->debug_directory = value;
+        return 0;
+    case 'q':
+        request->quiet = true;
+        return 0;
+    case HELP:
+        request->help = true;
+        return 0;
+    default:
+        return view_take_input(&request->input, value, error);
+    }
+}
+
+static int check_complete(struct convert_request *request, struct error *error)
+{
+    if (!request->input)
+        request->input = CAPTURE_DEFAULT;
+    if (request->help)
+        return 0;
+    if (request->to_stdout && !request->format)
+        return error_set(error, -EINVAL, "-o - needs --format NAME: there is no suffix to go by");
+    if (request->format && !request->to_stdout)
+        return error_set(error, -EINVAL,
+                         "--format goes with -o -; for files the suffix says the format");
+    if (!request->to_stdout && request->outputs.count == 0)
+        return error_set(error, -EINVAL,
+                         "nothing to write: name it with -o, as in `rec convert -o app.pb.gz`");
+    return 0;
+}
+
+static int parse(struct convert_request *request, char *const *words, struct error *error)
+{
+    struct options options = options_of(words, specs);
+    const char *value;
+    int id;
+    while ((id = options_next(&options, &value, error)) > 0) {
+        int err = apply(request, id, value, error);
+        if (err)
+            return err;
+    }
+    return id ? id : check_complete(request, error);
+}
+
+/* Never compressed: what reads a pipe is told how, and gzip is a word away. */
+static int write_stdout(const struct convert_request *request, const struct profile *profile,
+                        struct error *error)
+{
+    struct buffer content = {0};
+    int err = export_to_buffer(request->format, profile, &request->options, false, &content, error);
+    if (!err) {
+        err = io_write(STDOUT_FILENO, content.bytes, content.size);
+        if (err)
+            error_set(error, err, "cannot write to standard output: %s", strerror(-err));
+    }
+    buffer_free(&content);
+    return err;
+}
+
+static void say_written(const struct convert_request *request, const struct profile *profile)
+{
+    const char *damage = profile_note(profile, "damage");
+    if (damage)
+        say_failure("%s: %s", request->input, damage);
+    struct view_age age = view_age(request->input);
+    for (size_t i = 0; i < request->outputs.count; i++)
+        say("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
+            request->outputs.items[i].exporter->description);
+}
+
+static int convert(const struct convert_request *request, struct error *error)
+{
+    struct profile *profile = NULL;
+    struct owner owner = owner_find();
+    int err = outputs_check(&request->outputs, error);
+    if (!err)
+        err = named_load(&profile, request->input, request->debug_directory, error);
+    if (!err)
+        err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
+    if (!err)
+        say_written(request, profile);
+    if (!err && request->to_stdout)
+        err = write_stdout(request, profile, error);
+    profile_free(profile);
+    return err;
+}
+
+int cmd_convert(char *const *words)
+{
+    struct convert_request request = {0};
+    struct error error = {{0}};
+    int err = parse(&request, words, &error);
+    say_set_quiet(request.quiet);
+    if (!err && request.help)
+        help_print_command(stdout, "convert");
+    else if (!err)
+        err = convert(&request, &error);
+    if (err)
+        say_failure("%s", error.text);
+    outputs_free(&request.outputs);
+    return err ? STATUS_FAILED : STATUS_OK;
+}

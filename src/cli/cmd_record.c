@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check everything that can be known ─▶ claim the capture ─▶ run ─▶ name, convert ─▶ say ─▶ end as
+ * the command ended.
+ */
+#include "cli/cli.h"
+
+#include "base/say.h"
+#include "cli/capture.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/named.h"
+#include "cli/record_options.h"
+#include "cli/recap.h"
+#include "convert/load.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* A program that used more than this must have samples. */
+#define CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
+
+/* Claims the capture; when another rec is writing it, all files get names of this process. */
+static int claim(struct record_request *request, struct capture *capture, bool *is_private,
+                 struct error *error)
+{
+    struct owner owner = owner_find();
+    struct outputs *outputs = &request->outputs;
+    if (!outputs->capture)
+        return capture_claim_unnamed(capture, outputs->items[0].path, error);
+    int err = capture_claim(capture, outputs->capture, &owner, error);
+    if (err != -EBUSY)
+        return err;
+    err = outputs_make_private(outputs, error);
+    if (!err)
+        err = capture_claim(capture, outputs->capture, &owner, error);
+    *is_private = !err;
+    return err;
+}
+
+/* Names the capture, keeps the names in it, writes the other formats. */
+static int convert(const struct record_request *request, const struct capture *capture,
+                   struct profile **profile, struct error *error)
+{
+    struct owner owner = owner_find();
+    struct export_options options = {.embed_source = request->embed_source};
+    int err = named_load(profile, capture->path, request->debug_directory, error);
+    if (!err && !capture->is_unnamed)
+        err = convert_store_names(*profile, capture->path, error);
+    if (err)
+        return err;
+    return outputs_write(&request->outputs, *profile, &options, &owner, error);
+}
+
+/* Dies of the same signal, without a second core file; a signal that does not kill gives 128 + n.
+ */
+static int end_as(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+    int number = WTERMSIG(wait_status);
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    fflush(NULL);
+    signal(number, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    return 128 + number;
+}
+
+/* The command ran: everything after it. Returns the exit status. */
+static int finish(const struct record_request *request, const struct capture *capture,
+                  const struct record_result *result, bool is_private, int recorded,
+                  struct error *error)
+{
+    struct profile *profile = NULL;
+    const struct record_summary *summary = &result->summary;
+    int err = recorded ? recorded : convert(request, capture, &profile, error);
+    struct recap recap = {
+        .command = request->options.argv[0],
+        .result = result,
+        .profile = profile,
+        .outputs = &request->outputs,
+        .is_private = is_private,
+        .is_verbose = request->verbose,
+    };
+    recap_say(&recap);
+    if (err)
+        say_failure("%s", error->text);
+    bool is_blind = summary->samples == 0 && summary->cpu_billed_ns > CPU_WORTH_SAMPLING_NS;
+    if (is_blind)
+        say_failure("no samples at all%s%s: see `rec doctor`", summary->engine_reason ? ": " : "",
+                    summary->engine_reason ? summary->engine_reason : "");
+    profile_free(profile);
+    int status = end_as(result->wait_status);
+    return status == 0 && (err || is_blind) ? STATUS_FAILED : status;
+}
+
+static int record(struct record_request *request)
+{
+    struct error error = {{0}};
+    struct capture capture;
+    bool is_private = false;
+    int status = command_check(request->options.argv[0], &error);
+    if (status == 0 && outputs_check(&request->outputs, &error) != 0)
+        status = STATUS_FAILED;
+    if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
+        status = STATUS_FAILED;
+    if (status) {
+        say_failure("%s", error.text);
+        return status;
+    }
+    struct record_result result = {0};
+    request->options.output = capture.path;
+    int err = record_run(&request->options, &result, &error);
+    if (result.started) {
+        status = finish(request, &capture, &result, is_private, err, &error);
+        capture_release(&capture);
+    } else {
+        say_failure("%s", error.text);
+        capture_abandon(&capture);
+        status = result.exit_status ? result.exit_status : STATUS_FAILED;
+    }
+    record_summary_free(&result.summary);
+    return status;
+}
+
+int cmd_record(char *const *words)
+{
+    struct record_request request;
+    struct error error = {{0}};
+    int status;
+    if (record_request_parse(&request, words, &error) != 0) {
+        say_failure("%s", error.text);
+        status = STATUS_FAILED;
+    } else if (request.help || request.version) {
+        if (request.version)
+            help_print_version(stdout);
+        else
+            help_print_command(stdout, "record");
+        status = STATUS_OK;
+    } else {
+        say_set_quiet(request.quiet);
+        status = record(&request);
+    }
+    record_request_free(&request);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include "base/say.h"
+#include "cli/help.h"
+#include "cli/named.h"
+#include "cli/report.h"
+#include "cli/view_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* The terminal's width; in a file or pipe there is room. */
+static unsigned columns_of_stdout(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80)
+        return size.ws_col;
+    return isatty(STDOUT_FILENO) ? 80 : 160;
+}
+
+static int show(const struct view_request *request, struct error *error)
+{
+    struct profile *profile = NULL;
+    struct report report = {0};
+    int err = named_load(&profile, request->input, request->debug_directory, error);
+    if (err)
+        return err;
+    err = report_build(&report, profile);
+    if (err) {
+        error_set(error, err, "out of memory");
+    } else if (request->json) {
+        struct buffer out = {0};
+        report_json(&report, request->input, &out);
+        fwrite(out.bytes, 1, out.size, stdout);
+        err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
+        buffer_free(&out);
+    } else {
+        report_print(&report, request->input, columns_of_stdout());
+    }
+    report_free(&report);
+    profile_free(profile);
+    return err;
+}
+
+int cmd_report(char *const *words)
+{
+    struct view_request request;
+    struct error error = {{0}};
+    int err = view_request_parse(&request, words, &error);
+    if (!err && request.help)
+        help_print_command(stdout, "report");
+    else if (!err)
+        err = show(&request, &error);
+    if (err)
+        say_failure("%s", error.text);
+    return err ? STATUS_FAILED : STATUS_OK;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void count(struct info_share *share, const struct profile_sample *sample)
+{
+    share->samples++;
+    share->weight_ns += sample->weight_ns;
+}
+
+static void count_sample(struct info *info, const struct profile_sample *sample)
+{
+    const struct profile *profile = info->profile;
+    count(&info->threads[sample->thread], sample);
+    count(&info->processes[profile->threads[sample->thread].process], sample);
+    if (sample->call == PROFILE_NONE)
+        return;
+    uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
+    if (lib != PROFILE_NONE)
+        count(&info->libs[lib], sample);
+}
+
+int info_build(struct info *info, const struct profile *profile)
+{
+    *info = (struct info){.profile = profile};
+    info->processes = calloc(profile->process_count + 1, sizeof(*info->processes));
+    info->threads = calloc(profile->thread_count + 1, sizeof(*info->threads));
+    info->libs = calloc(profile->lib_count + 1, sizeof(*info->libs));
+    if (!info->processes || !info->threads || !info->libs) {
+        info_free(info);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < profile->sample_count; i++)
+        count_sample(info, &profile->samples[i]);
+    return 0;
+}
+
+void info_free(struct info *info)
+{
+    free(info->processes);
+    free(info->threads);
+    free(info->libs);
+    *info = (struct info){0};
+}
+
+struct info_build_id info_build_id(const struct profile_lib *lib)
+{
+    struct info_build_id id = {{0}};
+    for (size_t i = 0; i < lib->build_id_bytes && i < sizeof(lib->build_id); i++)
+        snprintf(id.text + 2 * i, 3, "%02x", lib->build_id[i]);
+    return id;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* What `rec info` shows, as text or JSON: all of a capture but its stacks. */
+#pragma once
+
+#include "base/buffer.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct info_share { /* of a thread, a process or a lib */
+    uint64_t samples;
+    uint64_t weight_ns;
+};
+
+struct info {
+    const struct profile *profile; /* borrowed */
+    struct info_share *processes;  /* beside the profile's tables */
+    struct info_share *threads;
+    struct info_share *libs; /* by where the sample was taken */
+};
+
+/* The profile need not be resolved. 0 or -ENOMEM. */
+int info_build(struct info *info, const struct profile *profile);
+void info_free(struct info *info);
+
+void info_print(const struct info *info, const char *path);
+
+/* One JSON object, "version": 1. */
+void info_json(const struct info *info, const char *path, struct buffer *out);
+
+/* 40 hexadecimal digits at most; "" for none. */
+struct info_build_id {
+    char text[41];
+};
+struct info_build_id info_build_id(const struct profile_lib *lib);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/say.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    int (*run)(char *const *words);
+} commands[] = {
+    {"record", cmd_record}, {"convert", cmd_convert}, {"report", cmd_report},
+    {"info", cmd_info},     {"doctor", cmd_doctor},
+};
+
+/* What is printed must have arrived: `rec info >/dev/full` is a failure. */
+static int finish(int status)
+{
+    if (status == STATUS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        say_failure("cannot write to standard output");
+        return STATUS_FAILED;
+    }
+    return status;
+}
+
+static int run_help(char *const *words)
+{
+    if (!words[0]) {
+        help_print(stdout);
+        return STATUS_OK;
+    }
+    if (help_print_command(stdout, words[0]) == 0)
+        return STATUS_OK;
+    const char *nearest = options_nearest(words[0], help_commands);
+    say_failure("rec has no command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
+                nearest ? nearest : "", nearest ? "?" : "");
+    return STATUS_FAILED;
+}
+
+static int dispatch(char *const *words)
+{
+    if (!words[0]) {
+        help_print(stderr);
+        return STATUS_FAILED;
+    }
+    if (strcmp(words[0], "--help") == 0 || strcmp(words[0], "-h") == 0) {
+        help_print(stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(words[0], "--version") == 0 || strcmp(words[0], "-V") == 0) {
+        help_print_version(stdout);
+        return STATUS_OK;
+    }
+    if (strcmp(words[0], "help") == 0)
+        return run_help(words + 1);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(words[0], commands[i].name) != 0)
+            continue;
+        if (words[1] && strcmp(words[1], "--help") == 0)
+            return help_print_command(stdout, words[0]) == 0 ? STATUS_OK : STATUS_FAILED;
+        return commands[i].run(words + 1);
+    }
+    return cmd_record(words);
+}
+
+int main(int argc, char **argv)
+{
+    return finish(dispatch(argv + (argc > 0)));
+}

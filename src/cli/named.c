@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/named.h"
+
+#include "convert/load.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void say_at_work(int signal_number)
+{
+    (void)signal_number;
+    static const char text[] = "rec: finding names...\n";
+    int saved = errno;
+    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+        saved = errno;
+    errno = saved;
+}
+
+int named_load(struct profile **out, const char *path, const char *debug_directory,
+               struct error *error)
+{
+    struct sigaction alarmed = {.sa_handler = say_at_work, .sa_flags = SA_RESTART}, before;
+    bool is_watched = isatty(STDERR_FILENO);
+    if (is_watched) {
+        sigaction(SIGALRM, &alarmed, &before);
+        alarm(1);
+    }
+    struct convert_options options = {.debug_directory = debug_directory};
+    struct profile *profile = NULL;
+    int err = convert_load(&profile, path, error);
+    if (!err)
+        err = convert_resolve(profile, path, &options, error);
+    if (is_watched) {
+        alarm(0);
+        sigaction(SIGALRM, &before, NULL);
+    }
+    if (err) {
+        profile_free(profile);
+        return err;
+    }
+    *out = profile;
+    return 0;
+}
+
+/* The lib in whose code the sample was taken, when that code has no name. */
+static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
+{
+    if (sample->stack == PROFILE_NONE)
+        return PROFILE_NONE;
+    const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
+    if (frame->lib == PROFILE_NONE || profile->libs[frame->lib].is_synthetic)
+        return PROFILE_NONE;
+    bool has_name = frame->symbol != PROFILE_NONE || frame->file != PROFILE_NONE;
+    return has_name ? PROFILE_NONE : frame->lib;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct unnamed_lib *left = a, *right = b;
+    return (left->weight_ns < right->weight_ns) - (left->weight_ns > right->weight_ns);
+}
+
+size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most)
+{
+    struct unnamed_lib *all = calloc(profile->lib_count + 1, sizeof(*all));
+    if (!all)
+        return 0;
+    for (size_t i = 0; i < profile->lib_count; i++)
+        all[i].lib = (uint32_t)i;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        uint32_t lib = lib_without_name(profile, &profile->samples[i]);
+        if (lib != PROFILE_NONE)
+            all[lib].weight_ns += profile->samples[i].weight_ns;
+    }
+    qsort(all, profile->lib_count, sizeof(*all), by_weight);
+    size_t count = 0;
+    while (count < most && count < profile->lib_count && all[count].weight_ns > 0) {
+        libs[count] = all[count];
+        count++;
+    }
+    free(all);
+    return count;
+}

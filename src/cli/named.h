@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture with its names, and what could not be named. */
+#pragma once
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/* Loads and resolves. Says on a terminal that it is at work when that takes longer than a second.
+ * debug_directory: NULL for the usual one. */
+int named_load(struct profile **out, const char *path, const char *debug_directory,
+               struct error *error);
+
+struct unnamed_lib {
+    uint32_t lib;
+    uint64_t weight_ns; /* CPU time in its code that got no function name */
+};
+
+/* The libs with such time, most first; at most `most` of them. Returns how many. */
+size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most);

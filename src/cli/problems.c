@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/problems.h"
+
+#include "cli/named.h"
+#include "cli/package.h"
+#include "cli/shown.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Below this share of the profile nothing is worth a line. */
+#define PERCENT_WORTH_SAYING 1.0
+
+struct list {
+    struct problem *problems;
+    size_t count;
+};
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part * 100 / (double)whole : 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void add(struct list *list, double percent,
+                                                      const char *format, ...)
+{
+    if (list->count == PROBLEMS_MAX)
+        return;
+    struct problem *problem = &list->problems[list->count++];
+    problem->percent = percent;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof(problem->text), format, args);
+    va_end(args);
+}
+
+static const char *remedy_for_loss(enum record_loss loss)
+{
+    switch (loss) {
+    case RECORD_LOST_RING_FULL:
+        return "rec could not keep up: record fewer with -F";
+    case RECORD_LOST_BUSY:
+        return "the sampler interrupted itself: record fewer with -F";
+    case RECORD_LOST_NO_THREAD:
+        return "more threads at once than rec can follow";
+    default:
+        return "`rec info` has the counts";
+    }
+}
+
+static void find_losses(struct list *list, const struct record_summary *summary)
+{
+    uint64_t lost = 0;
+    enum record_loss worst = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++) {
+        lost += summary->lost[loss];
+        if (summary->lost[loss] > summary->lost[worst])
+            worst = loss;
+    }
+    uint64_t taken = summary->samples + lost;
+    if (percent_of(lost, taken) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(lost, taken), "lost %s of the samples (%s): %s",
+            shown_percent(lost, taken).text, record_loss_name(worst), remedy_for_loss(worst));
+}
+
+static const char *explain_cut(enum record_cut cut)
+{
+    switch (cut) {
+    case RECORD_CUT_NO_CFI:
+        return "code without unwind data: build it with -fasynchronous-unwind-tables";
+    case RECORD_CUT_UNMAPPED:
+        return "code generated at run time without frame pointers";
+    case RECORD_CUT_STACK_COPY:
+        return "more stack than is copied";
+    case RECORD_CUT_FOREIGN:
+        return "stacks that are no thread's";
+    case RECORD_CUT_DEEP:
+        return "deeper than what is recorded: both ends are kept";
+    default:
+        return "they end before the thread's start";
+    }
+}
+
+static void find_cuts(struct list *list, const struct record_summary *summary)
+{
+    uint64_t cuts = 0;
+    enum record_cut worst = 0;
+    for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++) {
+        cuts += summary->cut[cut];
+        if (summary->cut[cut] > summary->cut[worst])
+            worst = cut;
+    }
+    if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(cuts, summary->samples), "%s of the stacks are not complete: %s",
+            shown_percent(cuts, summary->samples).text, explain_cut(worst));
+}
+
+static void find_unnamed(struct list *list, const struct profile *profile)
+{
+    struct unnamed_lib libs[2];
+    uint64_t total_ns = profile_total_ns(profile);
+    size_t count = unnamed_libs(profile, libs, sizeof(libs) / sizeof(libs[0]));
+    for (size_t i = 0; i < count; i++) {
+        double percent = percent_of(libs[i].weight_ns, total_ns);
+        if (percent < PERCENT_WORTH_SAYING)
+            break;
+        const struct profile_lib *lib = &profile->libs[libs[i].lib];
+        char package[128];
+        package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
+        add(list, percent, "no names for %s (%s of samples): %s%s%s",
+            profile_text(profile, lib->name), shown_percent(libs[i].weight_ns, total_ns).text,
+            package[0] ? "install its debug symbols (Debian: "
+                       : "build it with -g, do not strip it",
+            package, package[0] ? ")" : "");
+    }
+}
+
+/* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
+static void find_rate(struct list *list, const struct record_summary *summary)
+{
+    uint64_t seconds_e9 = summary->cpu_billed_ns;
+    double achieved =
+        seconds_e9 ? (double)(summary->samples + summary->merged) * 1e9 / (double)seconds_e9 : 0;
+    double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_asked);
+    if (summary->engine == RECORD_ENGINE_TIMER && missing > 20)
+        add(list, missing, "%.0f samples per CPU second instead of %u: %s; see `rec doctor`",
+            achieved, summary->frequency_asked,
+            summary->engine_reason ? summary->engine_reason
+                                   : "timers are as fast as the kernel's tick");
+    else if (percent_of(summary->merged, summary->samples + summary->merged) > 10)
+        add(list, percent_of(summary->merged, summary->samples + summary->merged),
+            "%s of the samples were merged into others: the rate is too high, lower -F",
+            shown_percent(summary->merged, summary->samples + summary->merged).text);
+}
+
+static void find_not_followed(struct list *list, const struct record_summary *summary)
+{
+    if (summary->not_followed_count == 0)
+        return;
+    const struct record_not_followed *first = &summary->not_followed[0];
+    char more[48] = "";
+    if (summary->not_followed_count > 1)
+        snprintf(more, sizeof(more), " and %zu more, see `rec info`",
+                 summary->not_followed_count - 1);
+    uint64_t unseen_ns = summary->cpu_billed_ns > summary->cpu_seen_ns
+                             ? summary->cpu_billed_ns - summary->cpu_seen_ns
+                             : 0;
+    add(list, percent_of(unseen_ns, summary->cpu_billed_ns),
+        "not recorded: %s (%d): %s%s; %s of the CPU time has no samples", first->name,
+        (int)first->pid, first->reason, more,
+        shown_percent(unseen_ns, summary->cpu_billed_ns).text);
+}
+
+/* CPU time that the kernel billed and no sample stands for, or the other way round. */
+static void find_gap(struct list *list, const struct record_summary *summary)
+{
+    uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
+    uint64_t gap = billed > seen ? billed - seen : seen - billed;
+    if (summary->not_followed_count > 0 || percent_of(gap, billed) < 2)
+        return;
+    add(list, percent_of(gap, billed), "%s of the CPU time %s", shown_percent(gap, billed).text,
+        billed > seen ? "has no samples" : "is counted twice");
+}
+
+static int by_percent(const void *a, const void *b)
+{
+    const struct problem *left = a, *right = b;
+    return (left->percent < right->percent) - (left->percent > right->percent);
+}
+
+size_t problems_find(const struct record_summary *summary, const struct profile *profile,
+                     struct problem problems[PROBLEMS_MAX])
+{
+    struct list list = {.problems = problems};
+    find_losses(&list, summary);
+    find_cuts(&list, summary);
+    find_not_followed(&list, summary);
+    if (summary->samples > 0) {
+        find_rate(&list, summary);
+        find_gap(&list, summary);
+        if (profile)
+            find_unnamed(&list, profile);
+    }
+    if (summary->check_differed > 0)
+        add(&list, percent_of(summary->check_differed, summary->checked),
+            "self-check: %s of %s stacks differ, a defect of rec: please report it",
+            shown_count(summary->check_differed).text, shown_count(summary->checked).text);
+    qsort(problems, list.count, sizeof(*problems), by_percent);
+    return list.count;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is wrong with a recording: each with its size in per cent of the program's CPU time or
+ * samples, and the one thing to do about it.
+ */
+#pragma once
+
+#include "profile/profile.h"
+#include "record/record.h"
+
+#include <stddef.h>
+
+enum { PROBLEMS_MAX = 16 };
+
+struct problem {
+    double percent; /* how much of the profile it touches */
+    char text[512];
+};
+
+/* Biggest first. profile may be NULL: then nothing is known of names. Returns how many. */
+size_t problems_find(const struct record_summary *summary, const struct profile *profile,
+                     struct problem problems[PROBLEMS_MAX]);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recap.h"
+
+#include "base/say.h"
+#include "cli/problems.h"
+#include "cli/shown.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LINES_MAX = 6 };
+
+struct recap_ending recap_ending(int wait_status)
+{
+    struct recap_ending ending;
+    const char *name = WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+    if (name)
+        snprintf(ending.text, sizeof(ending.text), "killed by SIG%s", name);
+    else if (WIFSIGNALED(wait_status))
+        snprintf(ending.text, sizeof(ending.text), "killed by signal %d", WTERMSIG(wait_status));
+    else
+        snprintf(ending.text, sizeof(ending.text), "status %d", WEXITSTATUS(wait_status));
+    return ending;
+}
+
+static const char *plural(uint32_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+static int say_ran(const struct recap *recap)
+{
+    const struct record_summary *summary = &recap->result->summary;
+    say("%s ran %s and used %s CPU (%s %s, %s %s), %s", recap->command,
+        shown_duration(summary->wall_ns).text, shown_duration(summary->cpu_billed_ns).text,
+        shown_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
+        shown_count(summary->processes).text, plural(summary->processes, "process", "processes"),
+        recap_ending(recap->result->wait_status).text);
+    return 1;
+}
+
+static int say_nothing_to_sample(const struct recap *recap)
+{
+    const struct record_summary *summary = &recap->result->summary;
+    say("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting", recap->command,
+        shown_duration(summary->cpu_billed_ns).text, shown_duration(summary->wall_ns).text);
+    return 1;
+}
+
+static int say_samples(const struct record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        lost += summary->lost[loss];
+    uint64_t rate =
+        summary->cpu_billed_ns
+            ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
+            : 0;
+    struct shown lost_share = shown_percent(lost, lost + summary->samples);
+    say("%s samples, %s per CPU second, %s complete stacks, %s lost (%s)",
+        shown_count(summary->samples).text, shown_count(rate).text,
+        shown_percent(summary->complete, summary->samples).text, lost ? lost_share.text : "none",
+        record_engine_name(summary->engine));
+    return 1;
+}
+
+static int say_problems(const struct recap *recap, int room)
+{
+    struct problem problems[PROBLEMS_MAX];
+    size_t count = problems_find(&recap->result->summary, recap->profile, problems);
+    int said = 0;
+    for (size_t i = 0; i < count && said < room; i++, said++)
+        say("%s", problems[i].text);
+    return said;
+}
+
+/* "rec.data 5.8 MB, rec.pb.gz": the capture with its size. */
+static void list_files(const struct outputs *outputs, char *list, size_t size)
+{
+    struct stat status;
+    size_t used = 0;
+    list[0] = '\0';
+    if (outputs->capture && stat(outputs->capture, &status) == 0)
+        used = (size_t)snprintf(list, size, "%s %s", outputs->capture,
+                                shown_bytes((uint64_t)status.st_size).text);
+    for (size_t i = 0; i < outputs->count && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "",
+                                 outputs->items[i].path);
+}
+
+static void say_files(const struct recap *recap)
+{
+    char list[2048];
+    if (!recap->profile)
+        return;
+    list_files(recap->outputs, list, sizeof(list));
+    say("%swrote %s", recap->is_private ? "another rec is writing here, so this one " : "", list);
+}
+
+/* What opens the files, by what there is. */
+static void say_viewers(const struct outputs *outputs)
+{
+    static const struct {
+        const struct exporter *exporter;
+        const char *viewer;
+    } viewers[] = {
+        {&export_firefox, "in https://profiler.firefox.com"},
+        {&export_collapsed, "in speedscope or flamegraph.pl"},
+        {&export_speedscope, "in https://www.speedscope.app"},
+    };
+    char text[1024] = "";
+    size_t used = 0;
+    if (outputs->capture && strcmp(outputs->capture, "rec.data") == 0)
+        used = (size_t)snprintf(text, sizeof(text), "`rec report`");
+    else if (outputs->capture)
+        used = (size_t)snprintf(text, sizeof(text), "`rec report %s`", outputs->capture);
+    for (size_t i = 0; i < sizeof(viewers) / sizeof(viewers[0]); i++)
+        for (size_t j = 0; j < outputs->count && used < sizeof(text); j++)
+            if (outputs->items[j].exporter == viewers[i].exporter)
+                used +=
+                    (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
+                                     outputs->items[j].path, viewers[i].viewer);
+    if (used)
+        say("see it: %s", text);
+}
+
+static void say_more(const struct record_summary *summary)
+{
+    say("a sample took %s (p50), %s (p99), %s at most",
+        shown_duration(summary->handler_p50_ns).text, shown_duration(summary->handler_p99_ns).text,
+        shown_duration(summary->handler_max_ns).text);
+    say("%s unwind rows, compiled in %s CPU, first table after %s", shown_count(summary->rows).text,
+        shown_duration(summary->compile_ns).text, shown_duration(summary->tables_ready_ns).text);
+    say("%s stacks finished by rec%s%s, which used %s CPU while recording",
+        shown_count(summary->misses).text, summary->misses ? ", most of them in " : "",
+        summary->misses ? summary->worst_module.path : "",
+        shown_duration(summary->launcher_cpu_ns).text);
+    if (summary->checked)
+        say("self-check: %s of %s stacks differ", shown_count(summary->check_differed).text,
+            shown_count(summary->checked).text);
+}
+
+void recap_say(const struct recap *recap)
+{
+    const struct record_summary *summary = &recap->result->summary;
+    bool is_terminal = isatty(STDERR_FILENO);
+    int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
+    if (summary->samples > 0)
+        room -= say_ran(recap) + say_samples(summary);
+    else
+        room -= say_nothing_to_sample(recap);
+    say_problems(recap, room);
+    say_files(recap);
+    if (is_terminal && summary->samples > 0 && recap->profile)
+        say_viewers(recap->outputs);
+    if (recap->is_verbose)
+        say_more(summary);
+}

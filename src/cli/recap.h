@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said when a recording has ended: at most six lines, problems with their size. */
+#pragma once
+
+#include "cli/outputs.h"
+#include "profile/profile.h"
+#include "record/record.h"
+
+struct recap {
+    const char *command;
+    const struct record_result *result;
+    const struct profile *profile; /* with names; NULL: it was not converted */
+    const struct outputs *outputs;
+    bool is_private; /* another rec was writing the files that were asked for */
+    bool is_verbose;
+};
+
+void recap_say(const struct recap *recap);
+
+/* "status 3", "killed by SIGSEGV". */
+struct recap_ending {
+    char text[32];
+};
+struct recap_ending recap_ending(int wait_status);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_options.h"
+
+#include "cli/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NOT_YET "rec starts the program that it records: rec -- COMMAND"
+#define SELF_CHECK_DEFAULT 100
+
+enum { HELP = 1, VERSION, ENGINE, NO_CMDLINE, EMBED_SOURCE, DEBUG_DIR, SELF_CHECK, CALL_GRAPH };
+
+static const struct option_spec specs[] = {
+    {'o', 'o', "output", OPTION_VALUE, NULL},
+    {'F', 'F', "freq", OPTION_VALUE, NULL},
+    {'F', 0, "frequency", OPTION_VALUE, NULL},
+    {'c', 'c', "count", OPTION_VALUE, NULL},
+    {'e', 'e', "event", OPTION_VALUE, NULL},
+    {'g', 'g', NULL, OPTION_ALONE, NULL},
+    {CALL_GRAPH, 0, "call-graph", OPTION_VALUE, NULL},
+    {'q', 'q', "quiet", OPTION_ALONE, NULL},
+    {'v', 'v', "verbose", OPTION_ALONE, NULL},
+    {ENGINE, 0, "engine", OPTION_VALUE, NULL},
+    {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
+    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {VERSION, 'V', "version", OPTION_ALONE, NULL},
+    {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
+    {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not possible yet; " NOT_YET},
+    {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not possible; " NOT_YET},
+    {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not possible; " NOT_YET},
+    {'D', 'D', "delay", OPTION_REFUSED, "starting later is not possible yet"},
+    {'i', 'i', "no-inherit", OPTION_REFUSED,
+     "leaving child processes out is not possible yet: they are recorded too"},
+    {0},
+};
+
+static int parse_frequency(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long frequency = RECORD_FREQUENCY_MAX;
+    if (strcmp(value, "max") != 0) {
+        int err = options_number(value, "-F, samples per second,", 1, RECORD_FREQUENCY_MAX,
+                                 &frequency, error);
+        if (err)
+            return err;
+    }
+    request->options.frequency = (uint32_t)frequency;
+    return 0;
+}
+
+static int parse_period(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long period_ns;
+    int err = options_number(value, "-c, nanoseconds of CPU time for each sample,",
+                             1000000000 / RECORD_FREQUENCY_MAX, 1000000000, &period_ns, error);
+    if (!err)
+        request->options.frequency = (uint32_t)((1000000000 + period_ns / 2) / period_ns);
+    return err;
+}
+
+static int check_event(const char *value, struct error *error)
+{
+    static const char *const known[] = {"cpu-clock", "cpu-clock:u", "task-clock", "task-clock:u"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(value, known[i]) == 0)
+            return 0;
+    return error_set(error, -EINVAL,
+                     "-e %s: rec samples CPU time: cpu-clock or task-clock; other events are not "
+                     "possible yet",
+                     value);
+}
+
+static int parse_engine(struct record_request *request, const char *value, struct error *error)
+{
+    static const enum record_engine engines[] = {RECORD_ENGINE_PERF_TRAP, RECORD_ENGINE_TIMER};
+    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+        if (strcmp(value, record_engine_name(engines[i])) == 0) {
+            request->options.engine = engines[i];
+            return 0;
+        }
+    }
+    return error_set(error, -EINVAL, "there is no engine %s: perf-trap or timer", value);
+}
+
+static int parse_self_check(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long every = SELF_CHECK_DEFAULT;
+    int err = value ? options_number(value, "--self-check", 1, 1000000, &every, error) : 0;
+    request->options.self_check_every = (uint32_t)every;
+    return err;
+}
+
+static int apply(struct record_request *request, int id, const char *value, struct error *error)
+{
+    switch (id) {
+    case 'o':
+        return outputs_add_recorded(&request->outputs, value, error);
+    case 'F':
+        return parse_frequency(request, value, error);
+    case 'c':
+        return parse_period(request, value, error);
+    case 'e':
+        return check_event(value, error);
+    case ENGINE:
+        return parse_engine(request, value, error);
+    case SELF_CHECK:
+        return parse_self_check(request, value, error);
+    case DEBUG_DIR:
+        request->debug_directory = value;
+        return 0;
+    case NO_CMDLINE:
+        request->options.no_command_line = true;
+        return 0;
+    case EMBED_SOURCE:
+        request->embed_source = true;
+        return 0;
+    case 'q':
+        request->quiet = true;
+        return 0;
+    case 'v':
+        request->verbose = true;
+        return 0;
+    case HELP:
+        request->help = true;
+        return 0;
+    case VERSION:
+        request->version = true;
+        return 0;
+    default: /* -g, --call-graph: stacks are always recorded */
+        return 0;
+    }
+}
+
+int record_request_parse(struct record_request *request, char *const *words, struct error *error)
+{
+    *request = (struct record_request){.options.frequency = RECORD_FREQUENCY_DEFAULT};
+    struct options options = options_of(words, specs);
+    const char *value;
+    int id;
+    while ((id = options_next(&options, &value, error)) > 0 && id != OPTIONS_OPERAND) {
+        int err = apply(request, id, value, error);
+        if (err || request->help || request->version)
+            return err;
+    }
+    if (id < 0)
+        return id;
+    if (id == 0)
+        return error_set(error, -EINVAL,
+                         "no command to record: rec -- COMMAND; `rec --help` has more");
+    request->options.argv = options.argv - 1;
+    if (request->outputs.capture || request->outputs.count > 0)
+        return 0;
+    return outputs_add_usual(&request->outputs, "", true, error);
+}
+
+void record_request_free(struct record_request *request)
+{
+    outputs_free(&request->outputs);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `rec record`, and of `rec` without a command's name. */
+#pragma once
+
+#include "cli/outputs.h"
+#include "record/record.h"
+
+struct record_request {
+    struct record_options options; /* output is filled in later */
+    struct outputs outputs;
+    const char *debug_directory; /* NULL: the usual one */
+    bool embed_source;
+    bool quiet, verbose;
+    bool help, version;
+};
+
+/* 0, or -EINVAL and a sentence. A request for help or the version leaves the rest alone. */
+int record_request_parse(struct record_request *request, char *const *words, struct error *error);
+void record_request_free(struct record_request *request);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `rec report` shows, as text or JSON: functions by the CPU time of their own, and the tree of
+ * calls. Time is "self" where it was spent and "total" for everything above; a recursive function
+ * counts once for each stack.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define REPORT_TREE_PERCENT 2 /* calls with less are left out */
+
+struct report_function {
+    uint32_t func; /* profile's */
+    uint64_t self_ns, total_ns;
+};
+
+/* A call path: the same functions in the same order, whatever the addresses; a function that calls
+ * itself stays one node. Node 0 is the root. */
+struct report_node {
+    uint32_t parent; /* an earlier node */
+    uint32_t func;   /* PROFILE_NONE: the root */
+    uint64_t self_ns, total_ns;
+    /* Children by total_ns, biggest first; PROFILE_NONE ends both lists. */
+    uint32_t first_child, next_sibling;
+};
+
+struct report {
+    const struct profile *profile; /* borrowed */
+    uint64_t total_ns;
+    struct report_function *functions; /* with time, most self first */
+    size_t function_count;
+    struct report_node *nodes;
+    size_t node_count, node_capacity;
+};
+
+/* 0 or -ENOMEM. */
+int report_build(struct report *report, const struct profile *profile);
+void report_free(struct report *report);
+
+/* For a terminal or a file of so many columns. */
+void report_print(const struct report *report, const char *path, unsigned columns);
+
+/* The place of a function, "file.c:12"; "" when it is not known. */
+struct report_place {
+    char text[256];
+};
+struct report_place report_place(const struct profile *profile, uint32_t func);
+
+/* One JSON object, "version": 1. */
+void report_json(const struct report *report, const char *path, struct buffer *out);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/view_options.h"
+
+#include "cli/cli.h"
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { HELP = 1, JSON, DEBUG_DIR };
+
+static const struct option_spec specs[] = {
+    {'i', 'i', "input", OPTION_VALUE, NULL},
+    {JSON, 0, "json", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {0},
+};
+
+int view_take_input(const char **input, const char *value, struct error *error)
+{
+    if (*input)
+        return error_set(error, -EINVAL, "one file at a time: %s or %s", *input, value);
+    *input = value;
+    return 0;
+}
+
+int view_request_parse(struct view_request *request, char *const *words, struct error *error)
+{
+    *request = (struct view_request){0};
+    struct options options = options_of(words, specs);
+    const char *value;
+    int id;
+    while ((id = options_next(&options, &value, error)) > 0) {
+        int err = 0;
+        if (id == HELP)
+            request->help = true;
+        else if (id == JSON)
+            request->json = true;
+        else if (id == DEBUG_DIR)
+            request->debug_directory = value;
+        else
+            err = view_take_input(&request->input, value, error);
+        if (err)
+            return err;
+    }
+    if (!request->input)
+        request->input = CAPTURE_DEFAULT;
+    return id;
+}
+
+struct view_age view_age(const char *path)
+{
+    static const struct {
+        long long seconds;
+        const char *unit;
+    } units[] = {{86400, "days"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    struct view_age age = {{0}};
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return age;
+    long long seconds = (long long)time(NULL) - (long long)status.st_mtim.tv_sec;
+    seconds = seconds > 0 ? seconds : 0;
+    size_t unit = 0;
+    while (unit < 3 && seconds < 2 * units[unit].seconds)
+        unit++;
+    snprintf(age.text, sizeof(age.text), "%lld %s old", seconds / units[unit].seconds,
+             units[unit].unit);
+    return age;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of what shows a capture: `rec report` and `rec info`. */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct view_request {
+    const char *input;
+    const char *debug_directory; /* NULL: the usual one */
+    bool json;
+    bool help;
+};
+
+int view_request_parse(struct view_request *request, char *const *words, struct error *error);
+
+/* FILE or -i FILE, once. */
+int view_take_input(const char **input, const char *value, struct error *error);
+
+/* "3 min old", by the file's modification time; "" when that cannot be told. */
+struct view_age {
+    char text[32];
+};
+struct view_age view_age(const char *path);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+const char *record_engine_name(enum record_engine engine)
+{
+    switch (engine) {
+    case RECORD_ENGINE_AUTO:
+        return "auto";
+    case RECORD_ENGINE_PERF_TRAP:
+        return "perf-trap";
+    case RECORD_ENGINE_TIMER:
+        return "timer";
+    }
+    return "unknown";
+}
+
+const char *record_loss_name(enum record_loss loss)
+{
+    static const char *const names[RECORD_LOSSES] = {
+        [RECORD_LOST_RING_FULL] = "ring-full",
+        [RECORD_LOST_BUSY] = "busy",
+        [RECORD_LOST_NO_THREAD] = "no-thread",
+        [RECORD_LOST_OTHER] = "other",
+    };
+    return loss < RECORD_LOSSES ? names[loss] : "unknown";
+}
+
+const char *record_cut_name(enum record_cut cut)
+{
+    static const char *const names[RECORD_CUTS] = {
+        [RECORD_CUT_NO_CFI] = "no-cfi",         [RECORD_CUT_UNMAPPED] = "unmapped",
+        [RECORD_CUT_STACK_COPY] = "stack-copy", [RECORD_CUT_FOREIGN] = "foreign-stack",
+        [RECORD_CUT_DEEP] = "deep",             [RECORD_CUT_ROOT] = "root",
+    };
+    return cut < RECORD_CUTS ? names[cut] : "unknown";
+}
+
+void record_summary_free(struct record_summary *summary)
+{
+    free(summary->not_followed);
+    *summary = (struct record_summary){0};
+}
+
+/* One word of a value, or the rest of one when blanks may stay. */
+static void append_escaped(struct buffer *out, const char *text, bool keep_blanks)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == 0x7f || c == '\\' || (c == ' ' && !keep_blanks))
+            buffer_printf(out, "\\x%02x", c);
+        else
+            buffer_append(out, text, 1);
+    }
+}
+
+static void append_text(struct buffer *out, const char *key, const char *value)
+{
+    buffer_printf(out, "%s=", key);
+    append_escaped(out, value, true);
+    buffer_text(out, "\n");
+}
+
+static void append_counters(const struct record_summary *summary, struct buffer *out)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counters[] = {
+        {"frequency_asked", summary->frequency_asked},
+        {"wall_ns", summary->wall_ns},
+        {"cpu_billed_ns", summary->cpu_billed_ns},
+        {"cpu_seen_ns", summary->cpu_seen_ns},
+        {"samples", summary->samples},
+        {"complete", summary->complete},
+        {"merged", summary->merged},
+        {"misses", summary->misses},
+        {"checked", summary->checked},
+        {"check_differed", summary->check_differed},
+        {"processes", summary->processes},
+        {"threads", summary->threads},
+        {"handler_p50_ns", summary->handler_p50_ns},
+        {"handler_p99_ns", summary->handler_p99_ns},
+        {"handler_max_ns", summary->handler_max_ns},
+        {"tables_ready_ns", summary->tables_ready_ns},
+        {"compile_ns", summary->compile_ns},
+        {"rows", summary->rows},
+        {"launcher_cpu_ns", summary->launcher_cpu_ns},
+    };
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+        buffer_printf(out, "%s=%" PRIu64 "\n", counters[i].key, counters[i].value);
+}
+
+void record_summary_text(const struct record_summary *summary, struct buffer *out)
+{
+    buffer_text(out, "version=1\n");
+    append_text(out, "engine", record_engine_name(summary->engine));
+    if (summary->engine_reason)
+        append_text(out, "engine_reason", summary->engine_reason);
+    append_counters(summary, out);
+    for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++)
+        buffer_printf(out, "cut.%s=%" PRIu64 "\n", record_cut_name(cut), summary->cut[cut]);
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        buffer_printf(out, "lost.%s=%" PRIu64 "\n", record_loss_name(loss), summary->lost[loss]);
+    if (summary->worst_module.misses) {
+        append_text(out, "worst_module", summary->worst_module.path);
+        buffer_printf(out, "worst_module_misses=%" PRIu64 "\n", summary->worst_module.misses);
+    }
+    for (size_t i = 0; i < summary->not_followed_count; i++) {
+        const struct record_not_followed *process = &summary->not_followed[i];
+        buffer_printf(out, "not_followed.%zu=%d ", i, (int)process->pid);
+        append_escaped(out, process->name, false);
+        buffer_text(out, " ");
+        append_escaped(out, process->reason, true);
+        buffer_text(out, "\n");
+    }
+}

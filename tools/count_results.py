@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Adds up ctest's result files: skipped and failed tests by name, then one line of counts.
+
+    count_results.py BROKEN-STEPS RESULTS.xml...
+
+Exit status 1 when anything failed. A result file that is missing is a failure of its own: the steps
+that never ran must not look like success.
+"""
+import os
+import sys
+import xml.etree.ElementTree as ET
+
+
+def outcome(case):
+    if case.find("failure") is not None or case.get("status") == "fail":
+        return "failed"
+    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+        return "skipped"
+    return "passed"
+
+
+def reason(case):
+    """Why a test was skipped: its last line, which says what it missed."""
+    text = (case.findtext("system-out") or "").strip().splitlines()
+    return text[-1].strip() if text else "no reason given"
+
+
+def main():
+    broken, files = sys.argv[1].strip(), sys.argv[2:]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for path in files:
+        if not os.path.exists(path):
+            print(f"failed: {path} was never written")
+            counts["failed"] += 1
+            continue
+        build = os.path.basename(os.path.dirname(path))
+        for case in ET.parse(path).getroot().iter("testcase"):
+            result = outcome(case)
+            counts[result] += 1
+            if result == "skipped":
+                print(f"skipped: {case.get('name')} ({build}): {reason(case)}")
+            elif result == "failed":
+                print(f"failed: {case.get('name')} ({build})")
+    if broken:
+        print(f"failed steps: {broken}")
+    if broken and counts["failed"] == 0:
+        counts["failed"] = 1
+    print(", ".join(f"{count} {result}" for result, count in counts.items()))
+    return 1 if counts["failed"] else 0
+
+
+sys.exit(main())
