@@ -75,6 +75,9 @@ bool elf_is_go(const struct elf_file *elf);
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
                   uint64_t *bias);
+/* The same from a file's segments alone, for whoever keeps those and not the file. */
+int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
+                      uint64_t file_offset, uint64_t *bias);
 
 /* Reads [svma, svma + size) as it lies in the file; -ENOENT outside of every segment's file part. */
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size);

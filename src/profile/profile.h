@@ -41,6 +41,7 @@ struct profile_lib {
     uint32_t name; /* string; the path's last component */
     uint8_t build_id[20];
     uint8_t build_id_bytes;
+    enum profile_category category; /* of all its frames */
     bool is_synthetic;    /* a name in brackets: no file, its frames carry the name itself */
     bool has_functions;   /* set while resolving: some address got a name, … */
     bool has_files;       /* … a file, … */
