@@ -34,8 +34,8 @@ struct offline_result {
 };
 
 /* Writes the PCs, innermost first: the first is regs' PC, the others return addresses as they stand on
- * the stack (interrupted PCs behind a signal frame as they are; bit i of signal_frames, when not NULL,
- * marks frame i (i < 64 * words) as an interrupted PC). mappings are sorted and do not overlap. */
+ * the stack (interrupted PCs behind a signal frame as they are). A caller whose PC lies outside every
+ * mapping is not written. mappings are sorted and do not overlap. */
 struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
                                      const struct full_regs *regs, bool first_is_return_address,
                                      const struct stack_view *stack, uint64_t *frames,

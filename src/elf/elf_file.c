@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "elf/elf_file.h"
+
+#include "base/array.h"
+#include "base/cursor.h"
+#include "elf/elf_internal.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the header says that its tables lie. */
+struct tables {
+    uint64_t segments_offset, sections_offset;
+    uint16_t segment_bytes, section_bytes;
+    uint64_t segment_count, section_count;
+    uint32_t names_index;
+};
+
+static int not_elf(struct error *error, const char *what)
+{
+    return error_set(error, -ENOEXEC, "%s", what);
+}
+
+static int read_header(struct elf_file *elf, struct tables *tables, struct error *error)
+{
+    uint8_t bytes[sizeof(Elf64_Ehdr)];
+    if (elf_read_at(elf, 0, bytes, sizeof(bytes)) != 0 || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return not_elf(error, "not an ELF file");
+    if (bytes[EI_CLASS] != ELFCLASS64 || bytes[EI_DATA] != ELFDATA2LSB)
+        return not_elf(error, "an ELF file, but not a 64-bit little-endian one");
+
+    struct cursor c = cursor_of(bytes, sizeof(bytes));
+    cursor_skip(&c, EI_NIDENT);
+    elf->type = cursor_u16(&c);
+    elf->machine = cursor_u16(&c);
+    cursor_skip(&c, 4); /* e_version */
+    elf->entry_svma = cursor_u64(&c);
+    tables->segments_offset = cursor_u64(&c);
+    tables->sections_offset = cursor_u64(&c);
+    cursor_skip(&c, 4 + 2); /* e_flags, e_ehsize */
+    tables->segment_bytes = cursor_u16(&c);
+    tables->segment_count = cursor_u16(&c);
+    tables->section_bytes = cursor_u16(&c);
+    tables->section_count = cursor_u16(&c);
+    tables->names_index = cursor_u16(&c);
+    return 0;
+}
+
+/* Section 0 holds the counts that do not fit the header's 16 bits. */
+static void read_large_counts(const struct elf_file *elf, struct tables *tables)
+{
+    uint8_t bytes[sizeof(Elf64_Shdr)];
+    if (tables->sections_offset == 0 ||
+        elf_read_at(elf, tables->sections_offset, bytes, sizeof(bytes)) != 0)
+        return;
+    Elf64_Shdr first;
+    memcpy(&first, bytes, sizeof(first));
+    if (tables->section_count == 0)
+        tables->section_count = first.sh_size;
+    if (tables->names_index == SHN_XINDEX)
+        tables->names_index = first.sh_link;
+    if (tables->segment_count == PN_XNUM)
+        tables->segment_count = first.sh_info;
+}
+
+/* The table's bytes; nothing (and 0) when the file does not hold it whole, as truncated files do.
+ */
+static int read_table(const struct elf_file *elf, uint64_t offset, uint64_t count,
+                      size_t entry_bytes, struct buffer *out)
+{
+    if (offset == 0 || count > elf->size / entry_bytes)
+        return 0;
+    int err = elf_append_at(elf, offset, count * entry_bytes, out);
+    return err == -ENODATA || err == -EFBIG ? 0 : err;
+}
+
+static int read_segments(struct elf_file *elf, const struct tables *tables)
+{
+    struct buffer table = {0};
+    int err = 0;
+    if (tables->segment_bytes == sizeof(Elf64_Phdr))
+        err = read_table(elf, tables->segments_offset, tables->segment_count, sizeof(Elf64_Phdr),
+                         &table);
+    struct cursor c = cursor_of(table.bytes, table.size);
+    while (err == 0 && cursor_left(&c)) {
+        struct elf_segment *segment =
+            ARRAY_PUSH(elf->segments, elf->segment_count, elf->segment_capacity);
+        if (!segment) {
+            err = -ENOMEM;
+            break;
+        }
+        segment->type = cursor_u32(&c);
+        segment->flags = cursor_u32(&c);
+        segment->offset = cursor_u64(&c);
+        segment->svma = cursor_u64(&c);
+        cursor_skip(&c, 8); /* p_paddr */
+        segment->file_bytes = cursor_u64(&c);
+        segment->memory_bytes = cursor_u64(&c);
+        cursor_skip(&c, 8); /* p_align */
+    }
+    buffer_free(&table);
+    return err;
+}
+
+/* Leaves the offset of the name in *name: the names are read when all sections are known. */
+static void parse_section(struct cursor *c, struct elf_section *section, uint32_t *name)
+{
+    *name = cursor_u32(c);
+    section->type = cursor_u32(c);
+    section->flags = cursor_u64(c);
+    section->svma = cursor_u64(c);
+    section->offset = cursor_u64(c);
+    section->bytes = cursor_u64(c);
+    section->link = cursor_u32(c);
+    cursor_skip(c, 4 + 8); /* sh_info, sh_addralign */
+    section->entry_bytes = cursor_u64(c);
+}
+
+static int read_names(struct elf_file *elf, uint32_t index)
+{
+    int err = 0;
+    if (index < elf->section_count && elf->sections[index].type == SHT_STRTAB)
+        err = elf_append_at(elf, elf->sections[index].offset, elf->sections[index].bytes,
+                            &elf->names);
+    buffer_u8(&elf->names, 0);
+    if (elf->names.failed)
+        return -ENOMEM;
+    return err == -ENODATA || err == -EFBIG ? 0 : err;
+}
+
+static int read_sections(struct elf_file *elf, const struct tables *tables)
+{
+    struct buffer table = {0};
+    uint32_t *names = NULL;
+    int err = 0;
+    if (tables->section_bytes == sizeof(Elf64_Shdr))
+        err = read_table(elf, tables->sections_offset, tables->section_count, sizeof(Elf64_Shdr),
+                         &table);
+    size_t count = table.size / sizeof(Elf64_Shdr);
+    if (err != 0 || count == 0)
+        goto out;
+    names = calloc(count, sizeof(*names));
+    if (!names || array_reserve((void **)&elf->sections, &elf->section_capacity, count,
+                                sizeof(*elf->sections)) != 0) {
+        err = -ENOMEM;
+        goto out;
+    }
+    struct cursor c = cursor_of(table.bytes, table.size);
+    for (size_t i = 0; i < count; i++)
+        parse_section(&c, &elf->sections[i], &names[i]);
+    elf->section_count = count;
+    err = read_names(elf, tables->names_index);
+    for (size_t i = 0; i < count; i++)
+        elf->sections[i].name = names[i] < elf->names.size && !elf->names.failed
+                                    ? (const char *)elf->names.bytes + names[i]
+                                    : "";
+out:
+    free(names);
+    buffer_free(&table);
+    return err;
+}
+
+static int read_all(struct elf_file *elf, struct error *error)
+{
+    struct tables tables = {0};
+    int err = read_header(elf, &tables, error);
+    if (err != 0)
+        return err;
+    read_large_counts(elf, &tables);
+    err = read_segments(elf, &tables);
+    if (err == 0)
+        err = read_sections(elf, &tables);
+    if (err != 0)
+        return error_set(error, err, "cannot read the ELF headers: %s", strerror(-err));
+    return 0;
+}
+
+int elf_open(struct elf_file **out, int fd, struct error *error)
+{
+    *out = NULL;
+    struct elf_file *elf = calloc(1, sizeof(*elf));
+    if (!elf)
+        return error_set(error, -ENOMEM, "out of memory");
+    struct stat status;
+    int err;
+    elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (elf->fd < 0 || fstat(elf->fd, &status) != 0) {
+        err = error_set(error, -errno, "cannot read the file: %s", strerror(errno));
+        goto out;
+    }
+    elf->size = status.st_size > 0 ? (uint64_t)status.st_size : 0;
+    err = read_all(elf, error);
+    if (err == 0)
+        elf_read_notes(elf);
+out:
+    if (err != 0)
+        elf_close(elf);
+    else
+        *out = elf;
+    return err;
+}
+
+/* In memory, what is loaded lies at its address, wherever it was in the file. */
+static void use_memory_offsets(struct elf_file *elf)
+{
+    uint64_t first_svma = 0;
+    for (size_t i = elf->segment_count; i-- > 0;)
+        if (elf->segments[i].type == PT_LOAD)
+            first_svma = elf->segments[i].svma;
+    for (size_t i = 0; i < elf->segment_count; i++)
+        elf->segments[i].offset = elf->segments[i].svma - first_svma;
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (elf->sections[i].flags & SHF_ALLOC)
+            elf->sections[i].offset = elf->sections[i].svma - first_svma;
+}
+
+int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error)
+{
+    *out = NULL;
+    struct elf_file *elf = calloc(1, sizeof(*elf));
+    if (!elf)
+        return error_set(error, -ENOMEM, "out of memory");
+    elf->fd = -1;
+    elf->size = size;
+    buffer_append(&elf->image, bytes, size);
+    int err = elf->image.failed ? error_set(error, -ENOMEM, "out of memory") : read_all(elf, error);
+    if (err != 0) {
+        elf_close(elf);
+        return err;
+    }
+    use_memory_offsets(elf);
+    elf_read_notes(elf);
+    *out = elf;
+    return 0;
+}
+
+void elf_close(struct elf_file *elf)
+{
+    if (!elf)
+        return;
+    if (elf->fd >= 0)
+        close(elf->fd);
+    buffer_free(&elf->image);
+    buffer_free(&elf->names);
+    buffer_free(&elf->interpreter);
+    free(elf->segments);
+    free(elf->sections);
+    free(elf);
+}
+
+uint16_t elf_type(const struct elf_file *elf)
+{
+    return elf->type;
+}
+
+uint16_t elf_machine(const struct elf_file *elf)
+{
+    return elf->machine;
+}
+
+uint64_t elf_entry_svma(const struct elf_file *elf)
+{
+    return elf->entry_svma;
+}
+
+size_t elf_segment_count(const struct elf_file *elf)
+{
+    return elf->segment_count;
+}
+
+const struct elf_segment *elf_segment(const struct elf_file *elf, size_t index)
+{
+    return &elf->segments[index];
+}
+
+size_t elf_section_count(const struct elf_file *elf)
+{
+    return elf->section_count;
+}
+
+const struct elf_section *elf_section(const struct elf_file *elf, size_t index)
+{
+    return &elf->sections[index];
+}
+
+const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name)
+{
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (strcmp(elf->sections[i].name, name) == 0)
+            return &elf->sections[i];
+    return NULL;
+}

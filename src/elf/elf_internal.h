@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of this folder share: the opened file, and reading from wherever it lies. */
+#pragma once
+
+#include "elf/elf_file.h"
+
+struct elf_file {
+    int fd;                /* our own duplicate; -1 for an image in memory */
+    struct buffer image;   /* the image in memory; empty for a file */
+    uint64_t size;         /* of the file or the image */
+    uint16_t type;
+    uint16_t machine;
+    uint64_t entry_svma;
+    struct elf_segment *segments;
+    size_t segment_count, segment_capacity;
+    struct elf_section *sections;
+    size_t section_count, section_capacity;
+    struct buffer names;       /* the section names; ends with a NUL */
+    struct buffer interpreter; /* empty, or a terminated path */
+    uint8_t build_id[20];
+    size_t build_id_bytes;
+    bool is_go;
+};
+
+/* Exactly size bytes; -ENODATA when the file ends before. */
+int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t size);
+
+/* Appends the bytes of [offset, offset + size) to out; -ENODATA when the file ends before, -EFBIG for
+ * more than 1 GiB (sparse files can claim any size). Checks before it allocates. */
+int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, struct buffer *out);
+
+/* Build-id, interpreter and the marks of Go, out of segments and sections. A note that is malformed is
+ * as good as absent. */
+void elf_read_notes(struct elf_file *elf);

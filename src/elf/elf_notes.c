@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "elf/elf_file.h"
+
+#include "base/cursor.h"
+#include "elf/elf_internal.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#define NOTES_BYTES_MAX (1u << 20)
+#define INTERPRETER_BYTES_MAX 4096
+#define NT_GO_BUILD_ID 4
+
+static void take_note(struct elf_file *elf, uint32_t type, const struct cursor *name,
+                      const struct cursor *description)
+{
+    if (name->size != 4)
+        return;
+    if (memcmp(name->bytes, "GNU", 4) == 0 && type == NT_GNU_BUILD_ID && !elf->build_id_bytes) {
+        size_t size = description->size;
+        elf->build_id_bytes = size < sizeof(elf->build_id) ? size : sizeof(elf->build_id);
+        if (size)
+            memcpy(elf->build_id, description->bytes, elf->build_id_bytes);
+    }
+    if (memcmp(name->bytes, "Go\0", 4) == 0 && type == NT_GO_BUILD_ID)
+        elf->is_go = true;
+}
+
+/* Names and descriptions are padded to 4. (Notes with padding to 8 exist, but only as GNU
+ * properties, whose sizes are the same either way.) */
+static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size)
+{
+    struct buffer notes = {0};
+    if (size > NOTES_BYTES_MAX || elf_append_at(elf, offset, size, &notes) != 0) {
+        buffer_free(&notes);
+        return;
+    }
+    struct cursor c = cursor_of(notes.bytes, notes.size);
+    while (cursor_left(&c) && !c.failed) {
+        uint64_t name_bytes = cursor_u32(&c);
+        uint64_t description_bytes = cursor_u32(&c);
+        uint32_t type = cursor_u32(&c);
+        struct cursor name = cursor_sub(&c, name_bytes);
+        cursor_skip(&c, -name_bytes & 3);
+        struct cursor description = cursor_sub(&c, description_bytes);
+        if (!c.failed)
+            take_note(elf, type, &name, &description);
+        cursor_skip(&c, -description_bytes & 3);
+    }
+    buffer_free(&notes);
+}
+
+static void take_interpreter(struct elf_file *elf, const struct elf_segment *segment)
+{
+    if (elf->interpreter.size || segment->file_bytes > INTERPRETER_BYTES_MAX ||
+        elf_append_at(elf, segment->offset, segment->file_bytes, &elf->interpreter) != 0)
+        return;
+    buffer_u8(&elf->interpreter, 0);
+}
+
+void elf_read_notes(struct elf_file *elf)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (segment->type == PT_NOTE)
+            take_notes(elf, segment->offset, segment->file_bytes);
+        else if (segment->type == PT_INTERP)
+            take_interpreter(elf, segment);
+    }
+    /* Separate debug files keep the note's section while its segment points to nothing. */
+    for (size_t i = 0; i < elf->section_count && !elf->build_id_bytes; i++)
+        if (elf->sections[i].type == SHT_NOTE)
+            take_notes(elf, elf->sections[i].offset, elf->sections[i].bytes);
+    if (elf_find_section(elf, ".go.buildinfo") || elf_find_section(elf, ".note.go.buildid"))
+        elf->is_go = true;
+}
+
+size_t elf_build_id(const struct elf_file *elf, uint8_t id[20])
+{
+    memcpy(id, elf->build_id, sizeof(elf->build_id));
+    return elf->build_id_bytes;
+}
+
+const char *elf_interpreter(const struct elf_file *elf)
+{
+    return elf->interpreter.size ? (const char *)elf->interpreter.bytes : NULL;
+}
+
+bool elf_is_go(const struct elf_file *elf)
+{
+    return elf->is_go;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "elf/elf_file.h"
+
+#include "base/array.h"
+#include "base/cursor.h"
+#include "base/io.h"
+#include "elf/elf_internal.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define CONTENT_BYTES_MAX (UINT64_C(1) << 30)
+
+/* zlib cannot do better than 1032:1, so a header that promises more is lying. */
+#define INFLATE_RATIO_MAX 1032
+
+int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t size)
+{
+    if (offset > elf->size || size > elf->size - offset)
+        return -ENODATA;
+    if (elf->fd >= 0)
+        return io_pread(elf->fd, out, size, offset);
+    memcpy(out, elf->image.bytes + offset, size);
+    return 0;
+}
+
+int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, struct buffer *out)
+{
+    if (offset > elf->size || size > elf->size - offset)
+        return -ENODATA;
+    if (size > CONTENT_BYTES_MAX)
+        return -EFBIG;
+    if (size == 0)
+        return 0;
+    size_t before = out->size;
+    size_t need;
+    if (__builtin_add_overflow(before, size, &need) ||
+        array_reserve((void **)&out->bytes, &out->capacity, need, 1) != 0)
+        return -ENOMEM;
+    int err = elf_read_at(elf, offset, out->bytes + before, size);
+    if (err == 0)
+        out->size = need;
+    return err;
+}
+
+static int inflate_section(const struct buffer *stored, struct buffer *out, struct error *error)
+{
+    struct cursor c = cursor_of(stored->bytes, stored->size);
+    uint32_t method = cursor_u32(&c);
+    cursor_skip(&c, 4); /* ch_reserved */
+    uint64_t inflated_bytes = cursor_u64(&c);
+    cursor_skip(&c, 8); /* ch_addralign */
+    if (!c.failed && method != ELFCOMPRESS_ZLIB)
+        return error_set(error, -ENOTSUP, "compressed by a method other than zlib (%u)", method);
+    if (c.failed || inflated_bytes > CONTENT_BYTES_MAX ||
+        inflated_bytes / INFLATE_RATIO_MAX > cursor_left(&c))
+        return error_set(error, -EBADMSG, "malformed compressed section");
+
+    size_t before = out->size;
+    buffer_zeros(out, inflated_bytes);
+    if (out->failed)
+        return error_set(error, -ENOMEM, "out of memory");
+    uLongf got = inflated_bytes;
+    if (inflated_bytes == 0 ||
+        (uncompress(out->bytes + before, &got, c.bytes + c.at, cursor_left(&c)) == Z_OK &&
+         got == inflated_bytes))
+        return 0;
+    out->size = before;
+    return error_set(error, -EBADMSG, "malformed compressed section");
+}
+
+int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
+                     struct buffer *out, struct error *error)
+{
+    if (section->type == SHT_NOBITS)
+        return error_set(error, -ENODATA, "section %s is not in the file", section->name);
+    bool compressed = section->flags & SHF_COMPRESSED;
+    struct buffer stored = {0};
+    int err = elf_append_at(elf, section->offset, section->bytes, compressed ? &stored : out);
+    if (err != 0)
+        err = error_set(error, err, "cannot read section %s: %s", section->name, strerror(-err));
+    else if (compressed)
+        err = inflate_section(&stored, out, error);
+    buffer_free(&stored);
+    return err;
+}
+
+int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        uint64_t inside = svma - segment->svma;
+        uint64_t offset;
+        if (segment->type == PT_LOAD && svma >= segment->svma && inside <= segment->file_bytes &&
+            size <= segment->file_bytes - inside &&
+            !__builtin_add_overflow(segment->offset, inside, &offset) &&
+            elf_read_at(elf, offset, out, size) == 0)
+            return 0;
+    }
+    return -ENOENT;
+}
+
+int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
+                  uint64_t *bias)
+{
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    const struct elf_segment *found = NULL;
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *segment = &elf->segments[i];
+        if (segment->type != PT_LOAD || !(segment->flags & PF_X))
+            continue;
+        /* The kernel maps whole pages: up to a page before the segment's first byte. */
+        uint64_t first_page = segment->offset - segment->offset % page_bytes;
+        bool holds =
+            file_offset >= segment->offset && file_offset - segment->offset < segment->file_bytes;
+        if (holds || (!found && file_offset >= first_page && file_offset < segment->offset))
+            found = segment;
+        if (holds)
+            break;
+    }
+    if (!found)
+        return -ENOENT;
+    *bias = start_avma - (found->svma + (file_offset - found->offset));
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From calls (one node an address) to stacks (one node a frame): a call grows its caller's stack by
+ * the frames of its address, outermost first.
+ */
+#include "profile/profile.h"
+
+static const char no_stack[] = "[no stack]";
+
+/*
+ * The call of samples that came without any address. They carry weight like all others, so they get
+ * a frame that says what they are: no exporter needs a rule for them, and no total goes astray.
+ */
+static uint32_t no_stack_call(struct profile *profile)
+{
+    uint32_t lib = profile_lib_id(profile, no_stack, NULL, 0);
+    uint32_t address = profile_address_id(profile, lib, 0);
+    uint32_t name = profile_string(profile, no_stack);
+    uint32_t func = profile_func_id(
+        profile, &(struct profile_func){
+                     .name = name, .system_name = name, .lib = lib, .file = PROFILE_NONE});
+    uint32_t frame = profile_add_frame(profile, &(struct profile_frame){
+                                                    .func = func,
+                                                    .lib = lib,
+                                                    .file = PROFILE_NONE,
+                                                    .symbol = PROFILE_NONE,
+                                                    .category = PROFILE_SYNTHETIC,
+                                                });
+    if (profile->failed)
+        return PROFILE_NONE;
+    profile->addresses[address].first_frame = frame;
+    profile->addresses[address].frame_count = 1;
+    return profile_call_id(profile, PROFILE_NONE, address);
+}
+
+static void give_every_sample_a_call(struct profile *profile)
+{
+    uint32_t call = PROFILE_NONE;
+    for (size_t i = 0; i < profile->sample_count && !profile->failed; i++) {
+        if (profile->samples[i].call != PROFILE_NONE)
+            continue;
+        if (call == PROFILE_NONE)
+            call = no_stack_call(profile);
+        profile->samples[i].call = call;
+    }
+}
+
+static uint32_t stack_of_call(struct profile *profile, const struct profile_call *call)
+{
+    uint32_t stack =
+        call->parent == PROFILE_NONE ? PROFILE_NONE : profile->calls[call->parent].stack;
+    const struct profile_address *address = &profile->addresses[call->address];
+    for (uint32_t i = 0; i < address->frame_count; i++)
+        stack = profile_stack_id(profile, stack, address->first_frame + i);
+    return stack;
+}
+
+void profile_link_stacks(struct profile *profile)
+{
+    give_every_sample_a_call(profile);
+    for (size_t i = 0; i < profile->call_count && !profile->failed; i++)
+        profile->calls[i].stack = stack_of_call(profile, &profile->calls[i]);
+    for (size_t i = 0; i < profile->sample_count && !profile->failed; i++)
+        profile->samples[i].stack = profile->calls[profile->samples[i].call].stack;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/profile.h"
+
+#include "base/array.h"
+#include "profile/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool index_open(struct profile_index *index)
+{
+    index->libs = intern_new();
+    index->addresses = intern_new();
+    index->calls = intern_new();
+    index->funcs = intern_new();
+    index->symbols = intern_new();
+    index->stacks = intern_new();
+    return index->libs && index->addresses && index->calls && index->funcs && index->symbols &&
+           index->stacks;
+}
+
+static void index_free(struct profile_index *index)
+{
+    if (!index)
+        return;
+    intern_free(index->libs);
+    intern_free(index->addresses);
+    intern_free(index->calls);
+    intern_free(index->funcs);
+    intern_free(index->symbols);
+    intern_free(index->stacks);
+    free(index);
+}
+
+struct profile *profile_new(void)
+{
+    struct profile *profile = calloc(1, sizeof(*profile));
+    if (!profile)
+        return NULL;
+    profile->product = PROFILE_NONE;
+    profile->command_line = PROFILE_NONE;
+    profile->os = PROFILE_NONE;
+    profile->cpu = PROFILE_NONE;
+    profile->event_name = PROFILE_NONE;
+    profile->strings = intern_new();
+    profile->index = calloc(1, sizeof(*profile->index));
+    if (!profile->strings || !profile->index || !index_open(profile->index)) {
+        profile_free(profile);
+        return NULL;
+    }
+    return profile;
+}
+
+void profile_free(struct profile *profile)
+{
+    if (!profile)
+        return;
+    intern_free(profile->strings);
+    index_free(profile->index);
+    free(profile->libs);
+    free(profile->addresses);
+    free(profile->calls);
+    free(profile->funcs);
+    free(profile->symbols);
+    free(profile->frames);
+    free(profile->stacks);
+    free(profile->processes);
+    free(profile->threads);
+    free(profile->samples);
+    free(profile->notes);
+    free(profile);
+}
+
+uint32_t profile_string(struct profile *profile, const char *text)
+{
+    uint32_t id = intern_text(profile->strings, text);
+    if (id == INTERN_NONE)
+        profile->failed = true;
+    return id;
+}
+
+const char *profile_text(const struct profile *profile, uint32_t string)
+{
+    return string == PROFILE_NONE ? "" : intern_string(profile->strings, string);
+}
+
+void profile_add_note(struct profile *profile, const char *key, const char *value)
+{
+    struct profile_note note = {profile_string(profile, key), profile_string(profile, value)};
+    struct profile_note *added =
+        ARRAY_PUSH(profile->notes, profile->note_count, profile->note_capacity);
+    if (added)
+        *added = note;
+    else
+        profile->failed = true;
+}
+
+const char *profile_note(const struct profile *profile, const char *key)
+{
+    for (size_t i = 0; i < profile->note_count; i++) {
+        if (strcmp(profile_text(profile, profile->notes[i].key), key) == 0)
+            return profile_text(profile, profile->notes[i].value);
+    }
+    return NULL;
+}
+
+uint64_t profile_total_ns(const struct profile *profile)
+{
+    uint64_t total_ns = 0;
+    for (size_t i = 0; i < profile->sample_count; i++)
+        total_ns += profile->samples[i].weight_ns;
+    return total_ns;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables of unique elements. Keys are arrays of words: they have no padding, so equal keys are
+ * equal bytes.
+ */
+#include "profile/profile.h"
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "profile/index.h"
+
+#include <string.h>
+
+/* The id of the key in a table of `count` elements; equal to `count` when the key is new. */
+static uint32_t key_id(struct profile *profile, struct intern *keys, const void *key, size_t size)
+{
+    /* After a failure a table may be one element behind its keys. */
+    if (profile->failed)
+        return PROFILE_NONE;
+    uint32_t id = intern_add(keys, key, size);
+    if (id == INTERN_NONE)
+        profile->failed = true;
+    return id;
+}
+
+static uint32_t out_of_memory(struct profile *profile)
+{
+    profile->failed = true;
+    return PROFILE_NONE;
+}
+
+static bool is_bracketed(const char *name)
+{
+    size_t length = strlen(name);
+    return length >= 2 && name[0] == '[' && name[length - 1] == ']';
+}
+
+static void fill_lib(struct profile *profile, struct profile_lib *lib, const char *path,
+                     const uint8_t *build_id, size_t build_id_bytes)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash && slash[1] ? slash + 1 : path;
+    lib->path = profile_string(profile, path);
+    lib->name = profile_string(profile, name);
+    /* The vDSO has a bracketed name too, but it is an ELF image with functions. */
+    lib->is_synthetic = is_bracketed(name) && strcmp(name, "[vdso]") != 0;
+    lib->build_id_bytes = (uint8_t)build_id_bytes;
+    if (build_id_bytes)
+        memcpy(lib->build_id, build_id, build_id_bytes);
+}
+
+uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t *build_id,
+                        size_t build_id_bytes)
+{
+    if (build_id_bytes > sizeof(profile->libs->build_id))
+        build_id_bytes = sizeof(profile->libs->build_id);
+    /* The path goes first: its copy there outlives a caller's pointer into profile->strings. */
+    struct buffer key = {0};
+    buffer_append(&key, path, strlen(path) + 1);
+    buffer_append(&key, build_id, build_id_bytes);
+    uint32_t id = key.failed ? out_of_memory(profile)
+                             : key_id(profile, profile->index->libs, key.bytes, key.size);
+    if (id == profile->lib_count) {
+        struct profile_lib *lib =
+            ARRAY_PUSH(profile->libs, profile->lib_count, profile->lib_capacity);
+        if (lib)
+            fill_lib(profile, lib, (const char *)key.bytes, build_id, build_id_bytes);
+        else
+            id = out_of_memory(profile);
+    }
+    buffer_free(&key);
+    return id;
+}
+
+uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma)
+{
+    const uint64_t key[] = {lib, svma};
+    uint32_t id = key_id(profile, profile->index->addresses, key, sizeof(key));
+    if (id == PROFILE_NONE || id < profile->address_count)
+        return id;
+    struct profile_address *address =
+        ARRAY_PUSH(profile->addresses, profile->address_count, profile->address_capacity);
+    if (!address)
+        return out_of_memory(profile);
+    *address = (struct profile_address){.lib = lib, .svma = svma};
+    return id;
+}
+
+uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address)
+{
+    const uint32_t key[] = {parent, address};
+    uint32_t id = key_id(profile, profile->index->calls, key, sizeof(key));
+    if (id == PROFILE_NONE || id < profile->call_count)
+        return id;
+    struct profile_call *call =
+        ARRAY_PUSH(profile->calls, profile->call_count, profile->call_capacity);
+    if (!call)
+        return out_of_memory(profile);
+    *call = (struct profile_call){.parent = parent, .address = address, .stack = PROFILE_NONE};
+    return id;
+}
+
+uint32_t profile_func_id(struct profile *profile, const struct profile_func *func)
+{
+    const uint32_t key[] = {func->name, func->system_name, func->lib, func->file, func->line};
+    uint32_t id = key_id(profile, profile->index->funcs, key, sizeof(key));
+    if (id == PROFILE_NONE || id < profile->func_count)
+        return id;
+    struct profile_func *added =
+        ARRAY_PUSH(profile->funcs, profile->func_count, profile->func_capacity);
+    if (!added)
+        return out_of_memory(profile);
+    *added = *func;
+    return id;
+}
+
+uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol)
+{
+    const uint64_t key[] = {symbol->lib, symbol->name, symbol->svma, symbol->bytes};
+    uint32_t id = key_id(profile, profile->index->symbols, key, sizeof(key));
+    if (id == PROFILE_NONE || id < profile->symbol_count)
+        return id;
+    struct profile_symbol *added =
+        ARRAY_PUSH(profile->symbols, profile->symbol_count, profile->symbol_capacity);
+    if (!added)
+        return out_of_memory(profile);
+    *added = *symbol;
+    return id;
+}
+
+uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t frame)
+{
+    const uint32_t key[] = {parent, frame};
+    uint32_t id = key_id(profile, profile->index->stacks, key, sizeof(key));
+    if (id == PROFILE_NONE || id < profile->stack_count)
+        return id;
+    struct profile_stack *stack =
+        ARRAY_PUSH(profile->stacks, profile->stack_count, profile->stack_capacity);
+    if (!stack)
+        return out_of_memory(profile);
+    *stack = (struct profile_stack){.parent = parent, .frame = frame};
+    return id;
+}
+
+uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame)
+{
+    if (profile->frame_count >= PROFILE_NONE)
+        return out_of_memory(profile);
+    struct profile_frame *added =
+        ARRAY_PUSH(profile->frames, profile->frame_count, profile->frame_capacity);
+    if (!added)
+        return out_of_memory(profile);
+    *added = *frame;
+    return (uint32_t)profile->frame_count - 1;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf-trap engine's event: opened by the launcher on a process of the recording, raising SIGTRAP in
+ * whichever thread used up a period of CPU time, while in user mode.
+ *
+ * exclude_kernel for everybody, root too: a signal that becomes pending inside a system call can be
+ * taken across exec and kill the new program, and cuts large reads short. remove_on_exec closes the gap
+ * that is left. inherit_thread: threads yes, forked children no.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct armed {
+    int *fds; /* one for each thread that existed when it was armed; owned */
+    size_t count, capacity;
+};
+
+/* Opens, disabled, on every thread of the process. 0 or the kernel's refusal. */
+int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_data);
+void arm_enable(const struct armed *armed);
+/* CPU time that the event saw, all threads. */
+uint64_t arm_count_ns(const struct armed *armed);
+void arm_close(struct armed *armed);
+
+/* An event of the same kind on the caller itself, never enabled: tells whether it can be had, and keeps
+ * the kernel's perf machinery switched on (the first event of an idle machine takes 7 to 27 ms).
+ * A descriptor, or a negative errno. */
+int arm_probe(void);

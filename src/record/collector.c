@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/collector.h"
+
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* How long a round may be away: a ring must not fill meanwhile. Frames are 8 bytes; 160 of them at every
+ * period fill half a ring in this many periods. */
+#define PERIODS_PER_ROUND (SESSION_RING_BYTES / 2 / (160 * 8))
+#define ROUND_MIN_NS 1000000
+#define ROUND_MAX_NS 100000000
+/* The file is brought up to date on disk this often. */
+#define CHECKPOINT_INTERVAL_NS 250000000
+
+static void end_round(struct collector *collector)
+{
+    /* A miss that still waits is older than what follows: no round ends before it is written. */
+    if (collector->wrote_since_round && collector->miss_count == 0) {
+        perfdata_write_round(collector->writer);
+        collector->wrote_since_round = 0;
+    }
+    if (collector->round_ns - collector->last_checkpoint_ns >= CHECKPOINT_INTERVAL_NS) {
+        perfdata_checkpoint(collector->writer);
+        collector->last_checkpoint_ns = collector->round_ns;
+    }
+}
+
+/* Returns whether anything was written. */
+static bool run_round(struct collector *collector)
+{
+    collector->round_ns = ticks_clock_advance(&collector->clock);
+    session_beat(collector->session);
+    uint64_t before = perfdata_bytes_written(collector->writer);
+    images_answer(collector);
+    maps_take(collector);
+    drain_all(collector);
+    misses_finish(collector, false);
+    images_check(collector);
+    images_find_ended(collector);
+    bool wrote = perfdata_bytes_written(collector->writer) != before;
+    end_round(collector);
+    return wrote;
+}
+
+static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
+{
+    struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
+                               .tv_nsec = (long)(wait_ns % 1000000000)};
+    uint32_t *doorbell = &collector->session->rings->header.doorbell;
+    syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
+}
+
+/* Busy rounds come as often as the rate demands; idle ones twice as seldom each time. */
+static void *collector_thread(void *argument)
+{
+    struct collector *collector = argument;
+    uint64_t busy_ns = PERIODS_PER_ROUND * collector->period_ns;
+    if (busy_ns > ROUND_MAX_NS)
+        busy_ns = ROUND_MAX_NS;
+    uint64_t wait_ns = ROUND_MIN_NS;
+    while (!load_acquire(&collector->stop)) {
+        uint32_t doorbell = collector->doorbell;
+        bool wrote = run_round(collector);
+        if (collector->doorbell != doorbell)
+            wait_ns = ROUND_MIN_NS; /* something starts: look again soon */
+        else if (wait_ns < busy_ns)
+            wait_ns = wait_ns * 2 < busy_ns ? wait_ns * 2 : busy_ns;
+        else
+            wait_ns = wrote ? busy_ns : ROUND_MAX_NS < 4 * busy_ns ? ROUND_MAX_NS : 4 * busy_ns;
+        sleep_until_doorbell(collector, wait_ns);
+    }
+    return NULL;
+}
+
+int collector_start(struct collector **out, struct session *session, struct compiler *compiler,
+                    struct perfdata_writer *writer, const struct record_options *options,
+                    struct record_summary *summary, bool may_arm, struct error *error)
+{
+    struct collector *collector = calloc(1, sizeof(*collector));
+    int err = -ENOMEM;
+    if (!collector)
+        goto out;
+    collector->session = session;
+    collector->compiler = compiler;
+    collector->writer = writer;
+    collector->options = options;
+    collector->summary = summary;
+    collector->may_arm = may_arm;
+    collector->period_ns = session->tables->header.period_ns;
+    collector->end_fd = epoll_create1(EPOLL_CLOEXEC);
+    collector->scratch = malloc(SESSION_RING_BYTES);
+    if (collector->end_fd < 0 || !collector->scratch)
+        goto out;
+    ticks_clock_start(&collector->clock);
+    err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
+out:
+    if (err) {
+        collector_free(collector);
+        return error_set(error, err, "cannot start a thread: %s", strerror(-err));
+    }
+    *out = collector;
+    return 0;
+}
+
+void collector_set_root(struct collector *collector, pid_t pid)
+{
+    store_relaxed(&collector->root_pid, pid);
+}
+
+/* Waits, but not for long, until no map is being made: a freed module must not be in use. */
+static void finish_maps(struct collector *collector)
+{
+    for (int i = 0; i < 200; i++) {
+        maps_take(collector);
+        uint32_t requests = 0;
+        for (uint32_t j = 0; j < SESSION_PROCESSES; j++)
+            requests += collector->images[j].in_use ? collector->images[j].map_requests : 0;
+        if (requests == 0)
+            return;
+        struct timespec wait = {.tv_nsec = 1000000};
+        nanosleep(&wait, NULL);
+    }
+}
+
+void collector_stop(struct collector *collector)
+{
+    store_release(&collector->stop, 1);
+    uint32_t *doorbell = &collector->session->rings->header.doorbell;
+    add_release(doorbell, 1);
+    syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    pthread_join(collector->thread, NULL);
+    run_round(collector);
+    finish_maps(collector);
+    run_round(collector);
+    store_release(&collector->session->tables->header.stop, 1);
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
+        if (collector->images[i].in_use && !collector->images[i].has_ended) {
+            struct image *image = &collector->images[i];
+            images_add_not_followed(collector, image->pid, image->name,
+                                    "still running when the command ended");
+            image_end(collector, image, collector->round_ns);
+        }
+}
+
+/* Time below a bucket's upper bound, for the share of samples that is asked for. */
+static uint64_t handler_percentile_ns(const struct collector *collector, unsigned per_cent)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        total += collector->handler_ticks[i];
+    uint64_t seen = 0;
+    for (int i = 0; i < HANDLER_BUCKETS; i++) {
+        seen += collector->handler_ticks[i];
+        if (total && seen * 100 >= total * per_cent)
+            return ticks_span_ns(&collector->clock, UINT64_C(64) << i);
+    }
+    return 0;
+}
+
+void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns)
+{
+    struct record_summary *summary = collector->summary;
+    summary->cpu_billed_ns = billed_ns;
+    /* What no process of ours used: children that were never seen, or ended unseen. */
+    if (billed_ns > summary->cpu_seen_ns + 1000000) {
+        struct image root = {.pid = collector->root_pid};
+        stack_write_synthetic(collector, &root, root.pid, SYNTHETIC_NOT_FOLLOWED,
+                              billed_ns - summary->cpu_seen_ns, end_ns);
+    }
+    summary->handler_p50_ns = handler_percentile_ns(collector, 50);
+    summary->handler_p99_ns = handler_percentile_ns(collector, 99);
+    summary->handler_max_ns = ticks_span_ns(&collector->clock, collector->handler_max_ticks);
+    summary->compile_ns = compiler_cpu_ns(collector->compiler);
+    summary->rows = compiler_rows(collector->compiler);
+}
+
+void collector_free(struct collector *collector)
+{
+    if (!collector)
+        return;
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
+        image_map_free(collector->images[i].map);
+        arm_close(&collector->images[i].armed);
+        if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
+            close(collector->images[i].pid_fd);
+    }
+    if (collector->end_fd > 0)
+        close(collector->end_fd);
+    free(collector->misses);
+    buffer_free(&collector->miss_bytes);
+    free(collector->scratch);
+    free(collector);
+}

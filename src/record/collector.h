@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The collector thread: answers processes, drains rings, finishes misses, settles accounts, and is the
+ * only one that writes rec.data.
+ *
+ *     doorbell or timeout ─▶ round:  answer requests        images.c
+ *                                    take finished maps     maps.c
+ *                                    drain every ring       drain.c ──▶ stacks.c ──▶ perfdata writer
+ *                                    finish misses          misses.c ─────▲
+ *                                    settle ended processes settle.c ─────┘
+ *
+ * Vocabulary: an image is one program in one process; exec makes a new image of the same pid. An image has
+ * a process slot in shared memory for as long as it lives. Everything read from `rings` was written by
+ * the target and is checked before it is used.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "perfdata/writer.h"
+#include "record/arm.h"
+#include "record/compiler.h"
+#include "record/record.h"
+#include "record/session.h"
+#include "record/synthetic.h"
+#include "record/ticks.h"
+#include "wire/ring.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct image {
+    bool in_use;
+    bool has_ended;
+    pid_t pid, parent_pid;
+    enum engine engine;
+    int pid_fd; /* readable when the process has ended; -1 */
+    struct armed armed;
+    char name[16];
+    uint64_t start_ns;
+    uint64_t start_cpu_ns;  /* CPU of the pid when this image's sampler started */
+    uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
+    uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
+    struct image_map *map;  /* NULL until the first one */
+    uint32_t map_requests;  /* not answered yet */
+    uint64_t map_wanted_ns; /* of the newest request */
+    uint64_t checked_ns;    /* when tracer and names were last looked at */
+};
+
+struct thread_view {
+    bool in_use;
+    struct image *image;
+    pid_t tid;
+    uint64_t tail; /* ours; the one in shared memory is only for the producer */
+    char name[16];
+    uint64_t name_due_ns, name_wait_ns;
+    uint64_t start_ns;
+    bool was_lost_told;
+    uint64_t lost_told_ns; /* lost weight that is in the file already */
+    struct thread_slot counted; /* counters already in the summary */
+};
+
+/* A sample that waits for a map. */
+struct miss {
+    uint32_t image; /* index */
+    pid_t tid;
+    uint64_t time_ns;
+    size_t record_offset; /* in the collector's miss_bytes */
+    size_t record_bytes;
+};
+
+struct collector {
+    struct session *session;
+    struct compiler *compiler;
+    struct perfdata_writer *writer;
+    struct record_summary *summary;
+    const struct record_options *options;
+    uint64_t period_ns;
+    bool may_arm; /* perf-trap is wanted and this user may */
+    struct ticks_clock clock;
+    pthread_t thread;
+    uint32_t stop;       /* atomic */
+    int end_fd;          /* epoll: every image's pid_fd */
+    uint32_t doorbell;   /* last value seen */
+    uint32_t threads_started;
+
+    pid_t root_pid;
+    struct image images[SESSION_PROCESSES]; /* index = process slot */
+    struct thread_view threads[SESSION_THREADS];
+    uint32_t active[SESSION_THREADS]; /* indices of threads in use */
+    size_t active_count;
+
+    struct miss *misses;
+    size_t miss_count, miss_capacity;
+    struct buffer miss_bytes;
+
+    uint64_t round_ns; /* time of this round */
+    uint64_t last_checkpoint_ns;
+    uint64_t wrote_since_round;
+    uint64_t ended_cpu_ns; /* of pids that are gone, followed or recognised */
+    uint64_t handler_ticks[HANDLER_BUCKETS];
+    uint64_t handler_max_ticks;
+    uint8_t *scratch; /* one record, copied out of shared memory */
+};
+
+int collector_start(struct collector **out, struct session *session, struct compiler *compiler,
+                    struct perfdata_writer *writer, const struct record_options *options,
+                    struct record_summary *summary, bool may_arm, struct error *error);
+/* The command's pid, once known. */
+void collector_set_root(struct collector *collector, pid_t pid);
+/* Ends the thread after a last round that drains everything; the command is dead but not yet reaped.
+ * billed_ns: what the kernel bills the whole tree. */
+void collector_stop(struct collector *collector);
+void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns);
+void collector_free(struct collector *collector);
+
+/* images.c */
+void images_answer(struct collector *collector);
+void images_check(struct collector *collector);
+void images_find_ended(struct collector *collector);
+void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
+void image_want_map(struct collector *collector, struct image *image);
+struct image *image_of_pid(struct collector *collector, pid_t pid);
+void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
+                             const char *reason);
+
+/* maps.c */
+void maps_take(struct collector *collector);
+void maps_write_synthetic(struct collector *collector, const struct image *image);
+const struct image_mapping *map_find(const struct image_map *map, uint64_t avma);
+
+/* drain.c */
+void drain_all(struct collector *collector);
+void drain_thread(struct collector *collector, uint32_t index);
+
+/* stacks.c */
+struct decoded {
+    struct image *image;
+    pid_t tid;
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    const uint64_t *frames;
+    uint32_t frame_count;
+    uint32_t dropped;
+    uint32_t flags;
+    bool is_complete;     /* the walk reached a root */
+    enum record_cut cut;  /* when it is not */
+};
+void stack_write(struct collector *collector, const struct decoded *sample);
+void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
+                           enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
+
+/* misses.c */
+void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
+              const uint8_t *record, size_t bytes);
+/* Finishes those whose image has a map that is new enough; all of them when `force`. */
+void misses_finish(struct collector *collector, bool force);
+void miss_check(struct collector *collector, struct image *image, const uint8_t *record);
+
+/* settle.c */
+void settle_start(struct collector *collector, struct image *image, const struct image *before);
+void settle_end(struct collector *collector, struct image *image, uint64_t end_ns);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler thread: reads a process' mappings, compiles what is new, publishes the map to the
+ * process, and hands the map to the collector. A thread of its own, so that a library with a million
+ * rows delays neither draining nor arming.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "record/modules.h"
+#include "record/session.h"
+#include "unwind/offline.h"
+
+struct image_mapping {
+    uint64_t start_avma, end_avma, file_offset;
+    uint64_t bias;
+    const struct known_module *module; /* NULL: anonymous memory */
+    char *path;
+};
+
+/* One process' executable mappings at one time. */
+struct image_map {
+    uint32_t slot;           /* process slot it was made for */
+    uint64_t read_ns;        /* not older than this */
+    uint32_t unload_count;
+    uint64_t ready_ns;       /* when it was published */
+    bool is_gone;            /* the process could not be read any more */
+    struct image_mapping *mappings; /* sorted */
+    size_t count, capacity;
+    struct offline_mapping *offline; /* the same for the offline unwinder */
+};
+void image_map_free(struct image_map *map);
+
+struct compiler;
+
+int compiler_start(struct compiler **out, struct session *session, struct error *error);
+/* Ends the thread and frees all modules: maps that it handed out must be freed before. */
+void compiler_stop(struct compiler *compiler);
+
+/* Asks for a fresh map of the process in this slot. Every request is answered by one map. */
+void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot);
+/* Compiles a file ahead, before any process maps it. */
+void compiler_prepare(struct compiler *compiler, const char *path);
+/* The next finished map, or NULL; the caller owns it. */
+struct image_map *compiler_take(struct compiler *compiler);
+
+/* CPU time and rows so far; after compiler_stop() no longer. */
+uint64_t compiler_cpu_ns(const struct compiler *compiler);
+uint64_t compiler_rows(const struct compiler *compiler);

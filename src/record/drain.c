@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the rings. A ring is written by the target: each record is copied out before it is looked at, and
+ * a ring that makes no sense is skipped to its head and counted.
+ */
+#include "record/collector.h"
+
+#include "record/proc.h"
+#include "wire/atomic.h"
+
+#include <string.h>
+
+/* A thread's name is looked up when it is new, then less and less often. */
+#define NAME_FIRST_NS 5000000
+#define NAME_FACTOR 8
+
+static enum record_cut cut_of(enum walk_end end)
+{
+    switch ((int)end) {
+    case WALK_UNKNOWN:
+        return RECORD_CUT_UNMAPPED;
+    case WALK_FOREIGN:
+        return RECORD_CUT_FOREIGN;
+    case WALK_TOO_LONG:
+        return RECORD_CUT_DEEP;
+    default:
+        return RECORD_CUT_NO_CFI;
+    }
+}
+
+static void take_stack(struct collector *collector, const struct thread_view *thread,
+                       const struct record_header *header, uint64_t time_ns)
+{
+    struct record_stack stack;
+    const uint8_t *record = collector->scratch;
+    size_t fixed = sizeof(*header) + sizeof(stack);
+    if (header->bytes < fixed)
+        return;
+    memcpy(&stack, record + sizeof(*header), sizeof(stack));
+    if (stack.frame_count > RECORD_FRAMES_MAX || header->bytes != fixed + 8 * stack.frame_count)
+        return;
+    struct decoded sample = {
+        .image = thread->image,
+        .tid = thread->tid,
+        .time_ns = time_ns,
+        .weight_ns = header->weight_ns,
+        .frames = (const uint64_t *)(const void *)(record + fixed),
+        .frame_count = stack.frame_count,
+        .dropped = stack.dropped,
+        .flags = header->flags,
+        .is_complete = stack.end == WALK_ROOT,
+        .cut = cut_of(stack.end),
+    };
+    stack_write(collector, &sample);
+}
+
+static void take_check(struct collector *collector, const struct thread_view *thread,
+                       const struct record_header *header, uint64_t time_ns)
+{
+    struct record_stack stack;
+    const uint8_t *record = collector->scratch;
+    size_t fixed = sizeof(*header) + sizeof(stack) + sizeof(struct record_copy);
+    if (header->bytes < fixed)
+        return;
+    memcpy(&stack, record + sizeof(*header), sizeof(stack));
+    if (stack.frame_count > RECORD_FRAMES_MAX || header->bytes < fixed + 8 * stack.frame_count)
+        return;
+    struct decoded sample = {
+        .image = thread->image,
+        .tid = thread->tid,
+        .time_ns = time_ns,
+        .weight_ns = header->weight_ns,
+        .frames = (const uint64_t *)(const void *)(record + fixed),
+        .frame_count = stack.frame_count,
+        .flags = header->flags,
+        .is_complete = stack.end == WALK_ROOT,
+        .cut = cut_of(stack.end),
+    };
+    stack_write(collector, &sample);
+    miss_check(collector, thread->image, record);
+}
+
+static void set_name(struct collector *collector, struct thread_view *thread, const char name[16],
+                     uint64_t time_ns)
+{
+    if (memcmp(thread->name, name, 16) == 0)
+        return;
+    memcpy(thread->name, name, 16);
+    struct perfdata_task task = {.pid = (uint32_t)thread->image->pid,
+                                 .tid = (uint32_t)thread->tid,
+                                 .time_ns = time_ns};
+    perfdata_write_comm(collector->writer, &task, name, false);
+}
+
+static void take_exit(struct collector *collector, struct thread_view *thread,
+                      const struct record_header *header, uint64_t time_ns)
+{
+    struct record_exit last;
+    if (header->bytes != sizeof(*header) + sizeof(last))
+        return;
+    memcpy(&last, collector->scratch + sizeof(*header), sizeof(last));
+    last.name[15] = '\0';
+    char name[16] = {0};
+    strcpy(name, last.name);
+    set_name(collector, thread, name, time_ns);
+    if (header->weight_ns == 0)
+        return;
+    struct perfdata_sample sample = {
+        .pid = (uint32_t)thread->image->pid,
+        .tid = (uint32_t)thread->tid,
+        .time_ns = time_ns,
+        .weight_ns = header->weight_ns,
+        .frames = &last.start_avma,
+        .frame_count = 1,
+    };
+    perfdata_write_sample(collector->writer, &sample);
+    thread->image->seen_ns += header->weight_ns;
+    collector->summary->cpu_seen_ns += header->weight_ns;
+    collector->wrote_since_round++;
+}
+
+/* One second more than the wall clock: nothing a thread does can weigh more. */
+static bool is_sane(const struct collector *collector, const struct record_header *header)
+{
+    uint64_t most_ns = collector->round_ns - collector->clock.first.ns + 1000000000;
+    return header->weight_ns <= most_ns;
+}
+
+static void take_record(struct collector *collector, struct thread_view *thread,
+                        const struct record_header *header)
+{
+    uint64_t time_ns = ticks_to_ns(&collector->clock, header->ticks);
+    if (time_ns < thread->image->start_ns)
+        time_ns = thread->image->start_ns;
+    if (!is_sane(collector, header)) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
+        return;
+    }
+    switch (header->kind) {
+    case RECORD_STACK:
+        take_stack(collector, thread, header, time_ns);
+        break;
+    case RECORD_COPY:
+        miss_add(collector, thread->image, thread->tid, time_ns, collector->scratch, header->bytes);
+        break;
+    case RECORD_CHECK:
+        take_check(collector, thread, header, time_ns);
+        break;
+    case RECORD_EXIT:
+        take_exit(collector, thread, header, time_ns);
+        break;
+    default:
+        collector->summary->lost[RECORD_LOST_OTHER]++;
+    }
+}
+
+/* Copies the record at the thread's tail into scratch; false: the ring makes no sense. */
+static bool copy_record(struct collector *collector, const struct thread_view *thread,
+                        const uint8_t *data, uint64_t head, struct record_header *header)
+{
+    uint64_t at = thread->tail % SESSION_RING_BYTES;
+    uint64_t available = head - thread->tail;
+    uint64_t to_end = SESSION_RING_BYTES - at;
+    uint64_t most = available < to_end ? available : to_end;
+    memset(header, 0, sizeof(*header));
+    memcpy(header, data + at, most < sizeof(*header) ? (size_t)most : sizeof(*header));
+    if (header->bytes == 0 || header->bytes % 8 != 0 || header->bytes > most)
+        return false;
+    if (header->kind == RECORD_PADDING)
+        return true;
+    if (header->bytes < sizeof(*header))
+        return false;
+    memcpy(collector->scratch, data + at, header->bytes);
+    memcpy(header, collector->scratch, sizeof(*header));
+    return header->bytes <= most;
+}
+
+static void drain_ring(struct collector *collector, uint32_t index)
+{
+    struct thread_view *thread = &collector->threads[index];
+    struct ring_control *control = &collector->session->rings->controls[index];
+    const uint8_t *data = collector->session->rings->data[index];
+    uint64_t head = load_acquire(&control->head); /* everything before it is committed */
+    if (head - thread->tail > SESSION_RING_BYTES || head % 8 != 0) {
+        thread->tail = head;
+        collector->summary->lost[RECORD_LOST_OTHER]++;
+    }
+    while (thread->tail != head) {
+        struct record_header header;
+        if (!copy_record(collector, thread, data, head, &header)) {
+            collector->summary->lost[RECORD_LOST_OTHER]++;
+            thread->tail = head;
+            break;
+        }
+        thread->tail += header.bytes;
+        if (header.kind != RECORD_PADDING)
+            take_record(collector, thread, &header);
+    }
+    store_release(&control->tail, thread->tail); /* gives the space back */
+}
+
+static void count_thread(struct collector *collector, struct thread_view *thread, uint32_t index)
+{
+    struct record_summary *summary = collector->summary;
+    const struct thread_slot now = collector->session->rings->threads[index];
+    struct thread_slot *before = &thread->counted;
+    summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
+    summary->lost[RECORD_LOST_BUSY] += now.lost_busy - before->lost_busy;
+    summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
+    summary->merged += now.merged - before->merged;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        collector->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];
+    if (now.handler_max_ticks > collector->handler_max_ticks)
+        collector->handler_max_ticks = now.handler_max_ticks;
+    uint64_t lost_ns = now.lost_weight_ns - before->lost_weight_ns;
+    *before = now;
+    if (lost_ns && lost_ns < collector->round_ns - collector->clock.first.ns)
+        stack_write_synthetic(collector, thread->image, thread->tid, SYNTHETIC_LOST, lost_ns,
+                              collector->round_ns);
+}
+
+static void look_up_name(struct collector *collector, struct thread_view *thread)
+{
+    char name[16] = {0};
+    if (collector->round_ns < thread->name_due_ns)
+        return;
+    if (proc_name(thread->image->pid, thread->tid, name) == 0)
+        set_name(collector, thread, name, collector->round_ns);
+    thread->name_due_ns = collector->round_ns + thread->name_wait_ns;
+    thread->name_wait_ns *= NAME_FACTOR;
+}
+
+static void forget_thread(struct collector *collector, uint32_t index)
+{
+    struct thread_view *thread = &collector->threads[index];
+    struct perfdata_task task = {
+        .pid = (uint32_t)thread->image->pid,
+        .tid = (uint32_t)thread->tid,
+        .parent_pid = (uint32_t)thread->image->parent_pid,
+        .parent_tid = (uint32_t)thread->image->parent_pid,
+        .time_ns = collector->round_ns,
+    };
+    perfdata_write_exit(collector->writer, &task);
+    thread->in_use = false;
+    for (size_t i = 0; i < collector->active_count; i++)
+        if (collector->active[i] == index)
+            collector->active[i--] = collector->active[--collector->active_count];
+    struct ring_control *control = &collector->session->rings->controls[index];
+    store_relaxed(&control->head, 0);
+    store_relaxed(&control->tail, 0);
+    store_release(&collector->session->rings->threads[index].state, THREAD_FREE);
+}
+
+void drain_thread(struct collector *collector, uint32_t index)
+{
+    struct thread_view *thread = &collector->threads[index];
+    uint32_t state = load_acquire(&collector->session->rings->threads[index].state);
+    look_up_name(collector, thread);
+    drain_ring(collector, index);
+    count_thread(collector, thread, index);
+    if (state == THREAD_ENDED || thread->image->has_ended)
+        forget_thread(collector, index);
+}
+
+static void adopt_thread(struct collector *collector, uint32_t index, struct image *image)
+{
+    const struct thread_slot *slot = &collector->session->rings->threads[index];
+    struct thread_view *thread = &collector->threads[index];
+    *thread = (struct thread_view){
+        .in_use = true,
+        .image = image,
+        .tid = (pid_t)slot->tid,
+        .start_ns = ticks_to_ns(&collector->clock, slot->start_ticks),
+        .name_wait_ns = NAME_FIRST_NS,
+    };
+    collector->active[collector->active_count++] = index;
+    collector->summary->threads++;
+    memcpy(thread->name, image->name, sizeof(thread->name));
+    if (thread->tid == image->pid)
+        return;
+    struct perfdata_task task = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)thread->tid,
+        .parent_pid = (uint32_t)image->pid,
+        .parent_tid = (uint32_t)image->pid,
+        .time_ns = thread->start_ns,
+    };
+    perfdata_write_fork(collector->writer, &task);
+}
+
+/* Threads announce themselves by a counter; then all slots are looked at. */
+static void find_threads(struct collector *collector)
+{
+    const struct rings *rings = collector->session->rings;
+    uint32_t started = load_acquire(&rings->header.threads_started);
+    if (started == collector->threads_started)
+        return;
+    bool is_complete = true;
+    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &rings->threads[i];
+        uint32_t state = load_acquire(&slot->state);
+        if (collector->threads[i].in_use || (state != THREAD_ACTIVE && state != THREAD_ENDED))
+            continue;
+        struct image *image =
+            slot->process < SESSION_PROCESSES ? &collector->images[slot->process] : NULL;
+        if (image && image->in_use && image->pid == (pid_t)slot->pid)
+            adopt_thread(collector, i, image);
+        else
+            is_complete = false; /* its process has not been answered yet */
+    }
+    if (is_complete)
+        collector->threads_started = started;
+}
+
+void drain_all(struct collector *collector)
+{
+    find_threads(collector);
+    for (size_t i = collector->active_count; i-- > 0;)
+        drain_thread(collector, collector->active[i]);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes come, are answered, exec, and end. */
+#include "record/collector.h"
+
+#include "base/array.h"
+#include "record/proc.h"
+#include "wire/atomic.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Tracer and file mappings are looked at this often while a process runs. */
+#define CHECK_INTERVAL_NS 1000000000
+
+struct image *image_of_pid(struct collector *collector, pid_t pid)
+{
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
+        if (collector->images[i].in_use && collector->images[i].pid == pid)
+            return &collector->images[i];
+    return NULL;
+}
+
+void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
+                             const char *reason)
+{
+    struct record_summary *summary = collector->summary;
+    struct record_not_followed *entry =
+        ARRAY_PUSH(summary->not_followed, summary->not_followed_count,
+                   summary->not_followed_capacity);
+    if (!entry)
+        return;
+    entry->pid = pid;
+    entry->reason = reason;
+    snprintf(entry->name, sizeof(entry->name), "%s", name);
+}
+
+static bool is_go_program(const char *path)
+{
+    struct elf_file *elf = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool is_go = elf_open(&elf, fd, NULL) == 0 && elf_is_go(elf);
+    elf_close(elf);
+    close(fd);
+    return is_go;
+}
+
+/* Why this process must be left alone; NULL: it may be sampled. */
+static const char *refusal(const struct process_slot *slot, pid_t pid)
+{
+    char executable[sizeof(slot->executable)];
+    char link[64];
+    if (proc_executable(pid, executable, sizeof(executable)) != 0)
+        return "not visible from here (another pid namespace, or hidden /proc)";
+    if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
+        return "runs inside another program (valgrind, qemu)";
+    if (proc_tracer(pid) != 0)
+        return "is being traced by a debugger";
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    if (is_go_program(link))
+        return "a Go program (its runtime owns the signals)";
+    return NULL;
+}
+
+/* Opens the event; on refusal falls back to the timer, if the user did not insist. */
+static enum engine choose_engine(struct collector *collector, struct image *image,
+                                 const char **reason)
+{
+    if (collector->options->engine == RECORD_ENGINE_TIMER || !collector->may_arm)
+        return ENGINE_TIMER;
+    int err = arm_open(&image->armed, image->pid, collector->period_ns,
+                       collector->session->tables->header.sig_data);
+    if (err == 0)
+        return ENGINE_PERF_TRAP;
+    if (collector->options->engine == RECORD_ENGINE_PERF_TRAP) {
+        *reason = "the kernel refuses perf events on it";
+        return ENGINE_NONE;
+    }
+    return ENGINE_TIMER;
+}
+
+static void wake(uint32_t *state)
+{
+    syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void write_start(struct collector *collector, struct image *image, bool is_exec)
+{
+    struct perfdata_task task = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)image->pid,
+        .parent_pid = (uint32_t)image->parent_pid,
+        .parent_tid = (uint32_t)image->parent_pid,
+        .time_ns = image->start_ns,
+    };
+    if (!is_exec)
+        perfdata_write_fork(collector->writer, &task);
+    /* Also a process that was made by fork alone: its mappings are written anew. */
+    perfdata_write_comm(collector->writer, &task, image->name, true);
+    maps_write_synthetic(collector, image);
+}
+
+static void watch_end(struct collector *collector, struct image *image)
+{
+    image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
+    if (image->pid_fd < 0)
+        return;
+    struct epoll_event event = {.events = EPOLLIN,
+                                .data.u32 = (uint32_t)(image - collector->images)};
+    epoll_ctl(collector->end_fd, EPOLL_CTL_ADD, image->pid_fd, &event);
+}
+
+/* A slot's map may be its last owner's: an empty one first. */
+static void clear_map(struct collector *collector, uint32_t index)
+{
+    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
+    uint64_t next = verdict->generation + 1;
+    store_relaxed(&verdict->counts[next % 2], 0);
+    store_relaxed(&verdict->unload_count, 0);
+    store_release(&verdict->generation, next); /* publishes the count */
+}
+
+static void fill_image(struct collector *collector, struct image *image,
+                       const struct process_slot *slot)
+{
+    *image = (struct image){
+        .in_use = true,
+        .pid = (pid_t)slot->pid,
+        .parent_pid = (pid_t)slot->parent_pid,
+        .pid_fd = -1,
+        .start_ns = ticks_to_ns(&collector->clock, slot->start_ticks),
+        .start_cpu_ns = slot->start_cpu_ns,
+        .last_cpu_ns = slot->start_cpu_ns,
+    };
+    if (proc_name(image->pid, 0, image->name) != 0)
+        strcpy(image->name, "?");
+    image->checked_ns = collector->round_ns;
+}
+
+static void answer(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    struct image *image = &collector->images[index];
+    if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+        return;
+    struct process_slot request = *slot;
+    request.executable[sizeof(request.executable) - 1] = '\0';
+    struct image *before = image_of_pid(collector, (pid_t)request.pid);
+    if (before)
+        image_end(collector, before, ticks_to_ns(&collector->clock, request.start_ticks));
+    fill_image(collector, image, &request);
+    const char *reason = refusal(&request, image->pid);
+    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
+    clear_map(collector, index);
+    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
+    verdict->pid = request.pid;
+    verdict->engine = image->engine;
+    if (swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED)) {
+        arm_enable(&image->armed);
+    } else {
+        arm_close(&image->armed);
+        reason = "started while rec was stopped";
+        image->engine = ENGINE_NONE;
+    }
+    wake(&slot->state);
+    watch_end(collector, image);
+    write_start(collector, image, before != NULL);
+    settle_start(collector, image, before);
+    collector->summary->processes++;
+    if (reason)
+        images_add_not_followed(collector, image->pid, image->name, reason);
+    else
+        image_want_map(collector, image);
+}
+
+static void take_withdrawn(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    char name[16];
+    if (proc_name((pid_t)slot->pid, 0, name) != 0)
+        strcpy(name, "?");
+    images_add_not_followed(collector, (pid_t)slot->pid, name, "started while rec was busy");
+    store_release(&slot->state, PROCESS_FREE);
+}
+
+void images_answer(struct collector *collector)
+{
+    struct rings *rings = collector->session->rings;
+    uint32_t doorbell = load_acquire(&rings->header.doorbell);
+    if (doorbell == collector->doorbell)
+        return;
+    collector->doorbell = doorbell;
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
+        uint32_t state = load_acquire(&rings->processes[i].state);
+        /* A slot whose last owner's map is still being made waits for the next round. */
+        if (collector->images[i].in_use)
+            continue;
+        if (state == PROCESS_REQUESTED)
+            answer(collector, i);
+        else if (state == PROCESS_WITHDRAWN)
+            take_withdrawn(collector, i);
+    }
+}
+
+void image_want_map(struct collector *collector, struct image *image)
+{
+    if (image->engine == ENGINE_NONE || image->has_ended)
+        return;
+    image->map_requests++;
+    image->map_wanted_ns = monotonic_ns();
+    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images));
+}
+
+static void drain_image(struct collector *collector, const struct image *image)
+{
+    for (size_t i = collector->active_count; i-- > 0;) {
+        uint32_t index = collector->active[i];
+        if (collector->threads[index].image == image)
+            drain_thread(collector, index);
+    }
+}
+
+/* Everything it wrote is in the file afterwards; its slot is free for others once no map is under way
+ * (the compiler would publish it to the wrong process). */
+void image_end(struct collector *collector, struct image *image, uint64_t end_ns)
+{
+    if (image->has_ended)
+        return;
+    image->has_ended = true;
+    drain_image(collector, image);
+    misses_finish(collector, true);
+    const struct process_slot *slot =
+        &collector->session->rings->processes[image - collector->images];
+    collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
+    collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
+    settle_end(collector, image, end_ns);
+    arm_close(&image->armed);
+    if (image->pid_fd >= 0)
+        close(image->pid_fd);
+    image->pid_fd = -1;
+}
+
+static void release(struct collector *collector, uint32_t index)
+{
+    struct image *image = &collector->images[index];
+    image_map_free(image->map);
+    *image = (struct image){.pid_fd = -1};
+    store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
+}
+
+void images_find_ended(struct collector *collector)
+{
+    struct epoll_event events[64];
+    int count = epoll_wait(collector->end_fd, events, 64, 0);
+    for (int i = 0; i < count; i++) {
+        struct image *image = &collector->images[events[i].data.u32];
+        if (!image->in_use || image->has_ended)
+            continue;
+        uint64_t cpu_ns = proc_cpu_ns(image->pid);
+        if (cpu_ns > image->last_cpu_ns)
+            image->last_cpu_ns = cpu_ns;
+        image_end(collector, image, collector->round_ns);
+        struct perfdata_task task = {
+            .pid = (uint32_t)image->pid,
+            .tid = (uint32_t)image->pid,
+            .parent_pid = (uint32_t)image->parent_pid,
+            .parent_tid = (uint32_t)image->parent_pid,
+            .time_ns = collector->round_ns,
+        };
+        perfdata_write_exit(collector->writer, &task);
+    }
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
+        if (collector->images[i].in_use && collector->images[i].has_ended &&
+            collector->images[i].map_requests == 0)
+            release(collector, i);
+}
+
+/* A debugger that attaches would stop at every SIGTRAP; a library may have been unloaded behind the
+ * C library's back. */
+static void check(struct collector *collector, struct image *image)
+{
+    uint64_t cpu_ns = proc_cpu_ns(image->pid);
+    bool ran = cpu_ns > image->last_cpu_ns;
+    if (ran)
+        image->last_cpu_ns = cpu_ns;
+    if (collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
+        return;
+    image->checked_ns = collector->round_ns;
+    if (image->armed.count && proc_tracer(image->pid) != 0) {
+        arm_close(&image->armed);
+        images_add_not_followed(collector, image->pid, image->name,
+                                "a debugger attached to it; not sampled from then on");
+    }
+    if (ran && image->map_requests == 0)
+        image_want_map(collector, image);
+}
+
+void images_check(struct collector *collector)
+{
+    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
+        if (collector->images[i].in_use && !collector->images[i].has_ended)
+            check(collector, &collector->images[i]);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starts the command as a shell would see it without us: same process group and terminal, same signal
+ * dispositions and mask, same descriptors. Waits for it, passing on signals that were sent to rec and
+ * stopping when it stops.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct launch {
+    pid_t pid;
+    sigset_t old_mask; /* of rec, before launch_block_signals() */
+};
+
+/* The file that execvp would run: 0 and its path, or 126 / 127 with the reason. */
+int launch_find(const char *command, char path[4096], struct error *error);
+
+/* Must be called before any thread is started, so that all of them leave signals to launch_wait(). */
+void launch_block_signals(struct launch *launch);
+void launch_restore_signals(const struct launch *launch);
+
+/* 0, or 126 / 127 when exec failed. */
+int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,
+                 struct error *error);
+
+/* Returns when the command has ended; it stays a zombie, so that its bill can still be read. */
+void launch_wait(const struct launch *launch);
+
+/* Reaps it. */
+int launch_reap(const struct launch *launch, int *wait_status, struct rusage *usage);

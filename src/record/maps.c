@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Finished maps enter the file as mappings, and replace the image's older map. */
+#include "record/collector.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
+{
+    size_t low = 0;
+    size_t high = map->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct image_mapping *mapping = &map->mappings[middle];
+        if (avma < mapping->start_avma)
+            high = middle;
+        else if (avma >= mapping->end_avma)
+            low = middle + 1;
+        else
+            return mapping;
+    }
+    return NULL;
+}
+
+static void write_mapping(struct collector *collector, const struct image *image,
+                          const struct image_mapping *from, uint64_t time_ns)
+{
+    struct perfdata_mapping mapping = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)image->pid,
+        .time_ns = time_ns,
+        .start_avma = from->start_avma,
+        .bytes = from->end_avma - from->start_avma,
+        .file_offset = from->file_offset,
+        .protection = PROT_READ | PROT_EXEC,
+        .path = from->path[0] ? from->path : "//anon",
+    };
+    if (from->module) {
+        mapping.build_id_bytes = from->module->build_id_bytes;
+        memcpy(mapping.build_id, from->module->build_id, sizeof(mapping.build_id));
+    }
+    perfdata_write_mapping(collector->writer, &mapping);
+}
+
+void maps_write_synthetic(struct collector *collector, const struct image *image)
+{
+    for (enum synthetic kind = 0; kind < SYNTHETICS; kind++) {
+        struct perfdata_mapping mapping = {
+            .pid = (uint32_t)image->pid,
+            .tid = (uint32_t)image->pid,
+            .time_ns = image->start_ns,
+            .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)kind,
+            .bytes = SYNTHETIC_BYTES,
+            .protection = PROT_READ | PROT_EXEC,
+            .path = synthetic_name(kind),
+        };
+        perfdata_write_mapping(collector->writer, &mapping);
+    }
+}
+
+static bool had_mapping(const struct image_map *old, const struct image_mapping *mapping)
+{
+    const struct image_mapping *same = old ? map_find(old, mapping->start_avma) : NULL;
+    return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
+           same->file_offset == mapping->file_offset && strcmp(same->path, mapping->path) == 0;
+}
+
+/* When a mapping came is not known exactly: after the last map that lacked it was read. */
+static void write_new_mappings(struct collector *collector, const struct image *image,
+                               const struct image_map *map)
+{
+    const struct image_map *old = image->map;
+    uint64_t time_ns = old ? old->read_ns + 1 : image->start_ns;
+    for (size_t i = 0; i < map->count; i++)
+        if (!had_mapping(old, &map->mappings[i]))
+            write_mapping(collector, image, &map->mappings[i], time_ns);
+}
+
+static void take(struct collector *collector, struct image_map *map)
+{
+    struct image *image = &collector->images[map->slot];
+    if (image->map_requests > 0)
+        image->map_requests--;
+    if (!image->in_use || map->is_gone) {
+        /* The misses that waited for it make do with the map that there is. */
+        if (image->in_use && image->map)
+            image->map->read_ns = map->read_ns;
+        image_map_free(map);
+        return;
+    }
+    write_new_mappings(collector, image, map);
+    if (!image->map && collector->summary->tables_ready_ns == 0)
+        collector->summary->tables_ready_ns = map->ready_ns - image->start_ns;
+    image_map_free(image->map);
+    image->map = map;
+}
+
+void maps_take(struct collector *collector)
+{
+    struct image_map *map;
+    while ((map = compiler_take(collector->compiler)))
+        take(collector, map);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples that the target could not walk: kept until the image has a map at least as new as they are,
+ * then finished by the offline unwinder.
+ */
+#include "record/collector.h"
+
+#include "base/array.h"
+#include "wire/records.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More waiting bytes than this: the oldest are finished with what is known. */
+#define MISS_BYTES_MAX (UINT32_C(64) << 20)
+
+/* A RECORD_COPY or RECORD_CHECK whose sizes have been checked against the record's. */
+struct copied {
+    struct record_header header;
+    struct record_stack stack;
+    struct record_copy copy;
+    const uint64_t *frames;
+    const uint8_t *bytes;
+};
+
+static bool parse(const uint8_t *record, size_t size, struct copied *out)
+{
+    size_t fixed = sizeof(out->header) + sizeof(out->stack) + sizeof(out->copy);
+    if (size < fixed)
+        return false;
+    memcpy(&out->header, record, sizeof(out->header));
+    memcpy(&out->stack, record + sizeof(out->header), sizeof(out->stack));
+    memcpy(&out->copy, record + sizeof(out->header) + sizeof(out->stack), sizeof(out->copy));
+    if (out->stack.frame_count > RECORD_FRAMES_MAX ||
+        out->copy.stack_bytes > RECORD_COPY_BYTES_MAX ||
+        size != fixed + 8 * (size_t)out->stack.frame_count + out->copy.stack_bytes)
+        return false;
+    out->frames = (const uint64_t *)(const void *)(record + fixed);
+    out->bytes = record + fixed + 8 * (size_t)out->stack.frame_count;
+    return true;
+}
+
+static struct offline_result unwind(const struct image *image, const struct copied *from,
+                                    bool is_return_address, uint64_t *frames, size_t max_frames)
+{
+    struct full_regs regs = {.known = from->copy.known};
+    memcpy(regs.value, from->copy.registers, sizeof(regs.value));
+    uint64_t end_avma;
+    if (__builtin_add_overflow(from->copy.stack_start_avma, from->copy.stack_bytes, &end_avma))
+        end_avma = from->copy.stack_start_avma;
+    struct stack_view stack = {
+        .lo = from->copy.stack_start_avma, .hi = end_avma, .bytes = from->bytes};
+    const struct image_map *map = image->map;
+    return offline_unwind(map ? map->offline : NULL, map ? map->count : 0, &regs, is_return_address,
+                          &stack, frames, max_frames);
+}
+
+static enum record_cut cut_of(const struct copied *from, enum offline_end end)
+{
+    bool was_cut = from->copy.stack_end_avma > from->copy.stack_start_avma + from->copy.stack_bytes;
+    switch (end) {
+    case OFFLINE_CUT:
+        return was_cut ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
+    case OFFLINE_UNMAPPED:
+        return RECORD_CUT_UNMAPPED;
+    case OFFLINE_TOO_DEEP:
+        return RECORD_CUT_DEEP;
+    case OFFLINE_ROOT:
+    case OFFLINE_NO_CFI:
+        break;
+    }
+    return RECORD_CUT_NO_CFI;
+}
+
+static void note_module(struct collector *collector, const struct image *image, uint64_t avma)
+{
+    const struct image_mapping *mapping = image->map ? map_find(image->map, avma) : NULL;
+    struct record_summary *summary = collector->summary;
+    const char *path = mapping ? mapping->path : "[unknown]";
+    if (summary->worst_module.misses == 0)
+        snprintf(summary->worst_module.path, sizeof(summary->worst_module.path), "%s", path);
+    if (strncmp(summary->worst_module.path, path, sizeof(summary->worst_module.path) - 1) == 0)
+        summary->worst_module.misses++;
+}
+
+static void finish(struct collector *collector, struct image *image, const struct miss *miss)
+{
+    struct copied from;
+    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from))
+        return;
+    uint64_t frames[RECORD_FRAMES_MAX];
+    uint32_t known = from.stack.frame_count;
+    memcpy(frames, from.frames, 8 * (size_t)known);
+    struct offline_result result =
+        unwind(image, &from, known > 0, frames + known, RECORD_FRAMES_MAX - known);
+    note_module(collector, image, from.copy.registers[UNWIND_DWARF_PC]);
+    struct decoded sample = {
+        .image = image,
+        .tid = miss->tid,
+        .time_ns = miss->time_ns,
+        .weight_ns = from.header.weight_ns,
+        .frames = frames,
+        .frame_count = known + (uint32_t)result.frame_count,
+        .flags = from.header.flags,
+        .is_complete = result.end == OFFLINE_ROOT,
+        .cut = cut_of(&from, result.end),
+    };
+    collector->summary->misses++;
+    stack_write(collector, &sample);
+}
+
+void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
+              const uint8_t *record, size_t bytes)
+{
+    struct copied from;
+    if (!parse(record, bytes, &from))
+        return;
+    /* Waiting does not help a rule that is merely complex. */
+    if (from.stack.end == WALK_UNKNOWN && (!image->map || image->map->read_ns <= time_ns) &&
+        image->map_wanted_ns <= time_ns)
+        image_want_map(collector, image);
+    buffer_zeros(&collector->miss_bytes, -collector->miss_bytes.size & 7u);
+    struct miss *miss =
+        ARRAY_PUSH(collector->misses, collector->miss_count, collector->miss_capacity);
+    if (!miss)
+        return;
+    *miss = (struct miss){
+        .image = (uint32_t)(image - collector->images),
+        .tid = tid,
+        .time_ns = time_ns,
+        .record_offset = collector->miss_bytes.size,
+        .record_bytes = bytes,
+    };
+    buffer_append(&collector->miss_bytes, record, bytes);
+    if (collector->miss_bytes.size > MISS_BYTES_MAX)
+        misses_finish(collector, true);
+}
+
+static bool is_ready(const struct image *image, const struct miss *miss)
+{
+    if (image->map_requests == 0)
+        return true; /* nothing newer is coming */
+    return image->map && image->map->read_ns > miss->time_ns;
+}
+
+void misses_finish(struct collector *collector, bool force)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < collector->miss_count; i++) {
+        struct miss *miss = &collector->misses[i];
+        struct image *image = &collector->images[miss->image];
+        if (!image->in_use)
+            continue;
+        if (force || is_ready(image, miss))
+            finish(collector, image, miss);
+        else
+            collector->misses[kept++] = *miss;
+    }
+    collector->miss_count = kept;
+    if (kept == 0)
+        buffer_clear(&collector->miss_bytes);
+}
+
+void miss_check(struct collector *collector, struct image *image, const uint8_t *record)
+{
+    struct record_header header;
+    struct copied from;
+    memcpy(&header, record, sizeof(header));
+    if (!image->map || !parse(record, header.bytes, &from))
+        return;
+    uint64_t frames[RECORD_FRAMES_MAX];
+    struct offline_result result = unwind(image, &from, false, frames, RECORD_FRAMES_MAX);
+    collector->summary->checked++;
+    if (result.frame_count != from.stack.frame_count ||
+        memcmp(frames, from.frames, 8 * result.frame_count) != 0)
+        collector->summary->check_differed++;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/modules.h"
+
+#include "base/array.h"
+#include "wire/atomic.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* _start is a few dozen bytes in every C library. */
+#define ENTRY_FUNCTION_BYTES 256
+
+struct module_store {
+    struct tables *tables;
+    struct known_module **modules;
+    size_t count, capacity;
+    uint64_t rows_used;
+};
+
+int module_store_open(struct module_store **out, struct tables *tables)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->tables = tables;
+    return 0;
+}
+
+static void module_free(struct known_module *module)
+{
+    if (!module)
+        return;
+    unwind_module_close(module->unwind);
+    elf_close(module->elf);
+    free(module->path);
+    free(module);
+}
+
+void module_store_close(struct module_store *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->count; i++)
+        module_free(store->modules[i]);
+    free(store->modules);
+    free(store);
+}
+
+uint64_t module_store_rows(const struct module_store *store)
+{
+    return store->rows_used;
+}
+
+/* The file itself: below the process' root if it lives in another one, and only if it is still the one
+ * that was mapped. */
+static int open_mapped(pid_t pid, const char *path, uint64_t inode)
+{
+    char below_root[4352];
+    snprintf(below_root, sizeof(below_root), "/proc/%d/root%s", (int)pid, path);
+    const char *const candidates[] = {path, below_root};
+    for (int i = 0; i < 2; i++) {
+        struct stat status;
+        int fd = open(candidates[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0)
+            continue;
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == inode)
+            return fd;
+        close(fd);
+    }
+    return -ENOENT;
+}
+
+/* The kernel maps the same vDSO into every 64-bit process. */
+static int open_vdso(struct elf_file **elf)
+{
+    const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+    return image ? elf_open_memory(elf, image, 8192, NULL) : -ENOENT;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void find_root(struct known_module *module)
+{
+    const char *name = base_name(module->path);
+    if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
+        strncmp(name, "libpthread", 10) == 0) {
+        module->root_end_svma = UINT64_MAX;
+        return;
+    }
+    bool is_loader = strncmp(name, "ld-", 3) == 0;
+    if (elf_entry_svma(module->elf) == 0 || (!is_loader && !elf_interpreter(module->elf)))
+        return;
+    module->root_start_svma = elf_entry_svma(module->elf);
+    module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
+}
+
+/* Copies the rows into shared memory; false when it is full. */
+static bool publish_rows(struct module_store *store, struct known_module *module)
+{
+    size_t count;
+    const struct row *rows = unwind_module_rows(module->unwind, &count);
+    if (count > SESSION_ROWS - store->rows_used)
+        return false;
+    memcpy(store->tables->rows + store->rows_used, rows, count * sizeof(*rows));
+    module->rows_first = (uint32_t)store->rows_used;
+    module->rows_count = (uint32_t)count;
+    module->base_svma = unwind_module_base_svma(module->unwind);
+    store->rows_used += count;
+    store_relaxed(&store->tables->header.rows_used, store->rows_used);
+    return true;
+}
+
+static void compile(struct module_store *store, struct known_module *module, pid_t pid)
+{
+    module->has_rows = true;
+    if (strcmp(module->path, "[vdso]") == 0) {
+        open_vdso(&module->elf);
+    } else if (module->path[0] == '/') {
+        int fd = open_mapped(pid, module->path, module->inode);
+        if (fd < 0)
+            return;
+        elf_open(&module->elf, fd, NULL);
+        close(fd);
+    }
+    if (!module->elf)
+        return;
+    module->build_id_bytes = elf_build_id(module->elf, module->build_id);
+    module->is_go = elf_is_go(module->elf);
+    module->is_sampler = strcmp(base_name(module->path), "librec-sampler.so") == 0;
+    find_root(module);
+    if (unwind_module_open(&module->unwind, module->elf, NULL) == 0)
+        module->has_rows = publish_rows(store, module);
+}
+
+struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
+                                      uint64_t inode, bool *is_new)
+{
+    *is_new = false;
+    for (size_t i = 0; i < store->count; i++)
+        if (store->modules[i]->inode == inode && strcmp(store->modules[i]->path, path) == 0)
+            return store->modules[i];
+    *is_new = true;
+    struct known_module *module = calloc(1, sizeof(*module));
+    if (!module || !(module->path = strdup(path)))
+        goto out;
+    module->inode = inode;
+    struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
+    if (!place)
+        goto out;
+    *place = module;
+    compile(store, module, pid);
+    return module;
+out:
+    module_free(module);
+    return NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that the recording's processes map: opened, compiled into rows once, kept until the end.
+ * Used by the compiler thread alone; what it hands out is immutable.
+ */
+#pragma once
+
+#include "unwind/module.h"
+#include "wire/session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct known_module {
+    char *path;
+    uint64_t inode;
+    struct elf_file *elf; /* NULL: not ELF; for load biases */
+    struct unwind_module *unwind; /* NULL: no CFI known */
+    uint8_t build_id[20];
+    size_t build_id_bytes;
+    uint64_t base_svma;   /* what the rows are relative to */
+    uint32_t rows_first, rows_count;
+    bool has_rows;        /* its rows are in shared memory, or it has none at all */
+    bool is_go;
+    bool is_sampler;
+    /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
+     * (whose thread start has no name in a stripped file, but no other code of it ends a stack). */
+    uint64_t root_start_svma, root_end_svma;
+};
+
+struct module_store;
+
+int module_store_open(struct module_store **out, struct tables *tables);
+void module_store_close(struct module_store *store);
+
+/* The module behind a mapping of process pid; *is_new: it had to be compiled. NULL: memory is out.
+ * Never fails for a strange file: that is a module without rows. */
+struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
+                                      uint64_t inode, bool *is_new);
+
+uint64_t module_store_rows(const struct module_store *store);

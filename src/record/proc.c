@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/proc.h"
+
+#include "base/array.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* start-end perms offset dev inode   path */
+static int parse_line(struct proc_maps *maps, const char *line)
+{
+    unsigned long long start, end, offset, inode;
+    char permissions[8];
+    int path_at = 0;
+    if (sscanf(line, "%llx-%llx %7s %llx %*x:%*x %llu %n", &start, &end, permissions, &offset, &inode,
+               &path_at) < 5 ||
+        end <= start)
+        return -EBADMSG;
+    if (permissions[2] != 'x')
+        return 0;
+    struct proc_mapping *mapping = ARRAY_PUSH(maps->mappings, maps->count, maps->capacity);
+    if (!mapping)
+        return -ENOMEM;
+    *mapping = (struct proc_mapping){.start_avma = start,
+                                     .end_avma = end,
+                                     .file_offset = offset,
+                                     .inode = inode,
+                                     .is_executable = true,
+                                     .is_writable = permissions[1] == 'w',
+                                     .path = strdup(line + path_at)};
+    if (!mapping->path)
+        return -ENOMEM;
+    static const char deleted[] = " (deleted)";
+    size_t length = strlen(mapping->path);
+    size_t suffix = sizeof(deleted) - 1;
+    if (length > suffix && strcmp(mapping->path + length - suffix, deleted) == 0)
+        mapping->path[length - suffix] = '\0';
+    return 0;
+}
+
+int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size)
+{
+    char line[4352];
+    for (size_t at = 0; at < size;) {
+        const char *newline = memchr(text + at, '\n', size - at);
+        size_t length = newline ? (size_t)(newline - text) - at : size - at;
+        if (length < sizeof(line)) {
+            memcpy(line, text + at, length);
+            line[length] = '\0';
+            int err = parse_line(maps, line);
+            if (err == -ENOMEM)
+                return err;
+        }
+        at += length + 1;
+    }
+    return 0;
+}
+
+int proc_maps_read(struct proc_maps *maps, pid_t pid)
+{
+    char path[64];
+    struct buffer text = {0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    int err = io_read_file(path, &text, 64u << 20);
+    if (err == 0)
+        err = proc_maps_parse(maps, (const char *)text.bytes, text.size);
+    buffer_free(&text);
+    return err;
+}
+
+void proc_maps_free(struct proc_maps *maps)
+{
+    for (size_t i = 0; i < maps->count; i++)
+        free(maps->mappings[i].path);
+    free(maps->mappings);
+    *maps = (struct proc_maps){0};
+}
+
+static ssize_t read_small(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length;
+}
+
+int proc_name(pid_t pid, pid_t tid, char name[16])
+{
+    char path[64];
+    char text[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)(tid ? tid : pid));
+    if (read_small(path, text, sizeof(text)) <= 0)
+        return -ESRCH;
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(name, 16, "%.15s", text);
+    return 0;
+}
+
+pid_t proc_tracer(pid_t pid)
+{
+    char path[64];
+    char text[2048];
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (read_small(path, text, sizeof(text)) <= 0)
+        return 0;
+    const char *line = strstr(text, "\nTracerPid:");
+    return line ? (pid_t)strtol(line + strlen("\nTracerPid:"), NULL, 10) : 0;
+}
+
+int proc_executable(pid_t pid, char *path, size_t size)
+{
+    char link[64];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, size - 1);
+    if (length < 0)
+        return -errno;
+    path[length] = '\0';
+    return 0;
+}
+
+uint64_t proc_cpu_ns(pid_t pid)
+{
+    /* The kernel's encoding of "CPU clock of this process", scheduler resolution. */
+    clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2u);
+    struct timespec cpu;
+    if (clock_gettime(clock, &cpu) != 0)
+        return 0;
+    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc says of a process. Parsers take bytes, so that nothing in them depends on a live one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_mapping {
+    uint64_t start_avma, end_avma, file_offset;
+    uint64_t inode;
+    bool is_executable;
+    bool is_writable;
+    char *path; /* owned; "" for anonymous memory; " (deleted)" is cut off */
+};
+
+struct proc_maps {
+    struct proc_mapping *mappings; /* in address order; only the executable ones */
+    size_t count, capacity;
+};
+
+int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size);
+int proc_maps_read(struct proc_maps *maps, pid_t pid);
+void proc_maps_free(struct proc_maps *maps);
+
+/* The thread's (or, with tid 0, the process') name. */
+int proc_name(pid_t pid, pid_t tid, char name[16]);
+
+/* Who traces it; 0: nobody. */
+pid_t proc_tracer(pid_t pid);
+
+/* As the kernel sees /proc/PID/exe. */
+int proc_executable(pid_t pid, char *path, size_t size);
+
+/* CPU time of all threads, dead ones included, also of a zombie. 0 when the process is gone. */
+uint64_t proc_cpu_ns(pid_t pid);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/record.h"
+
+#include "base/buffer.h"
+#include "perfdata/writer.h"
+#include "record/arm.h"
+#include "record/collector.h"
+#include "record/compiler.h"
+#include "record/launch.h"
+#include "record/session.h"
+#include "record/ticks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Under perf-trap, CPU time between two looks at the kernel's share. */
+#define KERNEL_INTERVAL_NS 20000000
+
+/* Everything one recording holds; released in the reverse order. */
+struct recording {
+    const struct record_options *options;
+    struct record_result *result;
+    struct launch launch;
+    struct session session;
+    struct session_environment environment;
+    struct compiler *compiler;
+    struct perfdata_writer *writer;
+    struct collector *collector;
+    int probe_fd; /* keeps perf switched on; -1: may not */
+    int output_fd;
+    uint64_t start_ns;
+    char program[4096];
+};
+
+static int open_output(struct recording *recording, struct error *error)
+{
+    const char *path = recording->options->output;
+    recording->output_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (recording->output_fd < 0)
+        return error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
+    return 0;
+}
+
+static uint64_t wall_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static int open_writer(struct recording *recording, struct error *error)
+{
+    const struct record_options *options = recording->options;
+    struct perfdata_config config = {
+        .period_ns = recording->session.tables->header.period_ns,
+        .start_time_ns = recording->start_ns,
+        .start_wall_ns = wall_ns(),
+        .event_name = "cpu-clock",
+        .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
+    };
+    int err = perfdata_writer_open(&recording->writer, recording->output_fd, &config);
+    return err ? error_set(error, err, "cannot write %s: %s", options->output, strerror(-err)) : 0;
+}
+
+/* perf-trap if it can be had, else the timer; never silently the other one when one was asked for. */
+static int choose_engine(struct recording *recording, struct error *error)
+{
+    const struct record_options *options = recording->options;
+    struct record_summary *summary = &recording->result->summary;
+    summary->engine = RECORD_ENGINE_TIMER;
+    summary->frequency_asked = options->frequency;
+    if (options->engine == RECORD_ENGINE_TIMER) {
+        summary->engine_reason = "asked for";
+        return 0;
+    }
+    recording->probe_fd = arm_probe();
+    if (recording->probe_fd >= 0) {
+        summary->engine = RECORD_ENGINE_PERF_TRAP;
+        return 0;
+    }
+    struct record_probe probe;
+    record_probe(&probe);
+    if (options->engine == RECORD_ENGINE_PERF_TRAP)
+        return error_set(error, -EPERM, "engine perf-trap cannot be had: %s",
+                         probe.perf_trap_reason);
+    bool is_forbidden = recording->probe_fd == -EACCES || recording->probe_fd == -EPERM;
+    summary->engine_reason =
+        is_forbidden ? "perf events are forbidden" : "perf events are not available";
+    return 0;
+}
+
+static int open_session(struct recording *recording, struct error *error)
+{
+    const struct record_options *options = recording->options;
+    char sampler[4096];
+    struct session_config config = {
+        .period_ns = 1000000000 / options->frequency,
+        .kernel_interval_ns = KERNEL_INTERVAL_NS,
+        .self_check_every = options->self_check_every,
+        .withhold_tables = options->withhold_tables,
+    };
+    int err = session_find_sampler(sampler, error);
+    if (err == 0)
+        err = session_open(&recording->session, &config, error);
+    if (err == 0)
+        err = session_environment(&recording->session, sampler, &recording->environment);
+    return err;
+}
+
+static int start_threads(struct recording *recording, struct error *error)
+{
+    int err = compiler_start(&recording->compiler, &recording->session, error);
+    if (err)
+        return err;
+    bool may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP;
+    err = collector_start(&recording->collector, &recording->session, recording->compiler,
+                          recording->writer, recording->options, &recording->result->summary,
+                          may_arm, error);
+    if (err == 0)
+        compiler_prepare(recording->compiler, recording->program);
+    return err;
+}
+
+static int prepare(struct recording *recording, struct error *error)
+{
+    int err = choose_engine(recording, error);
+    if (err == 0)
+        err = open_session(recording, error);
+    if (err == 0)
+        err = open_output(recording, error);
+    if (err == 0)
+        err = open_writer(recording, error);
+    if (err == 0)
+        err = start_threads(recording, error);
+    return err;
+}
+
+static uint64_t usage_ns(const struct rusage *usage)
+{
+    uint64_t seconds = (uint64_t)usage->ru_utime.tv_sec + (uint64_t)usage->ru_stime.tv_sec;
+    uint64_t microseconds = (uint64_t)usage->ru_utime.tv_usec + (uint64_t)usage->ru_stime.tv_usec;
+    return seconds * 1000000000 + microseconds * 1000;
+}
+
+static uint64_t own_cpu_ns(void)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+}
+
+/* A static program, or one whose loader ignored us, never spoke up. */
+static void name_silent_command(struct recording *recording)
+{
+    struct record_summary *summary = &recording->result->summary;
+    if (summary->processes > 0 || summary->not_followed_count > 0)
+        return;
+    const char *slash = strrchr(recording->program, '/');
+    images_add_not_followed(recording->collector, recording->launch.pid,
+                            slash ? slash + 1 : recording->program,
+                            "static or privileged: its loader does not preload");
+}
+
+static int finish(struct recording *recording, struct error *error)
+{
+    struct record_summary *summary = &recording->result->summary;
+    struct rusage usage = {0};
+    struct buffer text = {0};
+    collector_stop(recording->collector);
+    uint64_t end_ns = monotonic_ns();
+    launch_reap(&recording->launch, &recording->result->wait_status, &usage);
+    name_silent_command(recording);
+    collector_settle_tree(recording->collector, usage_ns(&usage), end_ns);
+    summary->wall_ns = end_ns - recording->start_ns;
+    summary->launcher_cpu_ns = own_cpu_ns();
+    record_summary_text(summary, &text);
+    int err = perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
+    if (err == 0)
+        err = perfdata_finish(recording->writer);
+    summary->file_bytes = perfdata_bytes_written(recording->writer);
+    buffer_free(&text);
+    return err ? error_set(error, err, "cannot write %s: %s", recording->options->output,
+                           strerror(-err))
+               : 0;
+}
+
+static void release(struct recording *recording)
+{
+    collector_free(recording->collector);
+    compiler_stop(recording->compiler);
+    perfdata_writer_close(recording->writer);
+    session_environment_free(&recording->environment);
+    session_close(&recording->session);
+    if (recording->probe_fd >= 0)
+        close(recording->probe_fd);
+    if (recording->output_fd >= 0)
+        close(recording->output_fd);
+    launch_restore_signals(&recording->launch);
+}
+
+int record_run(const struct record_options *options, struct record_result *result,
+               struct error *error)
+{
+    struct recording recording = {
+        .options = options, .result = result, .probe_fd = -1, .output_fd = -1};
+    recording.session.tables_fd = recording.session.rings_fd = -1;
+    *result = (struct record_result){.exit_status = 125};
+    int status = launch_find(options->argv[0], recording.program, error);
+    if (status) {
+        result->exit_status = status;
+        return -ENOENT;
+    }
+    launch_block_signals(&recording.launch);
+    recording.start_ns = monotonic_ns();
+    int err = prepare(&recording, error);
+    if (err) {
+        if (recording.collector)
+            collector_stop(recording.collector);
+        goto out;
+    }
+    status = launch_start(&recording.launch, recording.program, options->argv,
+                          recording.environment.variables, error);
+    if (status) {
+        result->exit_status = status;
+        collector_stop(recording.collector);
+        unlink(options->output);
+        err = -ENOEXEC;
+        goto out;
+    }
+    result->started = true;
+    collector_set_root(recording.collector, recording.launch.pid);
+    launch_wait(&recording.launch);
+    err = finish(&recording, error);
+out:
+    release(&recording);
+    return err;
+}

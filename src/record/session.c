@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/session.h"
+
+#include "record/ticks.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+extern char **environ;
+
+/* Out of the way of programs that count on low numbers, and within everybody's limit. */
+static int move_up(int fd)
+{
+    struct rlimit limit;
+    int lowest = 900;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1000)
+        lowest = limit.rlim_cur > 24 ? (int)limit.rlim_cur - 8 : 3;
+    int moved = fcntl(fd, F_DUPFD, lowest); /* inherited on purpose */
+    if (moved < 0)
+        return fd;
+    close(fd);
+    return moved;
+}
+
+static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, void **memory)
+{
+    int made = memfd_create(name, MFD_ALLOW_SEALING);
+    if (made < 0)
+        return -errno;
+    made = move_up(made);
+    *fd = made;
+    if (ftruncate(made, (off_t)bytes) != 0)
+        return -errno;
+    *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
+    if (*memory == MAP_FAILED) {
+        *memory = NULL;
+        return -errno;
+    }
+    madvise(*memory, bytes, MADV_DONTDUMP);
+    return fcntl(made, F_ADD_SEALS, seals) == 0 ? 0 : -errno;
+}
+
+static void describe(struct session *session, const struct session_config *config)
+{
+    struct tables_header *tables = &session->tables->header;
+    tables->magic = SESSION_MAGIC;
+    tables->version = SESSION_VERSION;
+    tables->launcher_pid = (uint32_t)getpid();
+    tables->token = session->token;
+    tables->period_ns = config->period_ns;
+    tables->kernel_interval_ns = config->kernel_interval_ns;
+    tables->sig_data = session->token;
+    tables->stale_ticks = ticks_per_second() * 2;
+    tables->self_check_every = config->self_check_every;
+    tables->withhold_tables = config->withhold_tables ? 1 : 0;
+    struct rings_header *rings = &session->rings->header;
+    rings->magic = SESSION_MAGIC;
+    rings->version = SESSION_VERSION;
+    rings->token = session->token;
+}
+
+int session_open(struct session *session, const struct session_config *config, struct error *error)
+{
+    *session = (struct session){.tables_fd = -1, .rings_fd = -1};
+    unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;
+    int err = make_memory("rec-tables", sizeof(struct tables),
+                          seals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL, &session->tables_fd,
+                          (void **)&session->tables);
+    if (err == 0)
+        err = make_memory("rec-rings", sizeof(struct rings), seals | F_SEAL_SEAL,
+                          &session->rings_fd, (void **)&session->rings);
+    if (err == 0 && getrandom(&session->token, sizeof(session->token), 0) < 0)
+        err = -errno;
+    if (err) {
+        session_close(session);
+        return error_set(error, err, "cannot set up %llu MiB of shared address space: %s",
+                         (unsigned long long)((sizeof(struct tables) + sizeof(struct rings)) >> 20),
+                         strerror(-err));
+    }
+    describe(session, config);
+    session_beat(session);
+    return 0;
+}
+
+void session_close(struct session *session)
+{
+    if (session->tables)
+        munmap(session->tables, sizeof(*session->tables));
+    if (session->rings)
+        munmap(session->rings, sizeof(*session->rings));
+    if (session->tables_fd >= 0)
+        close(session->tables_fd);
+    if (session->rings_fd >= 0)
+        close(session->rings_fd);
+    *session = (struct session){.tables_fd = -1, .rings_fd = -1};
+}
+
+void session_beat(struct session *session)
+{
+    store_relaxed(&session->tables->header.heartbeat_ticks, ticks_now());
+}
+
+static bool is_variable(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+int session_environment(const struct session *session, const char *sampler_path,
+                        struct session_environment *environment)
+{
+    *environment = (struct session_environment){0};
+    const char *preloaded = getenv("LD_PRELOAD");
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    environment->variables = calloc(count + 3, sizeof(char *));
+    bool keeps = preloaded && preloaded[0];
+    if (!environment->variables ||
+        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, keeps ? ":" : "",
+                 keeps ? preloaded : "") < 0 ||
+        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx", SESSION_VARIABLE,
+                 session->tables_fd, session->rings_fd, (int)getpid(),
+                 (unsigned long long)session->token) < 0) {
+        session_environment_free(environment);
+        return -ENOMEM;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!is_variable(environ[i], "LD_PRELOAD") && !is_variable(environ[i], SESSION_VARIABLE))
+            environment->variables[used++] = environ[i];
+    environment->variables[used++] = environment->preload;
+    environment->variables[used] = environment->invitation;
+    return 0;
+}
+
+void session_environment_free(struct session_environment *environment)
+{
+    free(environment->variables);
+    free(environment->preload);
+    free(environment->invitation);
+    *environment = (struct session_environment){0};
+}
+
+#if defined(__x86_64__)
+#define MULTIARCH "x86_64-linux-gnu"
+#else
+#define MULTIARCH "aarch64-linux-gnu"
+#endif
+
+int session_find_sampler(char path[4096], struct error *error)
+{
+    static const char *const places[] = {"", "/../lib", ("/../lib/" MULTIARCH), "/../lib64"};
+    char directory[2048];
+    ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
+    if (length < 0)
+        return error_set(error, -errno, "cannot find out where rec is installed: %s",
+                         strerror(errno));
+    directory[length] = '\0';
+    char *slash = strrchr(directory, '/');
+    *slash = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        snprintf(path, 4096, "%s%s/librec-sampler.so", directory, places[i]);
+        if (access(path, R_OK) != 0)
+            continue;
+        if (strpbrk(path, " :"))
+            return error_set(error, -EINVAL,
+                             "cannot inject %s: the dynamic linker splits LD_PRELOAD at spaces and "
+                             "colons; install rec under another path",
+                             path);
+        return 0;
+    }
+    return error_set(error, -ENOENT, "librec-sampler.so is neither in %s nor in %s/../lib", directory,
+                     directory);
+}

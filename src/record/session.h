@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher's side of the shared memory: makes it, describes it to children, keeps it alive. */
+#pragma once
+
+#include "base/error.h"
+#include "wire/session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session {
+    int tables_fd, rings_fd;
+    struct tables *tables; /* writable here only */
+    struct rings *rings;
+    uint64_t token;
+};
+
+struct session_config {
+    uint64_t period_ns;
+    uint64_t kernel_interval_ns;
+    uint32_t self_check_every;
+    bool withhold_tables;
+};
+
+int session_open(struct session *session, const struct session_config *config,
+                 struct error *error);
+void session_close(struct session *session);
+
+/* "I am alive", to be called at least every second. */
+void session_beat(struct session *session);
+
+/* The environment of the command: the launcher's own with LD_PRELOAD (an existing one kept, behind ours)
+ * and SESSION_VARIABLE. Owned by the caller: free() each entry of *added, then the array. */
+struct session_environment {
+    char **variables; /* NULL-terminated; entries are borrowed but for the two below */
+    char *preload, *invitation;
+};
+int session_environment(const struct session *session, const char *sampler_path,
+                        struct session_environment *environment);
+void session_environment_free(struct session_environment *environment);
+
+/* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it; the path
+ * must be free of spaces and colons, at which the dynamic linker would split it. */
+int session_find_sampler(char path[4096], struct error *error);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Closing the accounts. What the kernel bills a process is the truth; samples cover it but for what no
+ * signal can see:
+ *
+ *     0 ──────── constructor ──────────────────────────── last sample ──────── end
+ *     │ exec, dynamic linking │ samples (their weights add up) │ teardown, the rest │
+ *     └──── [exec and …] ─────┘                                └────── [exit] ──────┘
+ *
+ * A program that execs again without forking keeps its pid and its bill: the gap between what its last
+ * image had and the new one's start is the new one's [exec and dynamic linking].
+ */
+#include "record/collector.h"
+
+#include "record/proc.h"
+
+void settle_start(struct collector *collector, struct image *image, const struct image *before)
+{
+    uint64_t settled_ns = before ? before->start_cpu_ns + before->seen_ns : 0;
+    if (image->start_cpu_ns <= settled_ns)
+        return;
+    uint64_t gap_ns = image->start_cpu_ns - settled_ns;
+    stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXEC, gap_ns, image->start_ns);
+    image->seen_ns -= gap_ns; /* it lies before start_cpu_ns */
+}
+
+void settle_end(struct collector *collector, struct image *image, uint64_t end_ns)
+{
+    uint64_t counted_ns = image->start_cpu_ns + arm_count_ns(&image->armed);
+    if (image->armed.count && counted_ns > image->last_cpu_ns)
+        image->last_cpu_ns = counted_ns;
+    uint64_t settled_ns = image->start_cpu_ns + image->seen_ns;
+    if (image->last_cpu_ns <= settled_ns)
+        return;
+    enum synthetic kind = image->engine == ENGINE_NONE ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;
+    stack_write_synthetic(collector, image, image->pid, kind, image->last_cpu_ns - settled_ns,
+                          end_ns);
+}

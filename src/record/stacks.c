@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* From the frames of one walk to one sample in the file: our own frames out, marks in, counted. */
+#include "record/collector.h"
+
+#include <string.h>
+
+/* Walked frames, a kernel leaf, two marks. */
+#define FRAMES_MAX (RECORD_FRAMES_MAX + 3)
+
+struct frame_list {
+    uint64_t frames[FRAMES_MAX];
+    size_t count;
+};
+
+static void push(struct frame_list *list, uint64_t avma)
+{
+    if (list->count < FRAMES_MAX)
+        list->frames[list->count++] = avma;
+}
+
+/* The thread start that we put between the C library's and the program's is nobody's business. The leaf
+ * stays: it is time that we cost. */
+static bool is_own_frame(const struct image_map *map, uint64_t avma)
+{
+    const struct image_mapping *mapping = map ? map_find(map, avma - 1) : NULL;
+    return mapping && mapping->module && mapping->module->is_sampler;
+}
+
+static void collect_frames(const struct decoded *sample, struct frame_list *list)
+{
+    if (sample->flags & RECORD_KERNEL)
+        push(list, synthetic_avma(SYNTHETIC_KERNEL));
+    for (uint32_t i = 0; i < sample->frame_count; i++) {
+        if (sample->dropped && i == RECORD_FRAMES_LEAF)
+            push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
+        if (i == 0 || !is_own_frame(sample->image->map, sample->frames[i]))
+            push(list, sample->frames[i]);
+    }
+    if (!sample->is_complete)
+        push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
+}
+
+/* The last frame must be where threads and programs begin, by its address. */
+static bool is_root(const struct decoded *sample)
+{
+    const struct image_map *map = sample->image->map;
+    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
+    const struct image_mapping *mapping = map ? map_find(map, avma) : NULL;
+    if (!mapping || !mapping->module)
+        return false;
+    uint64_t svma = avma - mapping->bias;
+    return svma >= mapping->module->root_start_svma && svma < mapping->module->root_end_svma;
+}
+
+static void count(struct collector *collector, const struct decoded *sample)
+{
+    struct record_summary *summary = collector->summary;
+    summary->samples++;
+    if (sample->dropped)
+        summary->cut[RECORD_CUT_DEEP]++;
+    else if (sample->is_complete)
+        summary->complete++;
+    else
+        summary->cut[sample->cut]++;
+}
+
+static void write(struct collector *collector, const struct perfdata_sample *sample,
+                  struct image *image)
+{
+    perfdata_write_sample(collector->writer, sample);
+    image->seen_ns += sample->weight_ns;
+    collector->summary->cpu_seen_ns += sample->weight_ns;
+    collector->wrote_since_round++;
+}
+
+void stack_write(struct collector *collector, const struct decoded *from)
+{
+    struct decoded sample = *from;
+    if (sample.frame_count == 0)
+        return;
+    if (sample.is_complete && !is_root(&sample)) {
+        sample.is_complete = false;
+        sample.cut = RECORD_CUT_ROOT;
+    }
+    count(collector, &sample);
+    struct frame_list list;
+    list.count = 0;
+    collect_frames(&sample, &list);
+    struct perfdata_sample record = {
+        .pid = (uint32_t)sample.image->pid,
+        .tid = (uint32_t)sample.tid,
+        .time_ns = sample.time_ns,
+        .weight_ns = sample.weight_ns,
+        .frames = list.frames,
+        .frame_count = list.count,
+    };
+    write(collector, &record, sample.image);
+}
+
+void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
+                           enum synthetic kind, uint64_t weight_ns, uint64_t time_ns)
+{
+    uint64_t frame = synthetic_avma(kind);
+    struct perfdata_sample record = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)tid,
+        .time_ns = time_ns,
+        .weight_ns = weight_ns,
+        .frames = &frame,
+        .frame_count = 1,
+    };
+    write(collector, &record, image);
+}

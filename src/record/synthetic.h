@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Frames that are no code: CPU time that no stack can be shown for, and marks in stacks. Each is a page
+ * of its own just above all user addresses, mapped under its name in every recorded process, so that
+ * every reader of rec.data shows the name as the module.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum synthetic {
+    SYNTHETIC_KERNEL,    /* leaf: the time was spent in the kernel on behalf of the frames below */
+    SYNTHETIC_EXEC,      /* CPU before the sampler's constructor ran */
+    SYNTHETIC_EXIT,      /* CPU after the last sample: teardown, and what was too short to sample */
+    SYNTHETIC_TRUNCATED, /* frames are missing here */
+    SYNTHETIC_LOST,      /* samples that found no place */
+    SYNTHETIC_NOT_FOLLOWED, /* processes that could not be sampled */
+    SYNTHETICS,
+};
+
+#define SYNTHETIC_BASE UINT64_C(0x800000000000)
+#define SYNTHETIC_BYTES UINT64_C(4096)
+
+const char *synthetic_name(enum synthetic synthetic);
+
+/* An address in its page; one less, as readers do with callers, is in it too. */
+static inline uint64_t synthetic_avma(enum synthetic synthetic)
+{
+    return SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)synthetic + 8;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All of the sampler that knows the processor: system calls, the clock, and where the kernel leaves the
+ * interrupted registers. A port is another file with the same functions. Async-signal-safe throughout.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* Below SP by the ABI's red zone live values of leaf functions and, in epilogues, frames that the CFI
+ * still speaks of. */
+#define ARCH_RED_ZONE 128
+
+static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+/* A clock that needs no system call; the launcher converts it. Async-signal-safe. */
+static inline uint64_t arch_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+/* The compiler must not make a call to memcpy of it. Async-signal-safe. */
+static inline void arch_copy(void *to, const void *from, uint64_t bytes)
+{
+    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+static inline uint64_t arch_pc(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uint64_t arch_sp(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+static inline uint64_t arch_fp(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
+}
+
+/* The interrupted registers under their DWARF numbers; returns which are known. Async-signal-safe. */
+static inline uint32_t arch_dwarf_registers(const ucontext_t *context, uint64_t registers[17])
+{
+    static const uint8_t order[17] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                      REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                      REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    for (int i = 0; i < 17; i++)
+        registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+    return 0x1ffff;
+}
+
+enum { ARCH_DWARF_FP = 6, ARCH_DWARF_SP = 7, ARCH_DWARF_PC = 16 };
+
+/* True when the thread was on its way out of a system call: the instruction leaves PC in rcx and the
+ * flags in r11, which nothing else does. Async-signal-safe. */
+static inline bool arch_leaves_syscall(const ucontext_t *context)
+{
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R11] == registers[REG_EFL];
+}

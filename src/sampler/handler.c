@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* From the signal to one record: whose signal, which thread, what it weighs. */
+#include "sampler/sampler.h"
+
+#ifndef TRAP_PERF
+#define TRAP_PERF 6
+#endif
+
+const char handler_timer_token;
+
+/* si_perf_data; C libraries older than 2.36 have no name for it. It follows si_addr. */
+static uint64_t perf_data(const siginfo_t *info)
+{
+    return *(const uint64_t *)(const void *)((const char *)info + 24);
+}
+
+static bool is_event(const siginfo_t *info)
+{
+    return process.engine == ENGINE_PERF_TRAP && info->si_code == TRAP_PERF &&
+           perf_data(info) == process.tables->header.sig_data;
+}
+
+static bool is_timer(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler_timer_token;
+}
+
+/* The program is already dying of something: its crash handler runs on whatever stack is left. */
+static bool is_crashing(const ucontext_t *context)
+{
+    uint64_t mask = *(const uint64_t *)(const void *)&context->uc_sigmask;
+    uint64_t crash = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1);
+    return (mask & crash) != 0;
+}
+
+/*
+ * The kernel's share under perf-trap. The timer tells how much CPU time the thread used since its last
+ * expiry; what user-mode samples did not cover was spent in the kernel. The timer is driven by the tick,
+ * so it tends to fire where the time is spent: on the way out of a system call the whole balance belongs
+ * here. Page faults look like user code; their time waits until the balance is plainly not noise.
+ */
+static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns,
+                                const ucontext_t *context)
+{
+    int64_t interval_ns = (int64_t)process.tables->header.kernel_interval_ns;
+    thread->unseen_ns += (int64_t)elapsed_ns - (int64_t)thread->user_ns;
+    thread->user_ns = 0;
+    if (thread->unseen_ns < -interval_ns)
+        thread->unseen_ns = -interval_ns;
+    int64_t enough_ns = arch_leaves_syscall(context)
+                            ? (int64_t)process.tables->header.period_ns
+                            : 2 * interval_ns;
+    if (thread->unseen_ns < enough_ns)
+        return 0;
+    uint64_t share_ns = (uint64_t)thread->unseen_ns;
+    thread->unseen_ns = 0;
+    return share_ns;
+}
+
+/* What this signal weighs; 0: nothing to record. */
+static uint64_t weigh(struct thread_state *thread, const siginfo_t *info,
+                      const ucontext_t *context, uint16_t *flags)
+{
+    const struct tables_header *header = &process.tables->header;
+    if (!is_timer(info)) {
+        thread->user_ns += header->period_ns;
+        return header->period_ns;
+    }
+    uint64_t expiries = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+    if (process.engine == ENGINE_TIMER) {
+        if (arch_leaves_syscall(context))
+            *flags = RECORD_KERNEL;
+        return expiries * header->period_ns;
+    }
+    *flags = RECORD_KERNEL;
+    return kernel_share_ns(thread, expiries * header->kernel_interval_ns, context);
+}
+
+static void count_own_time(struct thread_state *thread, uint64_t ticks)
+{
+    uint32_t bucket = ticks < 64 ? 0 : (uint32_t)(63 - __builtin_clzll(ticks)) - 5;
+    if (bucket >= HANDLER_BUCKETS)
+        bucket = HANDLER_BUCKETS - 1;
+    thread->slot->handler_ticks[bucket]++;
+    if (ticks > thread->slot->handler_max_ticks)
+        thread->slot->handler_max_ticks = ticks;
+}
+
+static void sample(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context)
+{
+    uint64_t start_ticks = arch_ticks();
+    uint16_t flags = 0;
+    uint64_t weight_ns = weigh(thread, info, context, &flags);
+    if (weight_ns == 0)
+        return;
+    thread->accounted_ns += weight_ns;
+    /* The progress rule: a program whose samples take long still gets half of the time. */
+    if (start_ticks - thread->last_end_ticks < thread->last_cost_ticks) {
+        thread->merged_ns += weight_ns;
+        thread->slot->merged++;
+        return;
+    }
+    if (is_crashing(context)) {
+        thread->slot->lost_crashing++;
+        thread->slot->lost_weight_ns += weight_ns;
+        return;
+    }
+    weight_ns += thread->merged_ns;
+    thread->merged_ns = 0;
+    thread->samples++;
+    if (!walk_record(thread, context, start_ticks, weight_ns, flags)) {
+        thread->slot->lost_ring_full++;
+        thread->slot->lost_weight_ns += weight_ns;
+    }
+    thread->last_end_ticks = arch_ticks();
+    thread->last_cost_ticks = thread->last_end_ticks - start_ticks;
+    count_own_time(thread, thread->last_cost_ticks);
+}
+
+static bool launcher_is_gone(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
+    uint64_t now_ticks = arch_ticks();
+    return load_relaxed(&header->stop) ||
+           (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
+}
+
+void handler(int signal, siginfo_t *info, void *context)
+{
+    if (!is_event(info) && !is_timer(info)) {
+        signals_deliver(signal, info, context);
+        return;
+    }
+    if (!process_is_followed())
+        return;
+    if (launcher_is_gone()) {
+        add_relaxed(&process.slot->lost_stale, 1);
+        return;
+    }
+    struct thread_state *thread = thread_self;
+    if (!thread) {
+        add_relaxed(&process.slot->lost_no_thread, 1);
+        return;
+    }
+    if (exchange_acquire(&thread->busy, 1)) {
+        add_relaxed(&thread->slot->lost_busy, 1);
+        return;
+    }
+    sample(thread, info, context);
+    store_release(&thread->busy, 0);
+}

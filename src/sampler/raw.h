@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls that leave errno alone: results are negative errnos. Async-signal-safe throughout. */
+#pragma once
+
+#include "sampler/arch_x86_64.h"
+
+#include <sys/syscall.h>
+
+#define raw_syscall(number, ...) raw_syscall_pad(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
+#define raw_syscall_pad(number, a, b, c, d, e, f, ...)                                             \
+    raw_syscall6((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+static inline bool raw_failed(long result)
+{
+    return result < 0 && result > -4096;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * librec-sampler.so: what runs in somebody else's process.
+ *
+ *     constructor ─▶ start.c    find the session, join it, wait for the verdict
+ *     signal ──────▶ handler.c  is it ours? ── no ─▶ signals.c  what it would have done without us
+ *                       │ yes
+ *                       ▼
+ *                    walk.c     PC -> row -> caller, …, into the thread's ring
+ *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
+ *                    modules.c  dlclose
+ *
+ * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
+ * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
+ * only the tables, its own state, and stack words between SP - red zone and the end of the thread's
+ * stack; whatever does not fit is counted and dropped. Functions that obey them say "Async-signal-safe."
+ *
+ * The sampler never exits, prints, sleeps (but for the bounded wait of a start) or changes errno.
+ */
+#pragma once
+
+#include "sampler/arch_x86_64.h"
+#include "unwind/step.h"
+#include "wire/ring.h"
+#include "wire/session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SAMPLER_CACHE_ENTRIES 256u
+#define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of one walk */
+
+/* PC -> rule, of one map generation. */
+struct rule_cache_entry {
+    uint64_t pc;
+    uint32_t rule;
+    uint32_t generation;
+};
+_Static_assert(sizeof(struct rule_cache_entry) == 16, "four to a cache line");
+
+/* One thread's private state: written by its hooks before the first signal can come, then by its handler
+ * alone. Its index is that of its thread slot and its ring. */
+struct thread_state {
+    uint32_t busy;  /* taken by test-and-set: a raw clone thread shares its parent's TLS */
+    uint32_t index;
+    struct thread_slot *slot;
+    struct ring ring;
+    uint64_t stack_start_avma, stack_end_avma;
+    uint64_t last_end_ticks, last_cost_ticks; /* the progress rule */
+    uint64_t merged_ns;    /* weight of signals that were skipped since the last sample */
+    uint64_t user_ns;      /* weight of user samples since the kernel timer last fired */
+    int64_t unseen_ns;     /* CPU time that the kernel timer saw and samples did not */
+    uint64_t accounted_ns; /* all weight that went into records or into counters of lost ones */
+    uint32_t samples;
+    int32_t timer; /* -1: none */
+    void *(*start)(void *);
+    void *argument;
+    uint64_t stack_bytes;      /* asked for at creation */
+    uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
+    uint32_t exit_rounds;
+    struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
+};
+
+/* The process' side of the session. Written while joining (one thread), then constant; forked children
+ * write it again before they have a second thread. */
+struct process {
+    const struct tables *tables; /* NULL: not part of a recording */
+    struct rings *rings;
+    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    uint32_t index;               /* process slot */
+    struct process_slot *slot;
+    const struct process_verdict *verdict;
+    enum engine engine; /* ENGINE_NONE: the sampler is inert */
+    int signal;         /* the sampler's signal, 0 while inert */
+    uint64_t main_stack_end_avma;
+};
+extern struct process process;
+
+/* In memory that fork wipes: 1 in the process that joined, 0 in its forked children. */
+extern uint32_t *process_alive;
+
+extern __thread struct thread_state *thread_self;
+
+/* True in a process that joined and is sampled. Async-signal-safe. */
+static inline bool process_is_followed(void)
+{
+    return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
+}
+
+/* start.c */
+/* A forked child joins as a process of its own. Not async-signal-safe. */
+void process_join_after_fork(void);
+
+/* threads.c */
+/* A free slot, or NULL. Not async-signal-safe. */
+struct thread_state *thread_claim(void);
+/* Gives a slot back that never ran. Not async-signal-safe. */
+void thread_unclaim(struct thread_state *thread);
+/* From now on signals in the calling thread find it. Not async-signal-safe. */
+void thread_bind(struct thread_state *thread);
+/* The calling thread's CPU timer, when the engine wants one. Not async-signal-safe. */
+void thread_start_timer(struct thread_state *thread);
+/* Once, before the first thread is created. Not async-signal-safe. */
+void threads_prepare(void);
+
+/* signals.c */
+/* Puts the handler in place of the program's action for this signal, which is kept as what the program
+ * sees. False when the kernel refuses. Not async-signal-safe. */
+bool signals_install(int signal);
+/* Undoes it. Not async-signal-safe. */
+void signals_uninstall(void);
+/* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
+void signals_deliver(int signal, siginfo_t *info, void *context);
+
+/* handler.c */
+/* The handler of the sampler's signal. Async-signal-safe. */
+void handler(int signal, siginfo_t *info, void *context);
+/* Marks our timers' signals: the address is the value they carry. */
+extern const char handler_timer_token;
+
+/* walk.c */
+/* Walks the interrupted stack and writes one record; true if it was committed. Async-signal-safe. */
+bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
+                 uint64_t weight_ns, uint16_t flags);

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One signal number, two users. The kernel holds our handler for good; the program's own action for that
+ * number is kept here, is what sigaction() and its relatives show and change, and is what happens for
+ * every such signal that is not one of ours: int3, raise(), kill(), another timer.
+ */
+#include "sampler/sampler.h"
+
+#include "sampler/raw.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stddef.h>
+
+/* As the kernel knows it: the program's action, with its mask as one word. */
+struct action {
+    union {
+        void (*simple)(int);
+        void (*full)(int, siginfo_t *, void *);
+        uintptr_t value; /* SIG_DFL, SIG_IGN */
+    } handler;
+    uint64_t mask;
+    int flags;
+};
+
+/* Two places: readers (handlers) use the current one, a writer fills the other and flips. */
+static struct action actions[2];
+static uint32_t current_action;
+/* Writers only, with every signal blocked; in memory that fork wipes, so that a child never inherits it
+ * taken. */
+static uint32_t *writer_busy;
+
+typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
+typedef void (*signal_handler)(int);
+typedef signal_handler signal_function(int, signal_handler);
+
+static uint64_t mask_word(const sigset_t *set)
+{
+    return *(const uint64_t *)(const void *)set;
+}
+
+static struct action read_action(void)
+{
+    return actions[load_acquire(&current_action)];
+}
+
+static uint64_t set_mask(uint64_t mask)
+{
+    uint64_t old = 0;
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(mask));
+    return old;
+}
+
+static struct action write_action(const struct action *action)
+{
+    uint64_t mask = set_mask(~UINT64_C(0));
+    while (exchange_acquire(writer_busy, 1))
+        raw_syscall(SYS_sched_yield);
+    struct action old = read_action();
+    if (action) {
+        uint32_t next = !load_relaxed(&current_action);
+        actions[next] = *action;
+        store_release(&current_action, next); /* publishes the action */
+    }
+    store_release(writer_busy, 0);
+    set_mask(mask);
+    return old;
+}
+
+static struct action action_from(const struct sigaction *from)
+{
+    struct action action = {.mask = mask_word(&from->sa_mask), .flags = from->sa_flags};
+    action.handler.full = from->sa_sigaction;
+    return action;
+}
+
+static void action_to(const struct action *action, struct sigaction *to)
+{
+    sigemptyset(&to->sa_mask);
+    *(uint64_t *)(void *)&to->sa_mask = action->mask;
+    to->sa_flags = action->flags;
+    to->sa_sigaction = action->handler.full;
+}
+
+static sigaction_function *real_sigaction(void)
+{
+    static sigaction_function *real;
+    if (!real)
+        real = (sigaction_function *)dlsym(RTLD_NEXT, "sigaction");
+    return real;
+}
+
+bool signals_install(int signal)
+{
+    /* The word behind process_alive, in the same wiped page. */
+    writer_busy = process_alive + 1;
+    struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+    /* Everything is blocked meanwhile: a handler of the program that leaves by longjmp would take us
+     * with it. */
+    sigfillset(&ours.sa_mask);
+    struct sigaction before;
+    if (real_sigaction()(signal, NULL, &before) != 0)
+        return false;
+    struct action action = action_from(&before);
+    if (before.sa_sigaction != handler)
+        write_action(&action);
+    process.signal = signal;
+    if (real_sigaction()(signal, &ours, NULL) == 0)
+        return true;
+    process.signal = 0;
+    return false;
+}
+
+void signals_uninstall(void)
+{
+    struct sigaction before;
+    struct action action = read_action();
+    action_to(&action, &before);
+    int signal = process.signal;
+    process.signal = 0;
+    if (signal)
+        real_sigaction()(signal, &before, NULL);
+}
+
+/* int3 and friends cannot be ignored or blocked: the kernel kills. */
+static bool is_forced(const siginfo_t *info)
+{
+    return info->si_code > 0 && info->si_code != SI_USER;
+}
+
+/* Death by the default action, with the program's registers, its signal information and its core. */
+static void deliver_default(int signal, siginfo_t *info)
+{
+    /* The kernel's own struct: handler, flags, restorer, mask. */
+    struct {
+        void (*handler)(int);
+        unsigned long flags;
+        void (*restorer)(void);
+        uint64_t mask;
+    } standard = {.handler = SIG_DFL};
+    raw_syscall(SYS_rt_sigaction, signal, &standard, 0, sizeof(standard.mask));
+    long pid = raw_syscall(SYS_getpid);
+    long tid = raw_syscall(SYS_gettid);
+    /* Blocked while we run; strikes when this handler returns. */
+    raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info);
+}
+
+static void deliver_to_program(const struct action *action, int signal, siginfo_t *info,
+                               void *context)
+{
+    const ucontext_t *interrupted = context;
+    uint64_t mask = mask_word(&interrupted->uc_sigmask) | action->mask;
+    if (!(action->flags & SA_NODEFER))
+        mask |= UINT64_C(1) << (signal - 1);
+    set_mask(mask);
+    if (action->flags & SA_SIGINFO)
+        action->handler.full(signal, info, context);
+    else
+        action->handler.simple(signal);
+    set_mask(~UINT64_C(0));
+}
+
+void signals_deliver(int signal, siginfo_t *info, void *context)
+{
+    if (process.slot)
+        add_relaxed(&process.slot->foreign_signals, 1);
+    struct action action = read_action();
+    if (action.handler.value == (uintptr_t)SIG_IGN && !is_forced(info))
+        return;
+    if (action.handler.value == (uintptr_t)SIG_IGN || action.handler.value == (uintptr_t)SIG_DFL) {
+        deliver_default(signal, info);
+        return;
+    }
+    if (action.flags & (int)SA_RESETHAND) {
+        struct action standard = {0};
+        write_action(&standard);
+    }
+    deliver_to_program(&action, signal, info, context);
+}
+
+static bool is_ours(int signal)
+{
+    return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE;
+}
+
+__attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction *action,
+                                                     struct sigaction *old)
+{
+    if (!is_ours(signal))
+        return real_sigaction()(signal, action, old);
+    struct action wanted;
+    if (action)
+        wanted = action_from(action);
+    struct action before = write_action(action ? &wanted : NULL);
+    if (old)
+        action_to(&before, old);
+    return 0;
+}
+
+/* signal() and its relatives differ in the flags they set. */
+static signal_handler set_simple(int signal, signal_handler simple, int flags, const char *name)
+{
+    if (!is_ours(signal)) {
+        signal_function *real = (signal_function *)dlsym(RTLD_NEXT, name);
+        return real(signal, simple);
+    }
+    struct action wanted = {.flags = flags};
+    wanted.handler.simple = simple;
+    if (!(flags & (int)SA_NODEFER))
+        wanted.mask = UINT64_C(1) << (signal - 1);
+    struct action before = write_action(&wanted);
+    return before.handler.simple;
+}
+
+__attribute__((visibility("default"))) signal_handler signal(int number, signal_handler simple)
+{
+    return set_simple(number, simple, SA_RESTART, "signal");
+}
+
+__attribute__((visibility("default"))) signal_handler bsd_signal(int number, signal_handler simple);
+signal_handler bsd_signal(int number, signal_handler simple)
+{
+    return set_simple(number, simple, SA_RESTART, "bsd_signal");
+}
+
+__attribute__((visibility("default"))) signal_handler ssignal(int number, signal_handler simple)
+{
+    return set_simple(number, simple, SA_RESTART, "ssignal");
+}
+
+__attribute__((visibility("default"))) signal_handler sysv_signal(int number, signal_handler simple)
+{
+    return set_simple(number, simple, (int)SA_RESETHAND | SA_NODEFER, "sysv_signal");
+}
+
+__attribute__((visibility("default"))) signal_handler __sysv_signal(int number,
+                                                                    signal_handler simple)
+{
+    return set_simple(number, simple, (int)SA_RESETHAND | SA_NODEFER, "__sysv_signal");
+}
+
+__attribute__((visibility("default"))) int sigignore(int number)
+{
+    if (!is_ours(number)) {
+        int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "sigignore");
+        return real(number);
+    }
+    set_simple(number, SIG_IGN, 0, "signal");
+    return 0;
+}
+
+__attribute__((visibility("default"))) int siginterrupt(int number, int interrupt)
+{
+    if (!is_ours(number)) {
+        int (*real)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "siginterrupt");
+        return real(number, interrupt);
+    }
+    struct action wanted = read_action();
+    wanted.flags = interrupt ? wanted.flags & ~SA_RESTART : wanted.flags | SA_RESTART;
+    write_action(&wanted);
+    return 0;
+}
+
+/* SIG_HOLD blocks and leaves the action; everything else sets it and unblocks. */
+__attribute__((visibility("default"))) signal_handler sigset(int number, signal_handler disposition)
+{
+    if (!is_ours(number)) {
+        signal_function *real = (signal_function *)dlsym(RTLD_NEXT, "sigset");
+        return real(number, disposition);
+    }
+    uint64_t bit = UINT64_C(1) << (number - 1);
+    uint64_t before = 0;
+    bool holds = disposition == SIG_HOLD;
+    raw_syscall(SYS_rt_sigprocmask, holds ? SIG_BLOCK : SIG_UNBLOCK, &bit, &before, sizeof(bit));
+    signal_handler old = holds ? read_action().handler.simple
+                               : set_simple(number, disposition, 0, "sigset");
+    return before & bit ? SIG_HOLD : old;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads: a slot and a ring from before the first instruction of the program's start routine until
+ * after its last destructor.
+ *
+ *     parent: pthread_create ─ claim slot ─ real pthread_create(thread_main)
+ *     thread: thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
+ *     launcher: drains the ring ─ slot FREE
+ */
+#include "sampler/sampler.h"
+
+#include "sampler/raw.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <linux/prctl.h>
+#include <time.h>
+
+#ifndef SIGEV_THREAD_ID
+#define SIGEV_THREAD_ID 4
+#endif
+
+typedef int pthread_create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+__thread struct thread_state *thread_self;
+
+static pthread_create_function *real_pthread_create;
+static pthread_key_t end_key;
+static bool has_end_key;
+static uint64_t default_stack_bytes;
+
+static void thread_end(void *argument);
+
+void threads_prepare(void)
+{
+    real_pthread_create = (pthread_create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    has_end_key = pthread_key_create(&end_key, thread_end) == 0;
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    default_stack_bytes = bytes;
+}
+
+static void reset_state(struct thread_state *thread, uint32_t index)
+{
+    thread->busy = 0;
+    thread->index = index;
+    thread->slot = &process.rings->threads[index];
+    thread->ring = (struct ring){&process.rings->controls[index], process.rings->data[index]};
+    thread->last_end_ticks = 0;
+    thread->last_cost_ticks = 0;
+    thread->merged_ns = 0;
+    thread->user_ns = 0;
+    thread->unseen_ns = 0;
+    thread->accounted_ns = 0;
+    thread->samples = 0;
+    thread->timer = -1;
+    thread->exit_rounds = 0;
+    thread->stack_bytes = 0;
+    thread->stack_given_avma = 0;
+    /* Its tags are generations of a map that another process may have had. */
+    for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
+        thread->cache[i].generation = 0;
+}
+
+static void fill_slot(struct thread_slot *slot)
+{
+    slot->pid = process.slot->pid;
+    slot->tid = 0;
+    slot->process = process.index;
+    slot->produced = 0;
+    slot->lost_ring_full = 0;
+    slot->lost_busy = 0;
+    slot->lost_crashing = 0;
+    slot->merged = 0;
+    slot->lost_weight_ns = 0;
+    slot->handler_max_ticks = 0;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        slot->handler_ticks[i] = 0;
+}
+
+struct thread_state *thread_claim(void)
+{
+    uint32_t first = process.slot->pid % SESSION_THREADS;
+    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
+        uint32_t index = (first + i) % SESSION_THREADS;
+        struct thread_slot *slot = &process.rings->threads[index];
+        if (load_relaxed(&slot->state) != THREAD_FREE ||
+            !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
+            continue;
+        fill_slot(slot);
+        reset_state(&process.threads[index], index);
+        return &process.threads[index];
+    }
+    return NULL;
+}
+
+void thread_unclaim(struct thread_state *thread)
+{
+    store_release(&thread->slot->state, THREAD_FREE);
+}
+
+void thread_bind(struct thread_state *thread)
+{
+    thread->slot->tid = (uint32_t)raw_syscall(SYS_gettid);
+    thread->slot->start_ticks = arch_ticks();
+    store_release(&thread->slot->state, THREAD_ACTIVE); /* publishes tid and start */
+    add_release(&process.rings->header.threads_started, 1);
+    thread_self = thread;
+    signal_fence();
+}
+
+void thread_start_timer(struct thread_state *thread)
+{
+    const struct tables_header *header = &process.tables->header;
+    uint64_t interval_ns =
+        process.engine == ENGINE_TIMER ? header->period_ns : header->kernel_interval_ns;
+    struct sigevent event = {0};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = process.signal;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)&handler_timer_token;
+    /* glibc has no public name for the thread id's place. */
+    event._sigev_un._tid = (pid_t)thread->slot->tid;
+    int32_t timer;
+    if (raw_failed(raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
+        return;
+    struct timespec interval = {.tv_sec = (time_t)(interval_ns / 1000000000),
+                                .tv_nsec = (long)(interval_ns % 1000000000)};
+    struct itimerspec setting = {.it_interval = interval, .it_value = interval};
+    raw_syscall(SYS_timer_settime, timer, 0, &setting, 0);
+    thread->timer = timer;
+}
+
+/*
+ * The part of a new thread's stack that we will read. The thread's control block lies at the top of the
+ * block that holds the stack, whoever allocated it: everything from SP up to it is the stack. The lowest
+ * eighth (at most 64 KiB) of the size asked for is left out: there the guard page and, with large static
+ * TLS, the end of the block may lie. An SP down there yields the leaf only.
+ */
+static void set_stack_range(struct thread_state *thread)
+{
+    uint64_t end_avma = (uint64_t)(uintptr_t)__builtin_thread_pointer();
+    uint64_t margin = thread->stack_bytes / 8;
+    if (margin > 65536)
+        margin = 65536;
+    thread->stack_end_avma = end_avma;
+    thread->stack_start_avma = thread->stack_given_avma;
+    if (!thread->stack_given_avma)
+        thread->stack_start_avma = end_avma - thread->stack_bytes + margin;
+}
+
+static void *thread_main(void *argument)
+{
+    struct thread_state *thread = argument;
+    set_stack_range(thread);
+    if (has_end_key)
+        pthread_setspecific(end_key, thread);
+    thread_bind(thread);
+    thread_start_timer(thread);
+    return thread->start(thread->argument);
+}
+
+/* The size asked for, and the memory if the program brought its own. */
+static void note_stack(struct thread_state *thread, const pthread_attr_t *attributes)
+{
+    thread->stack_bytes = default_stack_bytes;
+    if (!attributes)
+        return;
+    void *address = NULL;
+    size_t bytes = 0;
+    if (pthread_attr_getstack(attributes, &address, &bytes) != 0)
+        return;
+    /* Without memory of its own, glibc says "end at 0", which makes the address 0 - bytes. */
+    uint64_t given_avma = (uint64_t)(uintptr_t)address;
+    if (bytes)
+        thread->stack_bytes = bytes;
+    if (given_avma && given_avma + bytes != 0)
+        thread->stack_given_avma = given_avma;
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                          const pthread_attr_t *attributes,
+                                                          void *(*start)(void *), void *argument)
+{
+    if (!real_pthread_create)
+        real_pthread_create = (pthread_create_function *)dlsym(RTLD_NEXT, "pthread_create");
+    struct thread_state *state = process_is_followed() ? thread_claim() : NULL;
+    if (!state)
+        return real_pthread_create(thread, attributes, start, argument);
+    state->start = start;
+    state->argument = argument;
+    note_stack(state, attributes);
+    int err = real_pthread_create(thread, attributes, thread_main, state);
+    if (err)
+        thread_unclaim(state);
+    return err;
+}
+
+/* CPU time of the calling thread that no record and no counter holds yet. */
+static uint64_t unaccounted_ns(const struct thread_state *thread)
+{
+    struct timespec cpu;
+    if (raw_failed(raw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu)))
+        return 0;
+    uint64_t used_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    uint64_t accounted_ns = thread->accounted_ns - thread->merged_ns;
+    return used_ns > accounted_ns ? used_ns - accounted_ns : 0;
+}
+
+static void record_exit(struct thread_state *thread)
+{
+    uint64_t position;
+    uint32_t bytes = sizeof(struct record_header) + sizeof(struct record_exit);
+    uint8_t *record = ring_reserve(&thread->ring, bytes, &position);
+    if (!record)
+        return;
+    struct record_header *header = (struct record_header *)(void *)record;
+    struct record_exit *last = (struct record_exit *)(void *)(header + 1);
+    header->bytes = bytes;
+    header->kind = RECORD_EXIT;
+    header->flags = 0;
+    header->ticks = arch_ticks();
+    header->weight_ns = unaccounted_ns(thread);
+    last->start_avma = (uint64_t)(uintptr_t)thread->start;
+    raw_syscall(SYS_prctl, PR_GET_NAME, last->name);
+    ring_commit(&thread->ring, position, bytes);
+}
+
+/* Runs as the destructor of a thread-specific value: again and again, to be the last one. */
+static void thread_end(void *argument)
+{
+    struct thread_state *thread = argument;
+    if (load_relaxed(process_alive) != 1 || thread_self != thread)
+        return;
+    if (++thread->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(end_key, thread);
+        return;
+    }
+    thread_self = NULL;
+    signal_fence();
+    if (thread->timer >= 0)
+        raw_syscall(SYS_timer_delete, thread->timer);
+    record_exit(thread);
+    store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
+}

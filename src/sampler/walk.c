@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the interrupted registers to the thread's root, one row at a time, into a record that was
+ * reserved in the ring before the walk began.
+ *
+ *     frames   ┌──────────── leaf part: 768 ────────────┬─ root part: 256, circular ─┐
+ *              │ PC, return addresses …                 │ the last 256 seen          │
+ *              └────────────────────────────────────────┴────────────────────────────┘
+ *
+ * What no row describes is copied (registers and the used part of the stack) and finished by the
+ * launcher.
+ */
+#include "sampler/sampler.h"
+
+#define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
+
+struct walk {
+    struct thread_state *thread;
+    const ucontext_t *context;
+    const struct wire_module *modules;
+    uint32_t module_count;
+    uint32_t generation; /* low half: tags the cache */
+    struct unwind_regs regs;
+    struct stack_view stack;
+    bool is_return_address;
+    uint32_t frame_count; /* seen, also those that did not fit */
+    uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
+};
+
+/* The stack that holds SP: the thread's own, or the alternate one that the kernel names. */
+static bool choose_stack(struct walk *walk)
+{
+    const struct thread_state *thread = walk->thread;
+    const stack_t *alternate = &walk->context->uc_stack;
+    uint64_t sp = walk->regs.sp;
+    uint64_t start = thread->stack_start_avma;
+    uint64_t end = thread->stack_end_avma;
+    if (sp < start || sp >= end) {
+        start = (uint64_t)(uintptr_t)alternate->ss_sp;
+        if (alternate->ss_flags & SS_DISABLE || __builtin_add_overflow(start, alternate->ss_size, &end))
+            return false;
+        if (sp < start || sp >= end)
+            return false;
+    }
+    uint64_t lowest = sp - ARCH_RED_ZONE;
+    walk->stack.lo = lowest < start ? start : lowest;
+    walk->stack.hi = end & ~UINT64_C(7);
+    walk->stack.bytes = (const uint8_t *)(uintptr_t)walk->stack.lo;
+    return true;
+}
+
+/* The rule of a PC; false when no module holds it. */
+static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
+{
+    struct rule_cache_entry *entry =
+        &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
+    if (entry->pc == pc && entry->generation == walk->generation) {
+        *rule = entry->rule;
+        return true;
+    }
+    const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
+    if (!module)
+        return false;
+    *rule = row_rule(ROW_NONE, 0, 0);
+    uint64_t relative = pc - module->base_avma;
+    uint64_t past = (uint64_t)module->rows_first + module->rows_count;
+    if (module->rows_count && relative <= UINT32_MAX && past <= SESSION_ROWS)
+        *rule = unwind_find_rule(process.tables->rows + module->rows_first, module->rows_count,
+                                 (uint32_t)relative);
+    *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
+    return true;
+}
+
+static void push_frame(struct walk *walk, uint64_t pc)
+{
+    uint32_t n = walk->frame_count++;
+    if (n >= RECORD_FRAMES_MAX)
+        n = RECORD_FRAMES_LEAF + (n - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    walk->frames[n] = pc;
+}
+
+/* Code without CFI: follow the frame pointer, if it leads to code. */
+static enum walk_end step_without_cfi(struct walk *walk)
+{
+    struct unwind_regs caller = walk->regs;
+    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK ||
+        !unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
+        return WALK_NO_CFI;
+    walk->regs = caller;
+    return WALK_ENDS;
+}
+
+/* One step; WALK_ENDS: go on. */
+static enum walk_end step(struct walk *walk)
+{
+    uint32_t rule;
+    if (!find_rule(walk, unwind_lookup_pc(walk->regs.pc, walk->is_return_address), &rule))
+        return WALK_UNKNOWN;
+    switch (unwind_apply(rule, &walk->regs, &walk->stack)) {
+    case UNWIND_OK:
+        break;
+    case UNWIND_END:
+        return WALK_ROOT;
+    case UNWIND_COMPLEX:
+        return WALK_COMPLEX;
+    case UNWIND_NO_ROW:
+        if (step_without_cfi(walk) != WALK_ENDS)
+            return WALK_NO_CFI;
+        break;
+    case UNWIND_OFF_STACK:
+        return WALK_OFF_STACK;
+    }
+    walk->is_return_address = row_kind(rule) != ROW_SIGNAL;
+    /* A handler on the alternate stack was entered from another one. */
+    if (!walk->is_return_address && !choose_stack(walk))
+        return WALK_FOREIGN;
+    return WALK_ENDS;
+}
+
+static enum walk_end walk_frames(struct walk *walk)
+{
+    enum walk_end end = WALK_ENDS;
+    while (end == WALK_ENDS) {
+        if (walk->frame_count >= SAMPLER_WORDS_MAX)
+            return WALK_TOO_LONG;
+        /* Readers take one off every caller's address; an interrupted PC is no return address. */
+        bool is_interrupted_caller = !walk->is_return_address && walk->frame_count > 0;
+        push_frame(walk, walk->regs.pc + is_interrupted_caller);
+        end = step(walk);
+    }
+    return end;
+}
+
+static void reverse(uint64_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint64_t word = words[i];
+        words[i] = words[count - 1 - i];
+        words[count - 1 - i] = word;
+    }
+}
+
+/* Puts the circular root part in order; returns how many frames are kept. */
+static uint32_t settle_frames(struct walk *walk)
+{
+    if (walk->frame_count <= RECORD_FRAMES_MAX)
+        return walk->frame_count;
+    uint64_t *root = walk->frames + RECORD_FRAMES_LEAF;
+    uint32_t oldest = (walk->frame_count - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    reverse(root, oldest);
+    reverse(root + oldest, FRAMES_ROOT - oldest);
+    reverse(root, FRAMES_ROOT);
+    return RECORD_FRAMES_MAX;
+}
+
+/* Where the copied registers and stack begin: at the leaf when all of it fits, with every register
+ * known; else at the frame that could not be walked, behind the frames that were. */
+static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool from_leaf)
+{
+    uint32_t kept = walk->frame_count;
+    if (from_leaf) {
+        copy->known = arch_dwarf_registers(walk->context, copy->registers);
+        kept = 0;
+    } else {
+        kept--; /* the frame whose rule is missing comes again, from the registers */
+        copy->registers[ARCH_DWARF_FP] = walk->regs.fp;
+        copy->registers[ARCH_DWARF_SP] = walk->regs.sp;
+        copy->registers[ARCH_DWARF_PC] = walk->regs.pc;
+        copy->known = 1u << ARCH_DWARF_FP | 1u << ARCH_DWARF_SP | 1u << ARCH_DWARF_PC;
+    }
+    uint64_t sp = copy->registers[ARCH_DWARF_SP];
+    copy->stack_start_avma = walk->stack.lo & ~UINT64_C(7);
+    if (copy->stack_start_avma + ARCH_RED_ZONE < sp)
+        copy->stack_start_avma = (sp - ARCH_RED_ZONE) & ~UINT64_C(7);
+    if (copy->stack_start_avma < walk->stack.lo)
+        copy->stack_start_avma += 8;
+    copy->stack_end_avma = walk->stack.hi;
+    return kept;
+}
+
+static bool fits_from_leaf(const struct walk *walk)
+{
+    uint64_t sp = arch_sp(walk->context);
+    return sp >= walk->stack.lo && sp < walk->stack.hi &&
+           walk->stack.hi - sp + ARCH_RED_ZONE <= RECORD_COPY_BYTES_MAX;
+}
+
+/* Fills in header and fixed part; frames are in place already or follow. */
+static void write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
+                         uint32_t unload_count)
+{
+    struct record_stack *stack = (struct record_stack *)(void *)(record + sizeof(struct record_header));
+    uint32_t kept = walk->frame_count < RECORD_FRAMES_MAX ? walk->frame_count : RECORD_FRAMES_MAX;
+    stack->frame_count = kept;
+    stack->dropped = walk->frame_count - kept;
+    stack->end = end;
+    stack->unload_count = unload_count;
+}
+
+static bool commit(struct walk *walk, uint8_t *record, uint64_t position, uint32_t bytes,
+                   struct record_header header)
+{
+    header.bytes = bytes;
+    *(struct record_header *)(void *)record = header;
+    ring_commit(&walk->thread->ring, position, bytes);
+    return true;
+}
+
+/* The walked frames lie where RECORD_STACK wants them; this record needs registers before them. */
+static bool record_copy(struct walk *walk, struct record_header header, enum walk_end end,
+                        uint32_t unload_count)
+{
+    uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint32_t most = fixed + (uint32_t)sizeof(struct record_copy) + 8 * RECORD_FRAMES_MAX +
+                    RECORD_COPY_BYTES_MAX;
+    uint64_t position;
+    uint8_t *record = ring_reserve(&walk->thread->ring, most, &position);
+    if (!record)
+        return false;
+    /* The place may be the one the frames are in already: move them first, last frame first. */
+    bool is_check = header.kind == RECORD_CHECK;
+    struct record_copy *copy = (struct record_copy *)(void *)(record + fixed);
+    uint64_t *frames = (uint64_t *)(void *)(copy + 1);
+    for (uint32_t i = walk->frame_count; i-- > 0;)
+        frames[i] = walk->frames[i];
+    uint32_t kept = copy_start(walk, copy, is_check || fits_from_leaf(walk));
+    if (!is_check)
+        walk->frame_count = kept;
+    uint64_t wanted = copy->stack_end_avma - copy->stack_start_avma;
+    copy->stack_bytes = wanted < RECORD_COPY_BYTES_MAX ? (uint32_t)wanted : RECORD_COPY_BYTES_MAX;
+    uint8_t *bytes = (uint8_t *)(frames + walk->frame_count);
+    arch_copy(bytes, (const void *)(uintptr_t)copy->stack_start_avma, copy->stack_bytes);
+    write_header(walk, record, end, unload_count);
+    return commit(walk, record, position, (uint32_t)(bytes - record) + copy->stack_bytes, header);
+}
+
+static bool wants_copy(const struct walk *walk, enum walk_end end)
+{
+    return (end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD) &&
+           walk->frame_count <= RECORD_FRAMES_MAX;
+}
+
+static bool wants_check(const struct walk *walk, enum walk_end end)
+{
+    uint32_t every = process.tables->header.self_check_every;
+    return every && end == WALK_ROOT && walk->thread->samples % every == 0 &&
+           walk->frame_count <= RECORD_FRAMES_MAX && fits_from_leaf(walk);
+}
+
+/* Reads the published map; the launcher may publish another while we walk, but not a second one into
+ * the same place without our noticing. */
+static void use_map(struct walk *walk, uint64_t generation)
+{
+    uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
+    walk->modules = process.tables->maps[process.index][generation % 2].modules;
+    walk->module_count = count < SESSION_MODULES ? count : SESSION_MODULES;
+    walk->generation = (uint32_t)generation;
+    if (generation == 0)
+        walk->module_count = 0;
+}
+
+static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
+{
+    uint64_t generation = load_acquire(&process.verdict->generation);
+    use_map(walk, generation);
+    walk->regs.pc = arch_pc(walk->context);
+    walk->regs.sp = arch_sp(walk->context);
+    walk->regs.fp = arch_fp(walk->context);
+    walk->is_return_address = false;
+    walk->frame_count = 0;
+    enum walk_end end = WALK_FOREIGN;
+    bool is_stale = load_relaxed(&process.verdict->unload_count) != unload_count;
+    if (!choose_stack(walk))
+        push_frame(walk, walk->regs.pc);
+    else if (process.tables->header.withhold_tables || is_stale) {
+        push_frame(walk, walk->regs.pc);
+        end = process.tables->header.withhold_tables ? WALK_WITHHELD : WALK_UNKNOWN;
+    } else
+        end = walk_frames(walk);
+    /* Two newer maps: the one we read was being overwritten. */
+    if (load_acquire(&process.verdict->generation) > generation + 1)
+        return WALK_ENDS;
+    return end;
+}
+
+bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
+                 uint64_t weight_ns, uint16_t flags)
+{
+    uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint64_t position;
+    uint8_t *record = ring_reserve(&thread->ring, fixed + 8 * RECORD_FRAMES_MAX, &position);
+    thread->slot->produced++;
+    if (!record)
+        return false;
+    struct walk walk = {.thread = thread, .context = context};
+    walk.frames = (uint64_t *)(void *)(record + fixed);
+    uint32_t unload_count = load_acquire(&process.slot->unload_count);
+    enum walk_end end = walk_once(&walk, unload_count);
+    if (end == WALK_ENDS)
+        end = walk_once(&walk, unload_count);
+    if (end == WALK_ENDS)
+        end = WALK_OFF_STACK;
+    struct record_header header = {
+        .kind = RECORD_COPY, .flags = flags, .ticks = ticks, .weight_ns = weight_ns};
+    if (wants_copy(&walk, end))
+        return record_copy(&walk, header, end, unload_count);
+    if (wants_check(&walk, end)) {
+        header.kind = RECORD_CHECK;
+        return record_copy(&walk, header, end, unload_count);
+    }
+    header.kind = RECORD_STACK;
+    write_header(&walk, record, end, unload_count);
+    return commit(&walk, record, position, fixed + 8 * settle_frames(&walk), header);
+}

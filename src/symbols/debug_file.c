@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/debug_file.h"
+
+#include "base/buffer.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static bool has_build_id(const struct image *image, const uint8_t *id, size_t id_bytes)
+{
+    const uint8_t *found;
+    size_t found_bytes = image_build_id(image, &found);
+    return found_bytes == id_bytes && memcmp(found, id, id_bytes) == 0;
+}
+
+static int open_by_build_id(struct image *out, const struct image *image,
+                            const char *debug_directory)
+{
+    const uint8_t *id;
+    size_t id_bytes = image_build_id(image, &id);
+    if (id_bytes < 2)
+        return -ENOENT;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/.build-id/%02x/", debug_directory, id[0]);
+    for (size_t i = 1; i < id_bytes; i++)
+        buffer_printf(&path, "%02x", id[i]);
+    buffer_text(&path, ".debug");
+    buffer_u8(&path, 0);
+    int err = path.failed ? -ENOMEM : image_open(out, (char *)path.bytes, NULL);
+    if (err == 0 && !has_build_id(out, id, id_bytes)) {
+        image_close(out);
+        err = -ENOENT;
+    }
+    buffer_free(&path);
+    return err;
+}
+
+static bool has_crc(const struct image *image, uint32_t wanted)
+{
+    unsigned char chunk[65536];
+    uLong crc = crc32(0, NULL, 0);
+    off_t offset = 0;
+    ssize_t n;
+    while ((n = pread(image->fd, chunk, sizeof(chunk), offset)) > 0) {
+        crc = crc32(crc, chunk, (uInt)n);
+        offset += n;
+    }
+    return n == 0 && crc == wanted;
+}
+
+struct link {
+    const char *name; /* without directories */
+    uint32_t crc;
+};
+
+static int open_linked(struct image *out, const struct link *link, const char *before,
+                       const char *directory, const char *between)
+{
+    struct buffer path = {0};
+    buffer_printf(&path, "%s%s%s%s", before, directory, between, link->name);
+    buffer_u8(&path, 0);
+    int err = path.failed ? -ENOMEM : image_open(out, (char *)path.bytes, NULL);
+    if (err == 0 && !has_crc(out, link->crc)) {
+        image_close(out);
+        err = -ENOENT;
+    }
+    buffer_free(&path);
+    return err;
+}
+
+static int open_by_debuglink(struct image *out, const struct image *image, const char *path,
+                             const char *debug_directory)
+{
+    GElf_Word crc = 0;
+    struct link link = {.name = dwelf_elf_gnu_debuglink(image->elf, &crc)};
+    link.crc = crc;
+    if (!link.name || link.name[0] == '\0' || strchr(link.name, '/'))
+        return -ENOENT;
+    /* Resolved, because distributions link /lib to /usr/lib and use one of the two names only. */
+    char directory[PATH_MAX];
+    if (!realpath(path, directory))
+        return -ENOENT;
+    strrchr(directory, '/')[0] = '\0';
+    int err = open_linked(out, &link, "", directory, "/");
+    if (err != 0)
+        err = open_linked(out, &link, "", directory, "/.debug/");
+    if (err != 0)
+        err = open_linked(out, &link, debug_directory, directory, "/");
+    return err;
+}
+
+int debug_file_open(struct image *out, const struct image *image, const char *path,
+                    const char *debug_directory)
+{
+    int err = open_by_build_id(out, image, debug_directory);
+    return err == 0 ? 0 : open_by_debuglink(out, image, path, debug_directory);
+}

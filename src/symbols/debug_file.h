@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Separate debug files: what a stripped file's distribution ships beside it.
+ *
+ *     by build-id    <debug directory>/.build-id/ab/cdef….debug      its build-id must be the same
+ *     by debuglink   <directory of the file>/NAME                    the CRC-32 of the file must be
+ *                    <directory of the file>/.debug/NAME             the one that the link states
+ *                    <debug directory>/<directory of the file>/NAME
+ */
+#pragma once
+
+#include "symbols/image.h"
+
+/* Opens the debug file of an image that was opened from path. 0, or -ENOENT. */
+int debug_file_open(struct image *out, const struct image *image, const char *path,
+                    const char *debug_directory);

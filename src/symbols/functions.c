@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/functions.h"
+
+#include "base/array.h"
+#include "symbols/demangle.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_CHAIN = 16 }; /* of origins; real ones have one link, hostile ones are circles */
+
+int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab)
+{
+    *functions = (struct functions){.keys = intern_new(), .paths = paths, .symtab = symtab};
+    return functions->keys ? 0 : -ENOMEM;
+}
+
+void functions_free(struct functions *functions)
+{
+    for (size_t i = 0; i < functions->count; i++)
+        free(functions->functions[i].owned);
+    free(functions->functions);
+    intern_free(functions->keys);
+    *functions = (struct functions){0};
+}
+
+/* The DIE that all copies of a function have in common. */
+static Dwarf_Die key_of(const Dwarf_Die *die)
+{
+    Dwarf_Die key = *die;
+    for (int i = 0; i < LONGEST_CHAIN; i++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die origin;
+        if (!dwarf_attr(&key, DW_AT_abstract_origin, &attribute) ||
+            !dwarf_formref_die(&attribute, &origin))
+            break;
+        key = origin;
+    }
+    return key;
+}
+
+static struct function *find_or_add(struct functions *functions, const Dwarf_Die *key)
+{
+    uint32_t index = intern_add(functions->keys, &key->addr, sizeof(key->addr));
+    if (index == INTERN_NONE || index > functions->count)
+        return NULL;
+    if (index < functions->count)
+        return &functions->functions[index];
+    return ARRAY_PUSH(functions->functions, functions->count, functions->capacity);
+}
+
+int functions_note_entry(struct functions *functions, Dwarf_Die *die, uint64_t entry_svma)
+{
+    Dwarf_Die key = key_of(die);
+    struct function *function = find_or_add(functions, &key);
+    if (!function)
+        return -ENOMEM;
+    if (function->entry_svma == 0)
+        function->entry_svma = entry_svma;
+    return 0;
+}
+
+static const char *string_attribute(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+    const char *name = string_attribute(die, DW_AT_linkage_name);
+    return name ? name : string_attribute(die, DW_AT_MIPS_linkage_name);
+}
+
+/*
+ * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas) no linkage
+ * name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
+ * better.
+ */
+static const struct symbol *symbol_of_instance(const struct function *function,
+                                               const struct symtab *symtab)
+{
+    const struct symbol *symbol =
+        function->entry_svma ? symtab_find(symtab, function->entry_svma) : NULL;
+    if (!symbol || symbol->svma != function->entry_svma || strncmp(symbol->name, "_Z", 2) != 0)
+        return NULL;
+    return symbol;
+}
+
+/* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
+ * not part of its name. Rust's older mangling writes "::" as "..": such names stay whole. */
+static char *demangle_function(const char *linkage)
+{
+    if (strstr(linkage, ".."))
+        return demangle(linkage);
+    char *bare = strndup(linkage, strcspn(linkage, "."));
+    char *name = bare ? demangle(bare) : NULL;
+    free(bare);
+    return name;
+}
+
+static void locate_definition(struct functions *functions, struct function *function,
+                              Dwarf_Die *key)
+{
+    Dwarf_Attribute attribute;
+    int line;
+    if (dwarf_decl_line(key, &line) == 0 && line > 0)
+        function->definition_line = (uint32_t)line;
+    if (dwarf_attr_integrate(key, DW_AT_decl_file, &attribute))
+        function->definition_file =
+            paths_full(functions->paths, attribute.cu, dwarf_decl_file(key));
+}
+
+/*
+ * The readable name is the linkage name demangled. A linkage name that is not mangled is an
+ * assembler alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name
+ * is read better.
+ */
+static void name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
+{
+    const char *plain = string_attribute(key, DW_AT_name);
+    const char *linkage = linkage_name(key);
+    if (!linkage) {
+        const struct symbol *symbol = symbol_of_instance(function, functions->symtab);
+        linkage = symbol ? symbol->name : NULL;
+    }
+    function->owned = linkage ? demangle_function(linkage) : NULL;
+    function->name = function->owned ? function->owned : plain ? plain : linkage;
+    if (!function->name)
+        function->name = "(unnamed)";
+    bool is_same = !linkage || strcmp(linkage, function->name) == 0;
+    function->system_name = is_same ? function->name : linkage;
+}
+
+const struct function *functions_get(struct functions *functions, Dwarf_Die *die)
+{
+    Dwarf_Die key = key_of(die);
+    struct function *function = find_or_add(functions, &key);
+    if (function && !function->name) {
+        name_function(functions, function, &key);
+        locate_definition(functions, function, &key);
+    }
+    return function;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions as the debug info knows them. One function has one `struct function`, however many
+ * inlined copies and out-of-line instances of it there are, so that all of them carry the same
+ * name:
+ *
+ *     DW_TAG_subprogram (concrete)  ──abstract_origin──▶ ┌ DW_TAG_subprogram ┐ ──specification──▶
+ * declaration DW_TAG_inlined_subroutine     ──abstract_origin──▶ └ its key           ┘ in its class
+ *
+ * The links may cross units (link-time optimisation) and files (dwz).
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "symbols/paths.h"
+#include "symbols/symtab.h"
+
+#include <elfutils/libdw.h>
+
+struct function {
+    const char *name;        /* readable; NULL: not looked up yet */
+    const char *system_name; /* linkage name; the same pointer when it is not mangled */
+    const char *definition_file;
+    uint32_t definition_line;
+    uint64_t entry_svma; /* of an out-of-line instance; 0: none seen */
+    char *owned;         /* the text of name */
+};
+
+struct functions {
+    struct intern *keys; /* DIE address -> index */
+    struct function *functions;
+    size_t count, capacity;
+    struct paths *paths;         /* borrowed */
+    const struct symtab *symtab; /* borrowed */
+};
+
+int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab);
+void functions_free(struct functions *functions);
+
+/* Notes where an out-of-line instance starts; 0 or -ENOMEM. */
+int functions_note_entry(struct functions *functions, Dwarf_Die *die, uint64_t entry_svma);
+
+/* The function of a subprogram or inlined subroutine; valid until the next call. NULL: out of
+ * memory. */
+const struct function *functions_get(struct functions *functions, Dwarf_Die *die);

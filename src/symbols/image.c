@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/image.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int check_elf(struct image *image, const char *path, struct error *error)
+{
+    if (image->elf && elf_kind(image->elf) == ELF_K_ELF)
+        return 0;
+    image_close(image);
+    return error_set(error, -ENOEXEC, "%s is not an ELF file", path);
+}
+
+int image_open(struct image *image, const char *path, struct error *error)
+{
+    *image = (struct image){.fd = -1};
+    elf_version(EV_CURRENT);
+    /* O_NONBLOCK: a FIFO of that name must not hang us. */
+    image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (image->fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
+    struct stat st;
+    if (fstat(image->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        image_close(image);
+        return error_set(error, -ENOEXEC, "%s is not a regular file", path);
+    }
+    image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
+    return check_elf(image, path, error);
+}
+
+int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error)
+{
+    *image = (struct image){.fd = -1};
+    elf_version(EV_CURRENT);
+    image->bytes = malloc(size ? size : 1);
+    if (!image->bytes)
+        return error_set(error, -ENOMEM, "out of memory");
+    memcpy(image->bytes, bytes, size);
+    image->elf = elf_memory(image->bytes, size);
+    return check_elf(image, "the image in memory", error);
+}
+
+void image_close(struct image *image)
+{
+    if (image->elf)
+        elf_end(image->elf);
+    if (image->fd >= 0)
+        close(image->fd);
+    free(image->bytes);
+    *image = (struct image){.fd = -1};
+}
+
+size_t image_build_id(const struct image *image, const uint8_t **id)
+{
+    const void *bytes = NULL;
+    ssize_t size = dwelf_elf_gnu_build_id(image->elf, &bytes);
+    *id = bytes;
+    return size > 0 ? (size_t)size : 0;
+}
+
+uint64_t image_base_svma(const struct image *image)
+{
+    size_t count = 0;
+    if (elf_getphdrnum(image->elf, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Phdr header;
+        if (gelf_getphdr(image->elf, (int)i, &header) && header.p_type == PT_LOAD)
+            return header.p_vaddr & ~UINT64_C(0xfff);
+    }
+    return 0;
+}
+
+Elf_Scn *image_section(const struct image *image, const char *name)
+{
+    size_t names;
+    if (elf_getshdrstrndx(image->elf, &names) != 0)
+        return NULL;
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(image->elf, section))) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
+            continue;
+        const char *found = elf_strptr(image->elf, names, header.sh_name);
+        if (found && strcmp(found, name) == 0)
+            return section;
+    }
+    return NULL;
+}

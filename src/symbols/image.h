@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One ELF file opened with libelf. Sections are read into memory of our own, never mapped: a file
+ * that shrinks while it is open cannot fault us.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <libelf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct image {
+    int fd;      /* -1: in memory */
+    void *bytes; /* owned; NULL: a file */
+    Elf *elf;
+};
+
+/* Regular files only. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
+int image_open(struct image *image, const char *path, struct error *error);
+int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error);
+void image_close(struct image *image);
+
+/* The GNU build-id: its size (0: none); *id is borrowed. */
+size_t image_build_id(const struct image *image, const uint8_t **id);
+
+/* The p_vaddr of the first PT_LOAD, page aligned down. */
+uint64_t image_base_svma(const struct image *image);
+
+/* The section of that name that has content, or NULL. */
+Elf_Scn *image_section(const struct image *image, const char *name);

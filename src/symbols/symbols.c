@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/symbols.h"
+
+#include "base/array.h"
+#include "symbols/debug_file.h"
+#include "symbols/image.h"
+#include "symbols/plt.h"
+#include "symbols/symtab.h"
+#include "symbols/units.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbols {
+    struct image image; /* the file as mapped */
+    struct image debug; /* its separate debug file, if there is one */
+    Dwarf *dwarf;       /* of one of the two; NULL: no debug info */
+    const char *source;
+    struct symtab symtab;
+    struct paths paths;
+    struct functions functions;
+    struct units units;
+    struct symbol_frame *frames; /* of the last result */
+    size_t frame_count, frame_capacity;
+};
+
+void symbols_close(struct symbols *symbols)
+{
+    if (!symbols)
+        return;
+    units_free(&symbols->units);
+    functions_free(&symbols->functions);
+    paths_free(&symbols->paths);
+    symtab_free(&symbols->symtab);
+    dwarf_end(symbols->dwarf);
+    image_close(&symbols->debug);
+    image_close(&symbols->image);
+    free(symbols->frames);
+    free(symbols);
+}
+
+static bool has_debug_info(const struct image *image)
+{
+    return image->elf &&
+           (image_section(image, ".debug_info") || image_section(image, ".zdebug_info"));
+}
+
+static int load_symtab(struct symbols *symbols)
+{
+    symbols->source = "symtab";
+    int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_SYMTAB);
+    if (err == -ENOENT && symbols->debug.elf)
+        err = symtab_add_section(&symbols->symtab, symbols->debug.elf, SHT_SYMTAB);
+    if (err == -ENOENT) {
+        symbols->source = "dynsym";
+        err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
+    }
+    if (err == -ENOENT) {
+        symbols->source = "none";
+        err = 0;
+    }
+    if (err == 0)
+        err = plt_add_symbols(&symbols->symtab, symbols->image.elf);
+    return err ? err : symtab_finish(&symbols->symtab);
+}
+
+static int load_dwarf(struct symbols *symbols)
+{
+    const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
+    if (!has_debug_info(image))
+        return 0;
+    symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+    if (!symbols->dwarf)
+        return 0;
+    symbols->source = "dwarf";
+    int err = paths_init(&symbols->paths);
+    if (err == 0)
+        err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
+    return err ? err : units_init(&symbols->units, symbols->dwarf);
+}
+
+static int load(struct symbols *symbols, struct error *error)
+{
+    int err = load_symtab(symbols);
+    if (err == 0)
+        err = load_dwarf(symbols);
+    return err ? error_set(error, err, "out of memory while reading symbols") : 0;
+}
+
+static struct symbols *allocate(void)
+{
+    struct symbols *symbols = calloc(1, sizeof(*symbols));
+    if (symbols)
+        symbols->image.fd = symbols->debug.fd = -1;
+    return symbols;
+}
+
+static int check_build_id(const struct symbols *symbols, const char *path, const uint8_t *build_id,
+                          size_t build_id_bytes, struct error *error)
+{
+    const uint8_t *found;
+    size_t found_bytes = image_build_id(&symbols->image, &found);
+    if (build_id_bytes == 0 ||
+        (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0))
+        return 0;
+    return error_set(error, -ESTALE,
+                     "%s is not the file that was recorded (its build-id differs): names are left "
+                     "out; put the old file back to get them",
+                     path);
+}
+
+int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
+                 size_t build_id_bytes, const struct symbols_config *config, struct error *error)
+{
+    *out = NULL;
+    struct symbols *symbols = allocate();
+    if (!symbols)
+        return error_set(error, -ENOMEM, "out of memory");
+    int err = image_open(&symbols->image, path, error);
+    if (err == 0)
+        err = check_build_id(symbols, path, build_id, build_id_bytes, error);
+    if (err == 0 && !has_debug_info(&symbols->image))
+        (void)debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory);
+    if (err == 0)
+        err = load(symbols, error);
+    if (err != 0) {
+        symbols_close(symbols);
+        return err;
+    }
+    *out = symbols;
+    return 0;
+}
+
+int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, struct error *error)
+{
+    *out = NULL;
+    struct symbols *symbols = allocate();
+    if (!symbols)
+        return error_set(error, -ENOMEM, "out of memory");
+    int err = image_open_memory(&symbols->image, bytes, size, error);
+    if (err == 0)
+        err = load(symbols, error);
+    if (err != 0) {
+        symbols_close(symbols);
+        return err;
+    }
+    *out = symbols;
+    return 0;
+}
+
+const char *symbols_source(const struct symbols *symbols)
+{
+    return symbols->source;
+}
+
+uint64_t symbols_base_svma(const struct symbols *symbols)
+{
+    return image_base_svma(&symbols->image);
+}
+
+static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)
+{
+    struct symbol_frame *frame =
+        ARRAY_PUSH(symbols->frames, symbols->frame_count, symbols->frame_capacity);
+    if (frame) {
+        frame->file = position.file;
+        frame->line = position.line;
+        frame->column = position.column;
+    }
+    return frame;
+}
+
+/* The code has a symbol but no function in the debug info: assembly, stubs, files without any. */
+static int frame_of_symbol(struct symbols *symbols, struct symbol *symbol, struct position position)
+{
+    struct symbol_frame *frame = push_frame(symbols, position);
+    if (!frame)
+        return -ENOMEM;
+    frame->name = symbol_name(symbol);
+    frame->system_name = symbol->demangled ? symbol->name : frame->name;
+    return 0;
+}
+
+/* Innermost first: each frame's position is known from the one inlined into it. */
+static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t scope,
+                           struct position position)
+{
+    while (scope != SPAN_NONE) {
+        struct symbol_frame *frame = push_frame(symbols, position);
+        const struct function *function =
+            functions_get(&symbols->functions, &unit->scopes[scope].die);
+        if (!frame || !function)
+            return -ENOMEM;
+        frame->name = function->name;
+        frame->system_name = function->system_name;
+        frame->definition_file = function->definition_file;
+        frame->definition_line = function->definition_line;
+        position = unit_call_site(unit, scope, &symbols->paths);
+        scope = unit->scopes[scope].parent;
+    }
+    return 0;
+}
+
+static void reverse_frames(struct symbols *symbols)
+{
+    size_t count = symbols->frame_count;
+    for (size_t i = 0; i < count / 2; i++) {
+        struct symbol_frame frame = symbols->frames[i];
+        symbols->frames[i] = symbols->frames[count - 1 - i];
+        symbols->frames[count - 1 - i] = frame;
+    }
+}
+
+int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result)
+{
+    *result = (struct symbol_result){0};
+    symbols->frame_count = 0;
+    struct symbol *symbol = symtab_find(&symbols->symtab, svma);
+    struct unit *unit =
+        symbols->dwarf ? units_find(&symbols->units, svma, &symbols->functions) : NULL;
+    struct position position = unit ? unit_line(unit, svma, &symbols->paths) : (struct position){0};
+    uint32_t scope = unit ? spans_find(&unit->spans, svma) : SPAN_NONE;
+    int err = 0;
+    if (scope != SPAN_NONE)
+        err = frames_of_scope(symbols, unit, scope, position);
+    else if (symbol)
+        err = frame_of_symbol(symbols, symbol, position);
+    if (err != 0)
+        return err;
+    reverse_frames(symbols);
+    result->frames = symbols->frames;
+    result->frame_count = symbols->frame_count;
+    if (symbol) {
+        result->symbol_name = symbol_name(symbol);
+        result->symbol_svma = symbol->svma;
+        result->symbol_bytes = symbol->bytes;
+    }
+    return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/unit.h"
+
+#include "base/array.h"
+#include "symbols/die_walk.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* The scopes that are open at the DIE that the pass has reached. */
+struct pass {
+    struct unit *unit;
+    struct functions *functions;
+    struct {
+        unsigned depth; /* of the DIE */
+        uint32_t scope; /* SPAN_NONE: a function without code of its own */
+    } open[UNIT_DEEPEST];
+    uint32_t open_count;
+};
+
+void unit_free(struct unit *unit)
+{
+    free(unit->scopes);
+    spans_free(&unit->spans);
+}
+
+/*
+ * Adds the code ranges of a DIE; *low is the first. Code that the linker dropped (a second instance
+ * of a template, say) keeps its debug info with addresses from 0 on: those are nobody's.
+ */
+static int add_ranges(struct pass *pass, Dwarf_Die *die, uint32_t scope, uint64_t *low)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t offset = 0;
+    int err = 0;
+    *low = 0;
+    while (err == 0 && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
+        if (start == 0 || end <= start)
+            continue;
+        if (*low == 0)
+            *low = start;
+        err = spans_add(&pass->unit->spans, start, end, pass->open_count, scope);
+    }
+    return err;
+}
+
+static uint32_t open_scope(const struct pass *pass)
+{
+    return pass->open_count ? pass->open[pass->open_count - 1].scope : SPAN_NONE;
+}
+
+/* Makes a scope of a subprogram or inlined subroutine that has code. One that has none is opened
+ * too: gcc puts the code of a lambda below the abstract instance of the function that it is written
+ * in. */
+static int add_scope(struct pass *pass, const struct die_walk *walk, bool *descend)
+{
+    struct unit *unit = pass->unit;
+    Dwarf_Die die = walk->die;
+    bool is_inlined = dwarf_tag(&die) == DW_TAG_inlined_subroutine;
+    uint32_t parent = is_inlined ? open_scope(pass) : SPAN_NONE;
+    *descend = false;
+    if (pass->open_count == UNIT_DEEPEST || unit->scope_count >= SPAN_NONE ||
+        (is_inlined && parent == SPAN_NONE))
+        return 0;
+    uint32_t index = (uint32_t)unit->scope_count;
+    uint64_t low;
+    int err = add_ranges(pass, &die, index, &low);
+    if (err != 0)
+        return err;
+    *descend = true;
+    pass->open[pass->open_count].depth = walk->depth;
+    pass->open[pass->open_count++].scope = low ? index : SPAN_NONE;
+    if (low == 0)
+        return 0;
+    struct scope *scope = ARRAY_PUSH(unit->scopes, unit->scope_count, unit->scope_capacity);
+    if (!scope)
+        return -ENOMEM;
+    scope->die = die;
+    scope->parent = parent;
+    return is_inlined ? 0 : functions_note_entry(pass->functions, &die, low);
+}
+
+/* Looks at one DIE; *descend: code may lie below it. */
+static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
+{
+    while (pass->open_count && pass->open[pass->open_count - 1].depth >= walk->depth)
+        pass->open_count--;
+    *descend = false;
+    switch (dwarf_tag(&walk->die)) {
+    case DW_TAG_subprogram:
+    case DW_TAG_inlined_subroutine:
+        return add_scope(pass, walk, descend);
+    case DW_TAG_compile_unit:
+    case DW_TAG_namespace:
+    case DW_TAG_module:
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+        *descend = true;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int unit_read(struct unit *unit, struct functions *functions)
+{
+    unit->is_read = true;
+    struct pass pass = {.unit = unit, .functions = functions};
+    struct die_walk walk = die_walk_start(&unit->die);
+    bool descend;
+    int err;
+    do
+        err = visit(&pass, &walk, &descend);
+    while (err == 0 && die_walk_next(&walk, descend));
+    if (err == 0)
+        err = spans_flatten(&unit->spans);
+    size_t file_count;
+    if (dwarf_getsrcfiles(&unit->die, &unit->files, &file_count) != 0)
+        unit->files = NULL;
+    return err;
+}
+
+struct position unit_line(struct unit *unit, uint64_t svma, struct paths *paths)
+{
+    struct position position = {0};
+    Dwarf_Line *line = dwarf_getsrc_die(&unit->die, svma);
+    int number, column;
+    if (!line)
+        return position;
+    position.file = paths_full(paths, unit->die.cu, dwarf_linesrc(line, NULL, NULL));
+    if (dwarf_lineno(line, &number) == 0 && number > 0)
+        position.line = (uint32_t)number;
+    if (dwarf_linecol(line, &column) == 0 && column > 0)
+        position.column = (uint32_t)column;
+    return position;
+}
+
+static uint32_t number_attribute(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) != 0 ||
+        value > INT32_MAX)
+        return 0;
+    return (uint32_t)value;
+}
+
+struct position unit_call_site(struct unit *unit, uint32_t scope, struct paths *paths)
+{
+    Dwarf_Die *die = &unit->scopes[scope].die;
+    struct position position = {.line = number_attribute(die, DW_AT_call_line),
+                                .column = number_attribute(die, DW_AT_call_column)};
+    if (unit->files && dwarf_hasattr(die, DW_AT_call_file)) {
+        uint32_t file = number_attribute(die, DW_AT_call_file);
+        position.file =
+            paths_full(paths, unit->die.cu, dwarf_filesrc(unit->files, file, NULL, NULL));
+    }
+    return position;
+}

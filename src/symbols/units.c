@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/units.h"
+
+#include "base/array.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+void units_free(struct units *units)
+{
+    for (size_t i = 0; i < units->count; i++)
+        unit_free(&units->units[i]);
+    free(units->units);
+    spans_free(&units->spans);
+    *units = (struct units){0};
+}
+
+static int compare_units(const void *left, const void *right)
+{
+    const struct unit *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* In the order of the file. */
+static int list_units(struct units *units)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    while (dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+        if ((type != DW_UT_compile && type != DW_UT_skeleton) || units->count >= SPAN_NONE)
+            continue;
+        struct unit *unit = ARRAY_PUSH(units->units, units->count, units->capacity);
+        if (!unit)
+            return -ENOMEM;
+        unit->die = die;
+        unit->offset = dwarf_dieoffset(&die);
+    }
+    return 0;
+}
+
+static int add_aranges(struct units *units)
+{
+    Dwarf_Aranges *aranges;
+    size_t count;
+    if (units->count == 0 || dwarf_getaranges(units->dwarf, &aranges, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Addr start;
+        Dwarf_Word size;
+        struct unit key;
+        uint64_t end;
+        if (dwarf_getarangeinfo(dwarf_onearange(aranges, i), &start, &size, &key.offset) != 0 ||
+            start == 0 || __builtin_add_overflow(start, size, &end))
+            continue;
+        struct unit *unit = bsearch(&key, units->units, units->count, sizeof(key), compare_units);
+        if (!unit)
+            continue;
+        unit->has_aranges = true;
+        if (spans_add(&units->spans, start, end, 0, (uint32_t)(unit - units->units)) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int add_ranges_of_unit(struct units *units, uint32_t index)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t offset = 0;
+    int err = 0;
+    while (err == 0 &&
+           (offset = dwarf_ranges(&units->units[index].die, offset, &base, &start, &end)) > 0)
+        if (start != 0)
+            err = spans_add(&units->spans, start, end, 0, index);
+    return err;
+}
+
+/* Adds the units that .debug_aranges does not mention. */
+static int complete(struct units *units)
+{
+    units->is_complete = true;
+    int err = 0;
+    for (uint32_t i = 0; i < units->count && err == 0; i++)
+        if (!units->units[i].has_aranges)
+            err = add_ranges_of_unit(units, i);
+    return err ? err : spans_flatten(&units->spans);
+}
+
+int units_init(struct units *units, Dwarf *dwarf)
+{
+    *units = (struct units){.dwarf = dwarf};
+    int err = list_units(units);
+    if (err == 0)
+        err = add_aranges(units);
+    if (err == 0)
+        err = spans_flatten(&units->spans);
+    return err;
+}
+
+struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions)
+{
+    uint32_t index = spans_find(&units->spans, svma);
+    if (index == SPAN_NONE && !units->is_complete && complete(units) == 0)
+        index = spans_find(&units->spans, svma);
+    if (index == SPAN_NONE)
+        return NULL;
+    struct unit *unit = &units->units[index];
+    if (!unit->is_read && unit_read(unit, functions) != 0)
+        return NULL;
+    return unit;
+}

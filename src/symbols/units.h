@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which compilation unit holds an address. .debug_aranges says so for the units that have an entry
+ * there (gcc writes it, clang and rustc do not); all others are asked for the ranges of their own
+ * DIE, once, when an address is in none of the former.
+ */
+#pragma once
+
+#include "symbols/unit.h"
+
+struct units {
+    Dwarf *dwarf;
+    struct unit *units;
+    size_t count, capacity;
+    struct spans spans; /* value: index in units */
+    bool is_complete;   /* the units without aranges are in it too */
+};
+
+int units_init(struct units *units, Dwarf *dwarf);
+void units_free(struct units *units);
+
+/* The unit, read, or NULL when none holds the address. Valid until the next call. */
+struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Applying rules on x86-64. A call pushes the return address, so it always lies right below the
+ * CFA:
+ *
+ *     CFA - 16, -24, …   callee-saved registers, FP among them, as the prologue pushed them
+ *     CFA - 8            return address
+ *     CFA                the caller's SP once the call has returned
+ */
+#include "unwind/step.h"
+
+/* Where the ucontext of the kernel's signal frame holds them, SP pointing at the ucontext (as it
+ * does in the C library's restorer, which the handler returns to). */
+enum {
+    UCONTEXT_FP = 120, /* uc_mcontext.gregs[REG_RBP] */
+    UCONTEXT_SP = 160, /* uc_mcontext.gregs[REG_RSP] */
+    UCONTEXT_PC = 168, /* uc_mcontext.gregs[REG_RIP] */
+};
+
+/* The lazy PLT pushes its index first and the GOT entry then: only the last instructions of each
+ * 16-byte entry run with one more word on the stack. */
+static uint64_t plt_cfa(uint32_t rule, const struct unwind_regs *regs)
+{
+    return regs->sp + 8 + ((regs->pc & 15) >= row_n(rule) ? 8 : 0);
+}
+
+static bool deref_cfa(uint64_t base, uint32_t rule, const struct stack_view *stack, uint64_t *cfa)
+{
+    if (!stack_load(stack, base + 8 * (uint64_t)row_deref_n(rule), cfa))
+        return false;
+    *cfa += 8 * (uint64_t)row_deref_m(rule);
+    return true;
+}
+
+static bool caller_fp(uint32_t rule, uint64_t cfa, uint64_t fp, const struct stack_view *stack,
+                      uint64_t *out)
+{
+    uint32_t k = row_fp(rule);
+    *out = fp;
+    if (k == ROW_FP_SAME)
+        return true;
+    return stack_load(stack, k == ROW_FP_AT_FP ? fp : cfa - 8 * (uint64_t)k, out);
+}
+
+static enum unwind_result apply_cfa(uint32_t rule, uint64_t cfa, struct unwind_regs *regs,
+                                    const struct stack_view *stack)
+{
+    uint64_t pc, fp;
+    if (cfa <= regs->sp || !stack_load(stack, cfa - 8, &pc) ||
+        !caller_fp(rule, cfa, regs->fp, stack, &fp))
+        return UNWIND_OFF_STACK;
+    *regs = (struct unwind_regs){.pc = pc, .sp = cfa, .fp = fp};
+    return UNWIND_OK;
+}
+
+static enum unwind_result apply_signal(struct unwind_regs *regs, const struct stack_view *stack)
+{
+    struct unwind_regs caller;
+    if (!stack_load(stack, regs->sp + UCONTEXT_PC, &caller.pc) ||
+        !stack_load(stack, regs->sp + UCONTEXT_SP, &caller.sp) ||
+        !stack_load(stack, regs->sp + UCONTEXT_FP, &caller.fp) || caller.sp < stack->lo ||
+        caller.sp >= stack->hi)
+        return UNWIND_OFF_STACK;
+    *regs = caller;
+    return UNWIND_OK;
+}
+
+enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
+                                const struct stack_view *stack)
+{
+    uint64_t cfa;
+    switch (row_kind(rule)) {
+    case ROW_SP:
+        return apply_cfa(rule, regs->sp + 8 * (uint64_t)row_n(rule), regs, stack);
+    case ROW_FP:
+        return apply_cfa(rule, regs->fp + 8 * (uint64_t)row_n(rule), regs, stack);
+    case ROW_SP_DEREF:
+        return deref_cfa(regs->sp, rule, stack, &cfa) ? apply_cfa(rule, cfa, regs, stack)
+                                                      : UNWIND_OFF_STACK;
+    case ROW_FP_DEREF:
+        return deref_cfa(regs->fp, rule, stack, &cfa) ? apply_cfa(rule, cfa, regs, stack)
+                                                      : UNWIND_OFF_STACK;
+    case ROW_PLT:
+        return apply_cfa(rule, plt_cfa(rule, regs), regs, stack);
+    case ROW_SIGNAL:
+        return apply_signal(regs, stack);
+    case ROW_END:
+        return UNWIND_END;
+    case ROW_COMPLEX:
+        return UNWIND_COMPLEX;
+    case ROW_NONE:
+        break;
+    }
+    return UNWIND_NO_ROW;
+}
+
+enum unwind_result unwind_frame_pointer(struct unwind_regs *regs, const struct stack_view *stack)
+{
+    struct unwind_regs caller = {.sp = regs->fp + 16};
+    if (regs->fp % 8 != 0 || regs->fp < regs->sp || !stack_load(stack, regs->fp, &caller.fp) ||
+        !stack_load(stack, regs->fp + 8, &caller.pc))
+        return UNWIND_OFF_STACK;
+    *regs = caller;
+    return UNWIND_OK;
+}

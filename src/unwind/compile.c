@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/compile.h"
+
+#include "base/array.h"
+#include "unwind/arch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What holds from `start` on. A neighbour with the same rule is one row with it. */
+static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
+{
+    if (out->count && out->rows[out->count - 1].rule == rule)
+        return 0;
+    if (out->count == out->capacity &&
+        array_reserve((void **)&out->rows, &out->capacity, out->count + 1, sizeof(*out->rows)) != 0)
+        return -ENOMEM;
+    out->rows[out->count++] = (struct row){.start = start, .rule = rule};
+    return 0;
+}
+
+static int append_entry(const struct cfi_index *index, const struct cfi_entry *entry,
+                        struct cfi_walk *walk, struct compiled_rows *out)
+{
+    size_t before = out->count;
+    uint64_t entry_end_svma = index->base_svma + entry->end;
+    bool sound = cfi_index_walk(index, entry, walk);
+    while (sound && cfi_walk_next(walk)) {
+        if (walk->start_svma >= entry_end_svma)
+            continue; /* another entry's, but the instructions still have to be sound */
+        uint32_t start = (uint32_t)(walk->start_svma - index->base_svma);
+        if (append(out, start, arch_rule(&index->cies[entry->cie], &walk->row)) != 0)
+            return -ENOMEM;
+    }
+    if (sound && !walk->failed)
+        return 0;
+    out->bad_fdes++;
+    out->count = before;
+    return append(out, entry->start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+}
+
+int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
+{
+    struct cfi_walk walk;
+    uint32_t covered = 0; /* everything before this address has its rule */
+    int err = 0;
+    for (size_t i = 0; i < index->entry_count && err == 0; i++) {
+        const struct cfi_entry *entry = &index->entries[i];
+        if (entry->start > covered)
+            err = append(out, covered, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+        if (err == 0)
+            err = append_entry(index, entry, &walk, out);
+        covered = entry->end;
+    }
+    if (err == 0 && index->entry_count)
+        err = append(out, covered, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+    for (size_t i = 0; i < out->count; i++)
+        out->complex_rows += row_kind(out->rows[i].rule) == ROW_COMPLEX;
+    return err;
+}
+
+void compile_free(struct compiled_rows *compiled)
+{
+    free(compiled->rows);
+    *compiled = (struct compiled_rows){0};
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* From all CFI of a file to the sorted rows that the sampler uses. */
+#pragma once
+
+#include "unwind/cfi_index.h"
+#include "wire/rows.h"
+
+#include <stddef.h>
+
+struct compiled_rows {
+    struct row *rows; /* owned; by start, equal neighbours merged, gaps as rows of kind NONE */
+    size_t count, capacity;
+    size_t complex_rows;
+    size_t bad_fdes; /* whose instructions are malformed: they are gaps */
+};
+
+/* 0 or -ENOMEM. */
+int compile_rows(const struct cfi_index *index, struct compiled_rows *out);
+void compile_free(struct compiled_rows *compiled);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/module.h"
+
+#include "unwind/arch.h"
+#include "unwind/module_internal.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From the first byte of executable segments to the last, at most 4 GiB: rows hold 32-bit
+ * addresses. */
+static void find_text(const struct elf_file *elf, struct module_bytes *bytes)
+{
+    uint64_t start_svma = UINT64_MAX, end_svma = 0;
+    for (size_t i = 0; i < elf_segment_count(elf); i++) {
+        const struct elf_segment *segment = elf_segment(elf, i);
+        uint64_t segment_end_svma;
+        if (segment->type != PT_LOAD || !(segment->flags & PF_X) ||
+            __builtin_add_overflow(segment->svma, segment->memory_bytes, &segment_end_svma))
+            continue;
+        if (segment->svma < start_svma)
+            start_svma = segment->svma;
+        if (segment_end_svma > end_svma)
+            end_svma = segment_end_svma;
+    }
+    uint64_t size = end_svma > start_svma ? end_svma - start_svma : 0;
+    bytes->text_svma = size ? start_svma : 0;
+    bytes->text_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+}
+
+/* What the section holds; nothing when it is absent, as .eh_frame is in separate debug files. */
+static int read_section(const struct elf_file *elf, const struct elf_section *section,
+                        struct buffer *out, struct error *error)
+{
+    if (!section || section->type == SHT_NOBITS)
+        return 0;
+    return elf_read_section(elf, section, out, error);
+}
+
+/*
+ * Without section headers (stripped by sstrip, or a truncated file) the segment of .eh_frame_hdr
+ * still tells where .eh_frame begins: version 1, the encodings of three fields, then that address.
+ * Its end is the terminator, or the end of the segment at the latest.
+ */
+static int read_by_header(const struct elf_file *elf, const struct elf_segment *header,
+                          struct module_bytes *bytes)
+{
+    uint8_t head[12];
+    if (elf_read_svma(elf, header->svma, head, sizeof(head)) != 0 || head[0] != 1)
+        return 0;
+    struct cfi_section section = {.bytes = head, .size = sizeof(head), .svma = header->svma};
+    struct cursor c = cursor_of(head, sizeof(head));
+    c.at = 4;
+    uint64_t svma = cfi_read_address(&section, &c, head[1]);
+    for (size_t i = 0; !c.failed && i < elf_segment_count(elf); i++) {
+        const struct elf_segment *segment = elf_segment(elf, i);
+        uint64_t inside = svma - segment->svma;
+        if (segment->type != PT_LOAD || svma < segment->svma || inside >= segment->file_bytes)
+            continue;
+        uint64_t size = segment->file_bytes - inside;
+        if (size > CFI_SECTION_BYTES_MAX)
+            size = CFI_SECTION_BYTES_MAX;
+        buffer_zeros(&bytes->eh_frame, size);
+        if (bytes->eh_frame.failed)
+            return -ENOMEM;
+        bytes->eh_frame_svma = svma;
+        bytes->eh_frame_ends_at_terminator = true;
+        if (elf_read_svma(elf, svma, bytes->eh_frame.bytes, size) != 0)
+            buffer_clear(&bytes->eh_frame);
+        break;
+    }
+    return 0;
+}
+
+static int read_eh_frame(const struct elf_file *elf, struct module_bytes *bytes,
+                         struct error *error)
+{
+    const struct elf_section *section = elf_find_section(elf, ".eh_frame");
+    if (section) {
+        bytes->eh_frame_svma = section->svma;
+        return read_section(elf, section, &bytes->eh_frame, error);
+    }
+    for (size_t i = 0; i < elf_segment_count(elf); i++)
+        if (elf_segment(elf, i)->type == PT_GNU_EH_FRAME)
+            return read_by_header(elf, elf_segment(elf, i), bytes);
+    return 0;
+}
+
+static void free_bytes(struct module_bytes *bytes)
+{
+    buffer_free(&bytes->eh_frame);
+    buffer_free(&bytes->debug_frame);
+}
+
+int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
+{
+    *out = NULL;
+    if (elf_machine(elf) != arch_elf_machine)
+        return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
+                         elf_machine(elf));
+    struct module_bytes bytes = {0};
+    find_text(elf, &bytes);
+    int err = read_eh_frame(elf, &bytes, error);
+    if (err == 0)
+        err = read_section(elf, elf_find_section(elf, ".debug_frame"), &bytes.debug_frame, error);
+    if (err != 0) {
+        free_bytes(&bytes);
+        return err;
+    }
+    return unwind_module_from_bytes(out, &bytes, error);
+}
+
+static void use_section(struct cfi_index *index, const struct buffer *buffer, uint64_t svma,
+                        bool is_debug_frame, bool ends_at_terminator)
+{
+    if (buffer->size)
+        index->sections[index->section_count++] =
+            (struct cfi_section){.bytes = buffer->bytes,
+                                 .size = buffer->size,
+                                 .svma = svma,
+                                 .is_debug_frame = is_debug_frame,
+                                 .ends_at_terminator = ends_at_terminator};
+}
+
+int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
+                             struct error *error)
+{
+    *out = NULL;
+    int err;
+    struct unwind_module *module = calloc(1, sizeof(*module));
+    if (!module) {
+        free_bytes(bytes);
+        return error_set(error, -ENOMEM, "out of memory");
+    }
+    module->bytes = *bytes;
+    if (bytes->eh_frame.size > CFI_SECTION_BYTES_MAX ||
+        bytes->debug_frame.size > CFI_SECTION_BYTES_MAX) {
+        err = error_set(error, -EBADMSG, "more unwind information than any program has");
+        goto out;
+    }
+    struct cfi_index *index = &module->index;
+    use_section(index, &bytes->eh_frame, bytes->eh_frame_svma, false,
+                bytes->eh_frame_ends_at_terminator);
+    use_section(index, &bytes->debug_frame, 0, true, false);
+    index->base_svma = bytes->text_svma;
+    index->size = bytes->text_bytes;
+    err = cfi_index_build(index);
+    if (err == 0)
+        err = compile_rows(index, &module->compiled);
+    size_t bad_fdes = index->bad_fdes + module->compiled.bad_fdes;
+    if (err != 0)
+        error_set(error, err, "out of memory");
+    else if (bad_fdes > 0 && module->compiled.bad_fdes == index->entry_count)
+        err = error_set(error, -EBADMSG, "the unwind information is malformed");
+out:
+    if (err != 0)
+        unwind_module_close(module);
+    else
+        *out = module;
+    return err;
+}
+
+void unwind_module_close(struct unwind_module *module)
+{
+    if (!module)
+        return;
+    cfi_index_free(&module->index);
+    compile_free(&module->compiled);
+    free_bytes(&module->bytes);
+    free(module);
+}
+
+const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count)
+{
+    *count = module->compiled.count;
+    return module->compiled.rows;
+}
+
+uint64_t unwind_module_base_svma(const struct unwind_module *module)
+{
+    return module->index.base_svma;
+}
+
+struct unwind_module_stats unwind_module_stats(const struct unwind_module *module)
+{
+    return (struct unwind_module_stats){
+        .fdes = module->index.entry_count,
+        .bad_fdes = module->index.bad_fdes + module->compiled.bad_fdes,
+        .complex_rows = module->compiled.complex_rows,
+    };
+}

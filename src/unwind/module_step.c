@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One step with everything that CFI can say. Slower than a row by two orders of magnitude: the
+ * FDE's instructions are run again for each step.
+ */
+#include "unwind/module.h"
+
+#include "unwind/arch.h"
+#include "unwind/expression.h"
+#include "unwind/module_internal.h"
+
+static bool is_known(const struct full_regs *regs, uint64_t reg)
+{
+    return reg < UNWIND_DWARF_REGS && (regs->known >> reg & 1);
+}
+
+static bool find_cfa(const struct cfi_cfa *cfa, const struct full_regs *regs,
+                     const struct stack_view *stack, uint64_t *avma)
+{
+    if (cfa->expression)
+        return expression_evaluate(cfa->expression, cfa->expression_bytes, regs, stack, NULL, avma);
+    if (!is_known(regs, cfa->reg))
+        return false;
+    *avma = regs->value[cfa->reg] + (uint64_t)cfa->offset;
+    return true;
+}
+
+/* The caller's value of register reg, if it can be known. */
+static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
+                       const struct full_regs *regs, const struct stack_view *stack,
+                       uint64_t *value)
+{
+    uint64_t avma;
+    switch ((enum cfi_rule_kind)rule->kind) {
+    case CFI_UNDEFINED:
+        return false;
+    case CFI_UNSPECIFIED:
+        *value = reg == UNWIND_DWARF_SP ? cfa : regs->value[reg];
+        return reg == UNWIND_DWARF_SP || (arch_preserved_regs >> reg & 1 && is_known(regs, reg));
+    case CFI_SAME:
+        *value = regs->value[reg];
+        return is_known(regs, reg);
+    case CFI_OFFSET:
+        return stack_load(stack, cfa + (uint64_t)rule->value, value);
+    case CFI_VAL_OFFSET:
+        *value = cfa + (uint64_t)rule->value;
+        return true;
+    case CFI_REGISTER:
+        if (!is_known(regs, (uint64_t)rule->value))
+            return false;
+        *value = regs->value[rule->value];
+        return true;
+    case CFI_EXPRESSION:
+        return expression_evaluate(rule->expression, rule->bytes, regs, stack, &cfa, &avma) &&
+               stack_load(stack, avma, value);
+    case CFI_VAL_EXPRESSION:
+        return expression_evaluate(rule->expression, rule->bytes, regs, stack, &cfa, value);
+    }
+    return false;
+}
+
+static bool sp_is_plausible(uint64_t before, uint64_t after, bool is_signal_frame,
+                            const struct stack_view *stack)
+{
+    if (is_signal_frame)
+        return after >= stack->lo && after < stack->hi;
+    return after > before;
+}
+
+static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_row *row,
+                                    struct full_regs *regs, const struct stack_view *stack)
+{
+    const struct cfi_rule *return_rule = &row->regs[cie->return_register];
+    if (return_rule->kind == CFI_UNDEFINED)
+        return UNWIND_END;
+    uint64_t cfa;
+    if (!is_known(regs, UNWIND_DWARF_SP) || !find_cfa(&row->cfa, regs, stack, &cfa))
+        return UNWIND_COMPLEX;
+    struct full_regs caller = {0};
+    for (uint32_t reg = 0; reg < UNWIND_DWARF_REGS; reg++) {
+        uint32_t column = reg == UNWIND_DWARF_PC ? cie->return_register : reg;
+        if (find_value(&row->regs[column], column, cfa, regs, stack, &caller.value[reg]))
+            caller.known |= 1u << reg;
+    }
+    if (!is_known(&caller, UNWIND_DWARF_PC))
+        return return_rule->kind == CFI_OFFSET ? UNWIND_OFF_STACK : UNWIND_COMPLEX;
+    if (!is_known(&caller, UNWIND_DWARF_SP))
+        return UNWIND_COMPLEX;
+    if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP],
+                         cie->is_signal_frame, stack))
+        return UNWIND_OFF_STACK;
+    *regs = caller;
+    return UNWIND_OK;
+}
+
+enum unwind_result unwind_module_step(const struct unwind_module *module, uint64_t lookup_svma,
+                                      struct full_regs *regs, const struct stack_view *stack,
+                                      bool *is_signal_frame)
+{
+    *is_signal_frame = false;
+    const struct cfi_index *index = &module->index;
+    uint64_t relative = lookup_svma - index->base_svma;
+    if (lookup_svma < index->base_svma || relative >= index->size)
+        return UNWIND_NO_ROW;
+    const struct cfi_entry *entry = cfi_index_find(index, (uint32_t)relative);
+    struct cfi_walk walk;
+    if (!entry || !cfi_index_walk(index, entry, &walk))
+        return UNWIND_NO_ROW;
+    while (cfi_walk_next(&walk)) {
+        if (lookup_svma >= walk.end_svma)
+            continue;
+        *is_signal_frame = walk.cie->is_signal_frame;
+        return apply_row(walk.cie, &walk.row, regs, stack);
+    }
+    return UNWIND_NO_ROW;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows first: they need only PC, SP and FP, and are fast. When a frame turns out to be complex, its
+ * rules may need any register, so the frames since the last full set of registers are stepped once
+ * more with the full evaluator, which follows them all:
+ *
+ *     frame    0      1      2      3 (complex)   4      5
+ *     rows     ──────▶──────▶──────▶              ──────▶──────▶
+ *     full     ═══════▶══════▶══════▶══════════════▶
+ */
+#include "unwind/offline.h"
+
+#include "unwind/arch.h"
+
+struct walk {
+    const struct offline_mapping *mappings;
+    size_t mapping_count;
+    const struct stack_view *stack;
+    struct unwind_regs regs; /* of the frame reached */
+    bool is_return_address;
+    struct full_regs full; /* of an earlier frame, or the same */
+    bool full_is_return_address;
+    size_t behind; /* how many frames earlier */
+};
+
+static const struct offline_mapping *find_mapping(const struct walk *walk, uint64_t pc)
+{
+    size_t low = 0, high = walk->mapping_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (walk->mappings[middle].start_avma <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && pc < walk->mappings[low - 1].end_avma ? &walk->mappings[low - 1] : NULL;
+}
+
+static bool is_mapped(const struct walk *walk, uint64_t return_pc)
+{
+    return find_mapping(walk, unwind_lookup_pc(return_pc, true)) != NULL;
+}
+
+static struct unwind_regs narrow(const struct full_regs *full)
+{
+    bool has_fp = full->known >> UNWIND_DWARF_FP & 1;
+    return (struct unwind_regs){
+        .pc = full->value[UNWIND_DWARF_PC],
+        .sp = full->value[UNWIND_DWARF_SP],
+        .fp = has_fp ? full->value[UNWIND_DWARF_FP] : 0,
+    };
+}
+
+/* A step without CFI. It is a guess, so it has to lead to code. */
+static enum unwind_result step_by_frame_pointer(const struct walk *walk, struct unwind_regs *regs)
+{
+    struct unwind_regs caller = *regs;
+    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK || !is_mapped(walk, caller.pc))
+        return UNWIND_NO_ROW;
+    *regs = caller;
+    return UNWIND_OK;
+}
+
+static enum unwind_result step_by_row(const struct walk *walk,
+                                      const struct offline_mapping *mapping, uint64_t lookup_pc,
+                                      struct unwind_regs *regs, bool *is_signal_frame)
+{
+    *is_signal_frame = false;
+    enum unwind_result result = UNWIND_NO_ROW;
+    if (mapping->module) {
+        size_t count;
+        const struct row *rows = unwind_module_rows(mapping->module, &count);
+        uint64_t relative = lookup_pc - mapping->bias - unwind_module_base_svma(mapping->module);
+        uint32_t rule = relative <= UINT32_MAX ? unwind_find_rule(rows, count, (uint32_t)relative)
+                                               : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+        *is_signal_frame = row_kind(rule) == ROW_SIGNAL;
+        result = unwind_apply(rule, regs, walk->stack);
+    }
+    return result == UNWIND_NO_ROW ? step_by_frame_pointer(walk, regs) : result;
+}
+
+/* The same step for all registers. Code without CFI keeps none that we could know of but FP. */
+static enum unwind_result step_full(const struct walk *walk, struct full_regs *full,
+                                    bool *is_return_address)
+{
+    uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
+    const struct offline_mapping *mapping = find_mapping(walk, lookup_pc);
+    bool is_signal_frame = false;
+    enum unwind_result result = UNWIND_NO_ROW;
+    if (mapping && mapping->module)
+        result = unwind_module_step(mapping->module, lookup_pc - mapping->bias, full, walk->stack,
+                                    &is_signal_frame);
+    if (result == UNWIND_NO_ROW && mapping) {
+        struct unwind_regs regs = narrow(full);
+        result = step_by_row(walk, mapping, lookup_pc, &regs, &is_signal_frame);
+        if (result == UNWIND_OK) {
+            *full = (struct full_regs){.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
+                                                1u << UNWIND_DWARF_FP};
+            full->value[UNWIND_DWARF_PC] = regs.pc;
+            full->value[UNWIND_DWARF_SP] = regs.sp;
+            full->value[UNWIND_DWARF_FP] = regs.fp;
+        }
+    }
+    *is_return_address = !is_signal_frame;
+    return result;
+}
+
+/* A complex frame: all its registers first, then the step itself. */
+static enum unwind_result step_complex(struct walk *walk)
+{
+    enum unwind_result result = UNWIND_OK;
+    for (; walk->behind > 0 && result == UNWIND_OK; walk->behind--)
+        result = step_full(walk, &walk->full, &walk->full_is_return_address);
+    if (result == UNWIND_OK)
+        result = step_full(walk, &walk->full, &walk->full_is_return_address);
+    walk->regs = narrow(&walk->full);
+    walk->is_return_address = walk->full_is_return_address;
+    return result;
+}
+
+static enum unwind_result step(struct walk *walk, const struct offline_mapping *mapping)
+{
+    uint64_t lookup_pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
+    bool is_signal_frame;
+    enum unwind_result result =
+        step_by_row(walk, mapping, lookup_pc, &walk->regs, &is_signal_frame);
+    if (result == UNWIND_COMPLEX)
+        return step_complex(walk);
+    walk->is_return_address = !is_signal_frame;
+    walk->behind++;
+    return result;
+}
+
+static enum offline_end end_of(enum unwind_result result)
+{
+    switch (result) {
+    case UNWIND_END:
+        return OFFLINE_ROOT;
+    case UNWIND_OFF_STACK:
+        return OFFLINE_CUT;
+    default: /* complex here: needs what nobody knows */
+        return OFFLINE_NO_CFI;
+    }
+}
+
+struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
+                                     const struct full_regs *regs, bool first_is_return_address,
+                                     const struct stack_view *stack, uint64_t *frames,
+                                     size_t max_frames)
+{
+    struct walk walk = {
+        .mappings = mappings,
+        .mapping_count = mapping_count,
+        .stack = stack,
+        .regs = narrow(regs),
+        .is_return_address = first_is_return_address,
+        .full = *regs,
+        .full_is_return_address = first_is_return_address,
+    };
+    for (size_t count = 0; count < max_frames; count++) {
+        uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
+        const struct offline_mapping *mapping = find_mapping(&walk, lookup_pc);
+        /* A caller that is no code is no frame; the innermost PC is what was sampled. */
+        if (mapping || count == 0)
+            frames[count] = walk.regs.pc;
+        if (!mapping)
+            return (struct offline_result){count == 0, OFFLINE_UNMAPPED};
+        enum unwind_result result = step(&walk, mapping);
+        if (result != UNWIND_OK)
+            return (struct offline_result){count + 1, end_of(result)};
+    }
+    return (struct offline_result){max_frames, OFFLINE_TOO_DEEP};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/step.h"
+
+/*
+ * Both searches keep "the answer is in [base, base + count)" and halve count without a branch that
+ * depends on the data: the compiler makes the choice a conditional move, so nothing is
+ * mispredicted.
+ */
+
+const struct wire_module *unwind_find_module(const struct wire_module *modules, size_t count,
+                                             uint64_t pc)
+{
+    if (count == 0)
+        return NULL;
+    const struct wire_module *base = modules;
+    while (count > 1) {
+        size_t half = count / 2;
+        base = base[half].start_avma <= pc ? base + half : base;
+        count -= half;
+    }
+    return pc >= base->start_avma && pc < base->end_avma ? base : NULL;
+}
+
+uint32_t unwind_find_rule(const struct row *rows, size_t count, uint32_t relative)
+{
+    if (count == 0)
+        return row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    const struct row *base = rows;
+    while (count > 1) {
+        size_t half = count / 2;
+        base = base[half].start <= relative ? base + half : base;
+        count -= half;
+    }
+    return base->start <= relative ? base->rule : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+}

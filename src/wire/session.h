@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shared memory of one recording: how launcher and targets find each other and what each may write.
+ *
+ *   tables (memfd, F_SEAL_FUTURE_WRITE)           rings (memfd)
+ *   only the launcher can write                   every process of the recording can write
+ *   ┌──────────────────────────────┐              ┌──────────────────────────────┐
+ *   │ tables_header: config, stop  │              │ rings_header: doorbell       │
+ *   │ verdict of each process slot │◀── index ───▶│ process slots: requests      │
+ *   │ 2 module maps of each slot   │              │ thread slots: counters       │
+ *   │ rows of all modules          │              │ one ring of each thread slot │
+ *   └──────────────────────────────┘              └──────────────────────────────┘
+ *
+ * Both are sealed against growing and shrinking (a peer that truncates would raise SIGBUS in the other)
+ * and sparse: what is not used costs address space only, 128 MiB and 257 MiB.
+ *
+ * Start of a process (an "image": exec makes a new one with the same pid):
+ *
+ *     target constructor                               launcher
+ *     claim a process slot, fill it in
+ *     state = REQUESTED, ring the doorbell ─────────▶  state = TAKEN
+ *     wait on state, at most 5 ms                      look at /proc/PID, write the verdict,
+ *                                                      open the event, disabled
+ *     ◀──────────────────────────────────────────────  TAKEN -> ANSWERED, enable the event, wake
+ *     after 5 ms: REQUESTED or TAKEN -> WITHDRAWN      (TAKEN -> ANSWERED fails: close the event)
+ *
+ * The target is inside its constructor until then, so no exec can slip between looking and arming; an
+ * event that is open is removed by the kernel on exec.
+ *
+ * The launcher trusts nothing in `rings`: it copies, then checks against what it knows itself.
+ */
+#pragma once
+
+#include "wire/rows.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
+#define SESSION_VERSION 1
+
+/* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
+#define SESSION_VARIABLE "REC_SESSION"
+
+#define SESSION_PROCESSES 1024u /* at one time */
+#define SESSION_THREADS 1024u
+#define SESSION_MODULES 1024u          /* executable mappings of one process */
+#define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
+#define SESSION_RING_BYTES (UINT64_C(256) << 10)
+#define SESSION_WAIT_NS 5000000 /* how long a start may be delayed by an absent launcher */
+
+enum engine {
+    ENGINE_NONE = 0,      /* not followed; the sampler stays inert */
+    ENGINE_PERF_TRAP = 1, /* armed from outside; SIGTRAP */
+    ENGINE_TIMER = 2,     /* a CPU timer of each thread; SIGPROF */
+};
+
+/* Written by the launcher before the first target starts, then constant, but for the last three. */
+struct tables_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t launcher_pid;
+    uint64_t token;
+    uint64_t period_ns;
+    uint64_t kernel_interval_ns; /* perf-trap: CPU time between looks at the kernel's share */
+    uint64_t sig_data;           /* perf-trap: what our events carry */
+    uint64_t stale_ticks;        /* a heartbeat older than this: the launcher is gone */
+    uint32_t self_check_every;   /* 0: never */
+    uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
+    uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
+    uint64_t rows_used;
+    uint32_t stop; /* 1: the recording is over */
+};
+
+/* The launcher's answer to a process slot, and the map that goes with it. */
+struct process_verdict {
+    uint32_t pid;        /* whom it is for */
+    uint32_t engine;     /* enum engine */
+    uint64_t generation; /* of the published map; 0: none yet. Map generation % 2 is the current one */
+    uint32_t counts[2];  /* modules in either map */
+    uint32_t unload_count; /* the process' unload_count that the current map has seen */
+    uint32_t unused[9];
+};
+_Static_assert(sizeof(struct process_verdict) == 64, "one cache line each");
+
+struct module_map {
+    struct wire_module modules[SESSION_MODULES];
+};
+
+struct tables {
+    struct tables_header header;
+    uint8_t unused[4096 - sizeof(struct tables_header)];
+    struct process_verdict verdicts[SESSION_PROCESSES];
+    struct module_map maps[SESSION_PROCESSES][2];
+    struct row rows[SESSION_ROWS];
+};
+_Static_assert(offsetof(struct tables, verdicts) == 4096, "page aligned");
+
+enum process_state {
+    PROCESS_FREE = 0,
+    PROCESS_CLAIMED = 1,   /* being filled in */
+    PROCESS_REQUESTED = 2, /* wants to be looked at */
+    PROCESS_TAKEN = 3,     /* the launcher is looking */
+    PROCESS_ANSWERED = 4,  /* see the verdict */
+    PROCESS_WITHDRAWN = 5, /* the launcher was too slow: runs on unsampled */
+    PROCESS_FORKED = 6,    /* runs on without exec: only announced, not followed */
+};
+
+struct process_slot {
+    uint32_t state; /* enum process_state; futex */
+    uint32_t pid;
+    uint32_t parent_pid;
+    uint32_t unload_count;    /* raised before and after each dlclose */
+    uint64_t start_ticks;
+    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread;  /* signals in threads without a slot */
+    uint64_t lost_stale;      /* signals while the launcher was gone, or before a fork child's exec */
+    uint64_t foreign_signals; /* our signal number, somebody else's signal */
+    char executable[456];     /* as the process sees /proc/self/exe */
+};
+_Static_assert(sizeof(struct process_slot) == 512, "size of the array");
+
+enum thread_slot_state {
+    THREAD_FREE = 0,
+    THREAD_CLAIMED = 1, /* being filled in by its process */
+    THREAD_ACTIVE = 2,
+    THREAD_ENDED = 3, /* the launcher drains it, then frees it */
+};
+
+#define HANDLER_BUCKETS 24 /* bucket i: less than 2^(i+6) clock ticks */
+
+struct thread_slot {
+    uint32_t state; /* enum thread_slot_state */
+    uint32_t pid;
+    uint32_t tid;
+    uint32_t process; /* index of the process slot */
+    uint64_t start_ticks;
+    uint64_t produced;       /* records wanted, written or not */
+    uint64_t lost_ring_full; /* of these: found no room */
+    uint64_t lost_busy;
+    uint64_t lost_crashing; /* the program was handling a crash */
+    uint64_t merged;
+    uint64_t lost_weight_ns; /* what the lost ones weighed */
+    uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's own time */
+    uint64_t handler_max_ticks;
+    uint8_t unused[256 - 80 - 4 * HANDLER_BUCKETS];
+};
+_Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
+
+/* Producer's and consumer's words on lines of their own. Positions count bytes since the start. */
+struct ring_control {
+    uint64_t head; /* written by the thread: everything before it is committed */
+    uint8_t unused1[56];
+    uint64_t tail; /* written by the launcher: everything before it is read */
+    uint8_t unused2[56];
+};
+_Static_assert(sizeof(struct ring_control) == 128, "two cache lines");
+
+struct rings_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
+    uint64_t token;
+    uint32_t lost_no_slot;    /* processes that found no process slot */
+    uint32_t threads_started; /* raised by every thread that becomes active */
+};
+
+struct rings {
+    struct rings_header header;
+    uint8_t unused[4096 - sizeof(struct rings_header)];
+    struct process_slot processes[SESSION_PROCESSES];
+    struct thread_slot threads[SESSION_THREADS];
+    struct ring_control controls[SESSION_THREADS];
+    uint8_t data[SESSION_THREADS][SESSION_RING_BYTES];
+};
+_Static_assert(offsetof(struct rings, data) % 4096 == 0, "page aligned");
