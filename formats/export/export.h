@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output formats: one file a format, one table of operations. An exporter reads the resolved profile and
- * appends bytes; compression and files are the caller's. No exporter knows where the profile is from.
+ * Output formats: one file a format, one table of operations. An exporter reads the resolved
+ * profile and appends bytes; compression and files are the caller's. No exporter knows where the
+ * profile is from.
  */
 #pragma once
 
@@ -17,10 +18,11 @@ struct export_options {
 };
 
 struct exporter {
-    const char *name;            /* for --format */
-    const char *description;     /* one line, for help and for the list of written files */
-    const char *const *suffixes; /* NULL-terminated; ".pb.gz", … the first is the usual one */
+    const char *name;              /* for --format */
+    const char *description;       /* one line, for help and for the list of written files */
+    const char *const *suffixes;   /* NULL-terminated; ".pb.gz", … the first is the usual one */
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
+    int gzip_level;
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);
 };

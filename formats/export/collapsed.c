@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collapsed stacks: "process;root;…;leaf COUNT", one line a stack, sorted, for flamegraph.pl and
+ * many others. All threads, and all processes of one name, are added up.
+ *
+ * Counts are weight / nominal period, so that they read as samples, in whole numbers whose sum is
+ * the rounded total: every line gets the whole part of its share, and what is then left over goes
+ * to the largest fractions. A line left with 0 is not written; its weight is in the others.
+ */
+#include "export/collapsed.h"
+
+#include "base/array.h"
+#include "base/decimal.h"
+#include "base/utf8.h"
+#include "export/common.h"
+#include "export/export.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct line {
+    uint64_t count;
+    uint64_t rest_ns; /* of the share, less than a period */
+    size_t at;        /* in the order of the output */
+};
+
+struct collapsed {
+    const struct profile *profile;
+    struct buffer *out;
+    struct intern *names; /* escaped */
+    struct intern *keys;  /* of nodes: parent, name */
+    struct name_node *nodes;
+    size_t node_count, node_capacity;
+    struct intern *walked; /* process node, stack of the model; parallel to walked_nodes */
+    uint32_t *walked_nodes;
+    size_t walked_count, walked_capacity;
+    uint32_t *func_names;    /* by func of the model */
+    uint32_t *process_names; /* by process of the model */
+    uint32_t *path;          /* scratch */
+    struct buffer raw, clean;
+    bool failed;
+};
+
+/*
+ * A name that the readers take for one frame: ';' parts frames, control characters part lines, and
+ * a number behind the last space is taken for a count (flamegraph.pl then sees a line with two
+ * counts).
+ */
+static void escape_name(struct buffer *name)
+{
+    char *text = (char *)name->bytes;
+    size_t length = name->size;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == ';')
+            text[i] = ':';
+        else if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = ' ';
+    }
+    while (length && text[length - 1] == ' ')
+        length--;
+    size_t digits = length;
+    while (digits && strchr("0123456789.", text[digits - 1]))
+        digits--;
+    if (digits && digits < length && text[digits - 1] == ' ')
+        text[digits - 1] = '_';
+    name->size = length;
+}
+
+/* The id of the raw name's escaped form. */
+static uint32_t name_id(struct collapsed *collapsed)
+{
+    struct buffer *clean = &collapsed->clean;
+    buffer_u8(&collapsed->raw, 0);
+    buffer_clear(clean);
+    if (!collapsed->raw.failed) {
+        const char *text = (const char *)collapsed->raw.bytes;
+        utf8_append(clean, text + strspn(text, " "));
+    }
+    if (clean->size && !clean->failed)
+        escape_name(clean);
+    if (clean->size == 0)
+        buffer_text(clean, "[unknown]");
+    uint32_t id =
+        clean->failed ? INTERN_NONE : intern_add(collapsed->names, clean->bytes, clean->size);
+    if (id == INTERN_NONE)
+        collapsed->failed = true;
+    return id;
+}
+
+/* Names are escaped once each, not once a node. */
+static void choose_names(struct collapsed *collapsed)
+{
+    const struct profile *profile = collapsed->profile;
+    for (uint32_t i = 0; i < profile->func_count; i++) {
+        buffer_clear(&collapsed->raw);
+        export_func_name(profile, i, &collapsed->raw);
+        collapsed->func_names[i] = name_id(collapsed);
+    }
+    for (size_t i = 0; i < profile->process_count; i++) {
+        buffer_clear(&collapsed->raw);
+        buffer_text(&collapsed->raw, profile_text(profile, profile->processes[i].name));
+        collapsed->process_names[i] = name_id(collapsed);
+    }
+}
+
+static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
+{
+    const uint32_t key[] = {parent, name};
+    uint32_t id = intern_add(collapsed->keys, key, sizeof(key));
+    if (id < collapsed->node_count)
+        return id;
+    struct name_node *node = id == INTERN_NONE ? NULL
+                                               : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
+                                                            collapsed->node_capacity);
+    if (!node) {
+        collapsed->failed = true;
+        return NODE_NONE;
+    }
+    *node = (struct name_node){.parent = parent, .name = name};
+    return id;
+}
+
+static void remember(struct collapsed *collapsed, uint32_t process, uint32_t stack, uint32_t node)
+{
+    const uint32_t key[] = {process, stack};
+    if (intern_add(collapsed->walked, key, sizeof(key)) != collapsed->walked_count) {
+        collapsed->failed = true;
+        return;
+    }
+    uint32_t *walked =
+        ARRAY_PUSH(collapsed->walked_nodes, collapsed->walked_count, collapsed->walked_capacity);
+    if (walked)
+        *walked = node;
+    else
+        collapsed->failed = true;
+}
+
+/* The node of a stack below a process's: up to what was walked before, then down again. */
+static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32_t stack)
+{
+    const struct profile *profile = collapsed->profile;
+    uint32_t node = process;
+    size_t depth = 0;
+    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
+        const uint32_t key[] = {process, stack};
+        uint32_t known = intern_find(collapsed->walked, key, sizeof(key));
+        if (known != INTERN_NONE) {
+            node = collapsed->walked_nodes[known];
+            break;
+        }
+        collapsed->path[depth++] = stack;
+    }
+    while (depth > 0 && !collapsed->failed) {
+        uint32_t next = collapsed->path[--depth];
+        uint32_t func = profile->frames[profile->stacks[next].frame].func;
+        node = node_of(collapsed, node, collapsed->func_names[func]);
+        remember(collapsed, process, next, node);
+    }
+    return node;
+}
+
+static void build_tree(struct collapsed *collapsed)
+{
+    const struct profile *profile = collapsed->profile;
+    choose_names(collapsed);
+    for (size_t i = 0; i < profile->sample_count && !collapsed->failed; i++) {
+        const struct profile_sample *sample = &profile->samples[i];
+        uint32_t name = collapsed->process_names[profile->threads[sample->thread].process];
+        uint32_t process = node_of(collapsed, NODE_NONE, name);
+        uint32_t node = stack_node(collapsed, process, sample->stack);
+        if (!collapsed->failed)
+            collapsed->nodes[node].weight_ns += sample->weight_ns;
+    }
+}
+
+static int by_rest(const void *a, const void *b)
+{
+    const struct line *left = a;
+    const struct line *right = b;
+    if (left->rest_ns != right->rest_ns)
+        return left->rest_ns > right->rest_ns ? -1 : 1;
+    return left->at < right->at ? -1 : left->at > right->at;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct line *left = a;
+    const struct line *right = b;
+    return left->at < right->at ? -1 : left->at > right->at;
+}
+
+/* The total of a recording that has any weight is at least 1, so that its file is not empty. */
+static void share_out_counts(struct line *lines, size_t count, uint64_t total_ns,
+                             uint64_t period_ns)
+{
+    uint64_t left = total_ns / period_ns + (total_ns % period_ns >= period_ns - period_ns / 2);
+    if (left == 0)
+        left = 1;
+    for (size_t i = 0; i < count; i++)
+        left -= lines[i].count;
+    qsort(lines, count, sizeof(*lines), by_rest);
+    for (size_t i = 0; i < count && left > 0; i++, left--)
+        lines[i].count++;
+    qsort(lines, count, sizeof(*lines), by_place);
+}
+
+static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t count)
+{
+    size_t depth = 0;
+    for (; node != NODE_NONE; node = collapsed->nodes[node].parent)
+        collapsed->path[depth++] = collapsed->nodes[node].name;
+    while (depth > 0) {
+        size_t size;
+        const void *name = intern_bytes(collapsed->names, collapsed->path[--depth], &size);
+        buffer_append(collapsed->out, name, size);
+        buffer_append(collapsed->out, depth ? ";" : " ", 1);
+    }
+    decimal_append(collapsed->out, count);
+    buffer_append(collapsed->out, "\n", 1);
+}
+
+static int write_lines(struct collapsed *collapsed)
+{
+    uint64_t period_ns = export_period_ns(collapsed->profile);
+    uint64_t total_ns = profile_total_ns(collapsed->profile);
+    uint32_t *order = calloc(collapsed->node_count + 1, sizeof(*order));
+    struct line *lines = calloc(collapsed->node_count + 1, sizeof(*lines));
+    size_t count = 0;
+    int err = -ENOMEM;
+    if (order && lines)
+        err = collapsed_order(collapsed->nodes, collapsed->node_count, collapsed->names, order,
+                              &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t weight_ns = collapsed->nodes[order[i]].weight_ns;
+        lines[i] = (struct line){weight_ns / period_ns, weight_ns % period_ns, i};
+    }
+    if (count)
+        share_out_counts(lines, count, total_ns, period_ns);
+    for (size_t i = 0; i < count; i++) {
+        if (lines[i].count)
+            write_line(collapsed, order[i], lines[i].count);
+    }
+    free(order);
+    free(lines);
+    return err;
+}
+
+static int collapsed_open(struct collapsed *collapsed)
+{
+    const struct profile *profile = collapsed->profile;
+    collapsed->names = intern_new();
+    collapsed->keys = intern_new();
+    collapsed->walked = intern_new();
+    collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
+    collapsed->process_names =
+        calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
+    /* A line has one name more than its stack: the process. */
+    collapsed->path = calloc(profile->stack_count + 1, sizeof(*collapsed->path));
+    if (!collapsed->names || !collapsed->keys || !collapsed->walked || !collapsed->func_names ||
+        !collapsed->process_names || !collapsed->path)
+        return -ENOMEM;
+    return 0;
+}
+
+static void collapsed_close(struct collapsed *collapsed)
+{
+    intern_free(collapsed->names);
+    intern_free(collapsed->keys);
+    intern_free(collapsed->walked);
+    free(collapsed->nodes);
+    free(collapsed->walked_nodes);
+    free(collapsed->func_names);
+    free(collapsed->process_names);
+    free(collapsed->path);
+    buffer_free(&collapsed->raw);
+    buffer_free(&collapsed->clean);
+}
+
+static int collapsed_write(const struct profile *profile, const struct export_options *options,
+                           struct buffer *out, struct error *error)
+{
+    (void)options;
+    struct collapsed collapsed = {.profile = profile, .out = out};
+    int err = collapsed_open(&collapsed);
+    if (err == 0)
+        build_tree(&collapsed);
+    if (err == 0 && !collapsed.failed)
+        err = write_lines(&collapsed);
+    if (collapsed.failed || out->failed)
+        err = -ENOMEM;
+    if (err != 0)
+        error_set(error, err, "not enough memory to write collapsed stacks");
+    collapsed_close(&collapsed);
+    return err;
+}
+
+static const char *const suffixes[] = {".folded", ".collapsed", ".txt", NULL};
+
+const struct exporter export_collapsed = {
+    .name = "collapsed",
+    .description = "collapsed stacks, for flamegraph.pl, speedscope and others",
+    .suffixes = suffixes,
+    .write = collapsed_write,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/common.h"
+
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <string.h>
+
+uint64_t export_period_ns(const struct profile *profile)
+{
+    if (profile->period_ns)
+        return profile->period_ns;
+    uint64_t mean_ns =
+        profile->sample_count ? profile_total_ns(profile) / profile->sample_count : 0;
+    return mean_ns ? mean_ns : 1;
+}
+
+bool export_func_is_unknown(const struct profile *profile, uint32_t func)
+{
+    const char *name = profile_text(profile, profile->funcs[func].name);
+    if (name[0] == '\0')
+        return true;
+    return strncmp(name, "0x", 2) == 0 && name[2] &&
+           name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] == '\0';
+}
+
+void export_func_name(const struct profile *profile, uint32_t func, struct buffer *out)
+{
+    if (!export_func_is_unknown(profile, func)) {
+        buffer_text(out, profile_text(profile, profile->funcs[func].name));
+        return;
+    }
+    uint32_t lib = profile->funcs[func].lib;
+    const char *module = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].name);
+    if (module[0] == '[')
+        buffer_text(out, module);
+    else
+        buffer_printf(out, "[%s]", module[0] ? module : "unknown");
+}
+
+uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame)
+{
+    return frame->file == PROFILE_NONE ? profile->funcs[frame->func].file : frame->file;
+}
+
+uint32_t export_func_line(const struct profile *profile, uint32_t func, uint32_t file)
+{
+    return file != PROFILE_NONE && profile->funcs[func].file == file ? profile->funcs[func].line
+                                                                     : 0;
+}
+
+uint32_t export_main_lib(const struct profile *profile)
+{
+    const char *product = profile_text(profile, profile->product);
+    for (uint32_t i = 0; i < profile->lib_count; i++) {
+        if (strcmp(profile_text(profile, profile->libs[i].path), product) == 0 ||
+            strcmp(profile_text(profile, profile->libs[i].name), product) == 0)
+            return i;
+    }
+    /* A script's name, or a renamed thread's: then whatever the loader took for the program. */
+    for (size_t i = 0; i < profile->frame_count; i++) {
+        const struct profile_frame *frame = &profile->frames[i];
+        if (frame->category == PROFILE_USER && frame->lib != PROFILE_NONE)
+            return frame->lib;
+    }
+    return 0;
+}
+
+int text_table_open(struct text_table *table)
+{
+    *table = (struct text_table){.texts = intern_new()};
+    return table->texts ? 0 : -ENOMEM;
+}
+
+void text_table_close(struct text_table *table)
+{
+    intern_free(table->texts);
+    buffer_free(&table->name);
+    buffer_free(&table->clean);
+}
+
+uint32_t text_table_add(struct text_table *table, const char *text)
+{
+    buffer_clear(&table->clean);
+    utf8_append(&table->clean, text);
+    uint32_t id = table->clean.failed
+                      ? INTERN_NONE
+                      : intern_add(table->texts, table->clean.bytes, table->clean.size);
+    if (id == INTERN_NONE)
+        table->failed = true;
+    return id;
+}
+
+uint32_t text_table_add_func(struct text_table *table, const struct profile *profile, uint32_t func)
+{
+    buffer_clear(&table->name);
+    export_func_name(profile, func, &table->name);
+    buffer_u8(&table->name, 0);
+    return text_table_add(table, table->name.failed ? "" : (const char *)table->name.bytes);
+}

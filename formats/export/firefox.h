@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Private to the Firefox Profiler exporter: what its parts share.
+ *
+ *     firefox.c          the whole: meta, then the parts, in the order of the file
+ *     firefox_libs.c     libs, and how the symbol server would know them
+ *     firefox_rows.c     from indices of the model to rows of the file
+ *     firefox_tables.c   the tables shared by all threads
+ *     firefox_threads.c  threads and their samples
+ *
+ * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
+ * and a byte of flags a row tells what is set). Front-ends older than that refuse it, newer ones
+ * upgrade it.
+ */
+#pragma once
+
+#include "export/common.h"
+#include "export/export.h"
+#include "export/json.h"
+#include "export/threads.h"
+
+#include <stdint.h>
+
+enum firefox_category { /* index in meta.categories */
+                        FIREFOX_OTHER,
+                        FIREFOX_USER,
+                        FIREFOX_KERNEL,
+                        FIREFOX_LIBRARY,
+                        FIREFOX_JIT,
+                        FIREFOX_IDLE, /* known by its name: views leave it out unless asked; for
+                                         blocked time */
+};
+
+struct firefox_symbol { /* a row of nativeSymbols */
+    uint32_t lib;
+    uint32_t address;
+    uint32_t name;
+    uint64_t bytes; /* 0: unknown */
+};
+
+struct firefox_func { /* a row of funcTable: what tells it from the others */
+    uint32_t name;
+    uint32_t resource; /* PROFILE_NONE: none */
+    uint32_t source;   /* PROFILE_NONE: none */
+};
+
+struct firefox {
+    const struct profile *profile;
+    const struct export_options *options;
+    struct buffer *out;
+    struct text_table texts;
+    struct thread_list threads;
+    bool weights_are_uniform; /* every sample weighs one period */
+
+    /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
+    uint32_t *lib_rows;
+    uint32_t *symbol_rows;
+    uint32_t *func_rows; /* by frame */
+
+    struct firefox_symbol *symbols;
+    size_t symbol_count;
+    struct intern *resources; /* key: text of the name */
+    struct intern *sources;   /* key: text of the path */
+    struct intern *funcs;     /* key: struct firefox_func */
+    uint32_t *func_lines;     /* by row of funcs */
+    size_t func_line_count, func_line_capacity;
+};
+
+/* The address as the format wants it, relative to the lib's start; false when it has none. */
+bool firefox_address(const struct firefox *firefox, uint32_t lib, uint64_t svma, uint32_t *address);
+
+/* Fills lib_rows: the libs that the file lists. */
+void firefox_choose_libs(struct firefox *firefox);
+void firefox_write_libs(struct firefox *firefox);
+
+/* Fills symbol_rows and func_rows and all that they lead to. */
+void firefox_build_rows(struct firefox *firefox);
+void firefox_write_tables(struct firefox *firefox);
+
+void firefox_write_threads(struct firefox *firefox);
+
+/* A time of the model, as ms since the start of the recording. */
+void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the model to rows. stackTable and frameTable have the rows of the model's stacks and frames.
+ * The call tree merges by function, so functions are made unique here by what a user sees of them:
+ * name, lib and file.
+ */
+#include "export/firefox.h"
+
+#include "base/array.h"
+
+static uint32_t add_key(struct firefox *firefox, struct intern *keys, const void *key, size_t size)
+{
+    uint32_t row = intern_add(keys, key, size);
+    if (row == INTERN_NONE)
+        firefox->texts.failed = true;
+    return row;
+}
+
+/*
+ * The lib that is shown next to the function. Synthetic frames carry their name themselves. Code
+ * outside of every lib gets one by name only: the front-end hides a "0x…" that belongs to nothing.
+ */
+static uint32_t resource_row(struct firefox *firefox, uint32_t func)
+{
+    const struct profile *profile = firefox->profile;
+    uint32_t lib = profile->funcs[func].lib;
+    const char *name;
+    if (lib != PROFILE_NONE && !profile->libs[lib].is_synthetic)
+        name = profile_text(profile, profile->libs[lib].name);
+    else if (lib == PROFILE_NONE && export_func_is_unknown(profile, func))
+        name = "[unknown]";
+    else
+        return PROFILE_NONE;
+    uint32_t text = text_table_add(&firefox->texts, name);
+    return add_key(firefox, firefox->resources, &text, sizeof(text));
+}
+
+static uint32_t source_row(struct firefox *firefox, uint32_t file)
+{
+    if (file == PROFILE_NONE)
+        return PROFILE_NONE;
+    uint32_t text = text_table_add(&firefox->texts, profile_text(firefox->profile, file));
+    return add_key(firefox, firefox->sources, &text, sizeof(text));
+}
+
+/* Unknown functions keep their address for a name; see common.h. */
+static uint32_t func_text(struct firefox *firefox, uint32_t func)
+{
+    const char *name = profile_text(firefox->profile, firefox->profile->funcs[func].name);
+    return text_table_add(&firefox->texts, name[0] ? name : "[unknown]");
+}
+
+static uint32_t func_row(struct firefox *firefox, const struct profile_frame *frame)
+{
+    uint32_t file = export_frame_file(firefox->profile, frame);
+    uint32_t line = export_func_line(firefox->profile, frame->func, file);
+    const struct firefox_func key = {func_text(firefox, frame->func),
+                                     resource_row(firefox, frame->func), source_row(firefox, file)};
+    uint32_t row = add_key(firefox, firefox->funcs, &key, sizeof(key));
+    if (row == firefox->func_line_count)
+        ARRAY_PUSH(firefox->func_lines, firefox->func_line_count, firefox->func_line_capacity);
+    if (row >= firefox->func_line_count) {
+        firefox->texts.failed = true;
+        return PROFILE_NONE;
+    }
+    if (firefox->func_lines[row] == 0)
+        firefox->func_lines[row] = line;
+    return row;
+}
+
+static void choose_symbols(struct firefox *firefox)
+{
+    const struct profile *profile = firefox->profile;
+    for (uint32_t i = 0; i < profile->symbol_count; i++) {
+        const struct profile_symbol *symbol = &profile->symbols[i];
+        uint32_t address;
+        firefox->symbol_rows[i] = PROFILE_NONE;
+        if (!firefox_address(firefox, symbol->lib, symbol->svma, &address))
+            continue;
+        firefox->symbol_rows[i] = (uint32_t)firefox->symbol_count;
+        firefox->symbols[firefox->symbol_count++] = (struct firefox_symbol){
+            .lib = firefox->lib_rows[symbol->lib],
+            .address = address,
+            .name = text_table_add(&firefox->texts, profile_text(profile, symbol->name)),
+            .bytes = symbol->bytes,
+        };
+    }
+}
+
+void firefox_build_rows(struct firefox *firefox)
+{
+    choose_symbols(firefox);
+    for (size_t i = 0; i < firefox->profile->frame_count && !firefox->texts.failed; i++)
+        firefox->func_rows[i] = func_row(firefox, &firefox->profile->frames[i]);
+}

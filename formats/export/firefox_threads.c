@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads and their samples.
+ *
+ * A weight of 1 is one nominal period. The weight column is null when every sample is exactly one
+ * period (then the front-end also computes traced time); otherwise weights are CPU time / period,
+ * with six decimals, so that all sums stay true to the recording's CPU time.
+ */
+#include "export/firefox.h"
+
+#include "base/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns)
+{
+    uint64_t start_ns = firefox->profile->start_ns;
+    json_member_millionths(firefox->out, key, time_ns > start_ns ? time_ns - start_ns : 0);
+}
+
+static void member_time_or_null(struct firefox *firefox, const char *key, uint64_t time_ns)
+{
+    if (time_ns)
+        firefox_member_time(firefox, key, time_ns);
+    else
+        json_member_null(firefox->out, key);
+}
+
+/* a / b in millionths, rounded; no overflow below a period of five hours. */
+static uint64_t ratio_millionths(uint64_t a, uint64_t b)
+{
+    return a / b * 1000000 + (a % b * 1000000 + b / 2) / b;
+}
+
+static void write_stack_column(struct firefox *firefox, const struct thread_view *view)
+{
+    json_key(firefox->out, "stack");
+    json_open(firefox->out, '[');
+    for (size_t i = 0; i < view->sample_count; i++) {
+        uint32_t stack = firefox->profile->samples[view->samples[i]].stack;
+        if (stack == PROFILE_NONE)
+            json_null(firefox->out);
+        else
+            json_unsigned(firefox->out, stack);
+    }
+    json_close(firefox->out, ']');
+}
+
+/* The first delta counts from the start of the recording. Never negative, also if clocks disagreed.
+ */
+static void write_time_column(struct firefox *firefox, const struct thread_view *view)
+{
+    uint64_t before_ns = firefox->profile->start_ns;
+    json_key(firefox->out, "timeDeltas");
+    json_open(firefox->out, '[');
+    for (size_t i = 0; i < view->sample_count; i++) {
+        uint64_t time_ns = firefox->profile->samples[view->samples[i]].time_ns;
+        if (time_ns < before_ns)
+            time_ns = before_ns;
+        json_millionths(firefox->out, time_ns - before_ns);
+        before_ns = time_ns;
+    }
+    json_close(firefox->out, ']');
+}
+
+static void write_weight_column(struct firefox *firefox, const struct thread_view *view)
+{
+    if (firefox->weights_are_uniform) {
+        json_member_null(firefox->out, "weight");
+        return;
+    }
+    uint64_t period_ns = export_period_ns(firefox->profile);
+    json_key(firefox->out, "weight");
+    json_open(firefox->out, '[');
+    for (size_t i = 0; i < view->sample_count; i++) {
+        uint64_t weight_ns = firefox->profile->samples[view->samples[i]].weight_ns;
+        json_millionths(firefox->out, ratio_millionths(weight_ns, period_ns));
+    }
+    json_close(firefox->out, ']');
+}
+
+/* CPU time since the thread's sample before: that is what a sample's weight is. */
+static void write_cpu_column(struct firefox *firefox, const struct thread_view *view)
+{
+    json_key(firefox->out, "threadCPUDelta");
+    json_open(firefox->out, '[');
+    for (size_t i = 0; i < view->sample_count; i++)
+        json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight_ns);
+    json_close(firefox->out, ']');
+}
+
+static void write_samples(struct firefox *firefox, const struct thread_view *view)
+{
+    json_key(firefox->out, "samples");
+    json_open(firefox->out, '{');
+    json_member_unsigned(firefox->out, "length", view->sample_count);
+    write_stack_column(firefox, view);
+    write_time_column(firefox, view);
+    write_weight_column(firefox, view);
+    json_member_string(firefox->out, "weightType", "samples");
+    write_cpu_column(firefox, view);
+    json_close(firefox->out, '}');
+}
+
+static void write_no_markers(struct buffer *out)
+{
+    static const char *const columns[] = {"data",    "name",  "startTime",
+                                          "endTime", "phase", "category"};
+    json_key(out, "markers");
+    json_open(out, '{');
+    json_member_unsigned(out, "length", 0);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        json_key(out, columns[i]);
+        json_open(out, '[');
+        json_close(out, ']');
+    }
+    json_close(out, '}');
+}
+
+/*
+ * Numbers that must be unique and are not: the kernel gives pids and tids again. The second process
+ * with pid 7 becomes "7.1".
+ */
+struct reuse {
+    struct intern *keys;
+    uint32_t *counts; /* by key */
+    size_t count, capacity;
+};
+
+/* How often the key was asked for before. */
+static uint32_t reuse_of(struct reuse *reuse, const void *key, size_t size)
+{
+    uint32_t id = intern_add(reuse->keys, key, size);
+    if (id == reuse->count)
+        ARRAY_PUSH(reuse->counts, reuse->count, reuse->capacity);
+    return id < reuse->count ? reuse->counts[id]++ : 0;
+}
+
+struct ids {
+    struct reuse pids, tids;
+    uint32_t pid_reuse; /* of the process whose threads are being written */
+};
+
+/* The id as it is, or as a string with the count of earlier uses. */
+static void write_id(struct buffer *out, uint32_t id, uint32_t reuse, bool as_string)
+{
+    char text[32];
+    if (reuse)
+        snprintf(text, sizeof(text), "%u.%u", id, reuse);
+    else
+        snprintf(text, sizeof(text), "%u", id);
+    if (reuse || as_string)
+        json_string(out, text);
+    else
+        json_unsigned(out, id);
+}
+
+static void write_ids(struct firefox *firefox, struct ids *ids, const struct thread_view *view)
+{
+    const struct profile_thread *thread = &firefox->profile->threads[view->thread];
+    const struct profile_process *process = &firefox->profile->processes[thread->process];
+    if (view->is_main) /* the first of its process */
+        ids->pid_reuse = reuse_of(&ids->pids, &process->pid, sizeof(process->pid));
+    json_key(firefox->out, "pid");
+    write_id(firefox->out, process->pid, ids->pid_reuse, true);
+    const uint32_t key[] = {thread->process, thread->tid};
+    json_key(firefox->out, "tid");
+    write_id(firefox->out, thread->tid, reuse_of(&ids->tids, key, sizeof(key)), false);
+}
+
+static void write_names(struct firefox *firefox, const struct thread_view *view)
+{
+    const struct profile *profile = firefox->profile;
+    const struct profile_thread *thread = &profile->threads[view->thread];
+    const char *process_name = profile_text(profile, profile->processes[thread->process].name);
+    const char *name = profile_text(profile, thread->name);
+    json_member_string(firefox->out, "processName", process_name);
+    json_member_string(firefox->out, "name", name[0] ? name : process_name);
+    json_member_bool(firefox->out, "isMainThread", view->is_main);
+}
+
+static void write_life(struct firefox *firefox, const struct profile_thread *thread)
+{
+    const struct profile_process *process = &firefox->profile->processes[thread->process];
+    firefox_member_time(firefox, "processStartupTime", process->start_ns);
+    member_time_or_null(firefox, "processShutdownTime", process->end_ns);
+    firefox_member_time(firefox, "registerTime", thread->start_ns);
+    member_time_or_null(firefox, "unregisterTime", thread->end_ns);
+    json_key(firefox->out, "pausedRanges");
+    json_open(firefox->out, '[');
+    json_close(firefox->out, ']');
+}
+
+static void write_thread(struct firefox *firefox, struct ids *ids, const struct thread_view *view)
+{
+    json_open(firefox->out, '{');
+    json_member_string(firefox->out, "processType", "default");
+    write_names(firefox, view);
+    write_ids(firefox, ids, view);
+    write_life(firefox, &firefox->profile->threads[view->thread]);
+    write_samples(firefox, view);
+    write_no_markers(firefox->out);
+    json_close(firefox->out, '}');
+}
+
+void firefox_write_threads(struct firefox *firefox)
+{
+    struct ids ids = {.pids.keys = intern_new(), .tids.keys = intern_new()};
+    if (!ids.pids.keys || !ids.tids.keys)
+        firefox->texts.failed = true;
+    json_key(firefox->out, "threads");
+    json_open(firefox->out, '[');
+    for (size_t i = 0; i < firefox->threads.count && !firefox->texts.failed; i++)
+        write_thread(firefox, &ids, &firefox->threads.views[i]);
+    json_close(firefox->out, ']');
+    intern_free(ids.pids.keys);
+    intern_free(ids.tids.keys);
+    free(ids.pids.counts);
+    free(ids.tids.counts);
+}

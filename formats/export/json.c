@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/json.h"
+
+#include "base/decimal.h"
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* After an opening bracket and after a key's colon no comma; at the start of the text neither. */
+static void separate(struct buffer *out)
+{
+    if (out->size == 0 || out->failed)
+        return;
+    uint8_t last = out->bytes[out->size - 1];
+    if (last != '{' && last != '[' && last != ':')
+        buffer_append(out, ",", 1);
+}
+
+void json_open(struct buffer *out, char bracket)
+{
+    separate(out);
+    buffer_append(out, &bracket, 1);
+}
+
+void json_close(struct buffer *out, char bracket)
+{
+    buffer_append(out, &bracket, 1);
+}
+
+void json_key(struct buffer *out, const char *key)
+{
+    json_string(out, key);
+    buffer_append(out, ":", 1);
+}
+
+static void escape_byte(struct buffer *out, uint8_t byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (byte == '"' || byte == '\\') {
+        const char pair[] = {'\\', (char)byte};
+        buffer_append(out, pair, 2);
+    } else if (byte < 0x20 || byte == 0x7f) {
+        const char code[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
+        buffer_append(out, code, sizeof(code));
+    } else {
+        buffer_text(out, "\xef\xbf\xbd");
+    }
+}
+
+/* Bytes at the start that stand for themselves. */
+static size_t plain_run(const uint8_t *p, size_t left)
+{
+    size_t run = 0;
+    while (run < left && p[run] != '"' && p[run] != '\\' && p[run] >= 0x20 && p[run] != 0x7f) {
+        size_t length = utf8_length(p + run, left - run);
+        if (length == 0)
+            break;
+        run += length;
+    }
+    return run;
+}
+
+void json_string(struct buffer *out, const char *text)
+{
+    separate(out);
+    buffer_append(out, "\"", 1);
+    const uint8_t *p = (const uint8_t *)text;
+    for (size_t left = strlen(text); left > 0;) {
+        size_t run = plain_run(p, left);
+        buffer_append(out, p, run);
+        p += run;
+        left -= run;
+        if (left > 0) {
+            escape_byte(out, *p++);
+            left--;
+        }
+    }
+    buffer_append(out, "\"", 1);
+}
+
+void json_unsigned(struct buffer *out, uint64_t value)
+{
+    separate(out);
+    decimal_append(out, value);
+}
+
+void json_integer(struct buffer *out, int64_t value)
+{
+    separate(out);
+    if (value < 0)
+        buffer_append(out, "-", 1);
+    decimal_append(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+void json_millionths(struct buffer *out, uint64_t value)
+{
+    json_unsigned(out, value / 1000000);
+    uint64_t fraction = value % 1000000;
+    if (fraction == 0)
+        return;
+    /* A leading 1 keeps the zeros behind the point; trailing ones are noise. */
+    char text[20];
+    char *end = text + sizeof(text);
+    char *point = decimal_before(end, fraction + 1000000);
+    *point = '.';
+    while (end[-1] == '0')
+        end--;
+    buffer_append(out, point, (size_t)(end - point));
+}
+
+void json_bool(struct buffer *out, bool value)
+{
+    separate(out);
+    buffer_text(out, value ? "true" : "false");
+}
+
+void json_null(struct buffer *out)
+{
+    separate(out);
+    buffer_append(out, "null", 4);
+}
+
+void json_member_string(struct buffer *out, const char *key, const char *text)
+{
+    json_key(out, key);
+    json_string(out, text);
+}
+
+void json_member_unsigned(struct buffer *out, const char *key, uint64_t value)
+{
+    json_key(out, key);
+    json_unsigned(out, value);
+}
+
+void json_member_millionths(struct buffer *out, const char *key, uint64_t value)
+{
+    json_key(out, key);
+    json_millionths(out, value);
+}
+
+void json_member_bool(struct buffer *out, const char *key, bool value)
+{
+    json_key(out, key);
+    json_bool(out, value);
+}
+
+void json_member_null(struct buffer *out, const char *key)
+{
+    json_key(out, key);
+    json_null(out);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON text appended to a buffer. Commas are put where they belong: every call looks at the byte
+ * before it. Numbers are formatted here, not by printf: a large profile has tens of millions of
+ * them.
+ */
+#pragma once
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* bracket: '{' or '[', and the closing one. */
+void json_open(struct buffer *out, char bracket);
+void json_close(struct buffer *out, char bracket);
+void json_key(struct buffer *out, const char *key);
+
+/* Escaped; bytes that are not UTF-8 become U+FFFD. */
+void json_string(struct buffer *out, const char *text);
+void json_integer(struct buffer *out, int64_t value);
+void json_unsigned(struct buffer *out, uint64_t value);
+/* value / 10^6, exactly and without an exponent: ns as ms. */
+void json_millionths(struct buffer *out, uint64_t value);
+void json_bool(struct buffer *out, bool value);
+void json_null(struct buffer *out);
+
+/* "key": value */
+void json_member_string(struct buffer *out, const char *key, const char *text);
+void json_member_unsigned(struct buffer *out, const char *key, uint64_t value);
+void json_member_millionths(struct buffer *out, const char *key, uint64_t value);
+void json_member_bool(struct buffer *out, const char *key, bool value);
+void json_member_null(struct buffer *out, const char *key);

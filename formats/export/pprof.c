@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pprof's profile.proto.
+ *
+ *     Sample   ── location ids, leaf first; {count, CPU ns}; labels pid, tid, comm, thread
+ *     Location ── one address of the model (id = index + 1), its frames innermost first
+ *     Function ── name, system name, file, line of the definition
+ *     Mapping  ── one lib of the model, the program's own first: readers take the first for the
+ * program
+ *
+ * Samples of equal stack and thread are added up: pprof has no time line. Every location has a line
+ * with a function, also where nothing is known, because speedscope drops locations without.
+ * Synthetic libs ("[exit]") are mappings without addresses, so that views by file can name them.
+ */
+#include "export/export.h"
+
+#include "base/array.h"
+#include "export/common.h"
+#include "export/protobuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { /* field numbers */
+       PROFILE_SAMPLE_TYPE = 1,
+       PROFILE_SAMPLE = 2,
+       PROFILE_MAPPING = 3,
+       PROFILE_LOCATION = 4,
+       PROFILE_FUNCTION = 5,
+       PROFILE_STRING_TABLE = 6,
+       PROFILE_TIME_NANOS = 9,
+       PROFILE_DURATION_NANOS = 10,
+       PROFILE_PERIOD_TYPE = 11,
+       PROFILE_PERIOD = 12,
+       PROFILE_COMMENT = 13,
+       PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+       VALUE_TYPE_TYPE = 1,
+       VALUE_TYPE_UNIT = 2,
+
+       SAMPLE_LOCATION_ID = 1,
+       SAMPLE_VALUE = 2,
+       SAMPLE_LABEL = 3,
+
+       LABEL_KEY = 1,
+       LABEL_STR = 2,
+       LABEL_NUM = 3,
+
+       MAPPING_ID = 1,
+       MAPPING_MEMORY_START = 2,
+       MAPPING_MEMORY_LIMIT = 3,
+       MAPPING_FILE_OFFSET = 4,
+       MAPPING_FILENAME = 5,
+       MAPPING_BUILD_ID = 6,
+       MAPPING_HAS_FUNCTIONS = 7,
+       MAPPING_HAS_FILENAMES = 8,
+       MAPPING_HAS_LINE_NUMBERS = 9,
+       MAPPING_HAS_INLINE_FRAMES = 10,
+
+       LOCATION_ID = 1,
+       LOCATION_MAPPING_ID = 2,
+       LOCATION_ADDRESS = 3,
+       LOCATION_LINE = 4,
+
+       LINE_FUNCTION_ID = 1,
+       LINE_LINE = 2,
+       LINE_COLUMN = 3,
+
+       FUNCTION_ID = 1,
+       FUNCTION_NAME = 2,
+       FUNCTION_SYSTEM_NAME = 3,
+       FUNCTION_FILENAME = 4,
+       FUNCTION_START_LINE = 5,
+};
+
+struct tally { /* the samples of one stack in one thread */
+    uint64_t count;
+    uint64_t weight_ns;
+};
+
+struct pprof {
+    const struct profile *profile;
+    struct buffer *out;
+    struct text_table texts;  /* id 0 is "", as the format demands */
+    struct intern *functions; /* key: name, system name, file, line */
+    struct intern *stacks;    /* key: call, thread; the same index in tallies */
+    struct tally *tallies;
+    size_t tally_count, tally_capacity;
+    struct buffer message, nested, list; /* scratch, by depth */
+};
+
+static uint32_t text(struct pprof *pprof, const char *text)
+{
+    return text_table_add(&pprof->texts, text);
+}
+
+static uint32_t model_text(struct pprof *pprof, uint32_t string)
+{
+    return text(pprof, profile_text(pprof->profile, string));
+}
+
+static void write_value_type(struct pprof *pprof, uint32_t field, const char *type,
+                             const char *unit)
+{
+    buffer_clear(&pprof->message);
+    pb_integer(&pprof->message, VALUE_TYPE_TYPE, text(pprof, type));
+    pb_integer(&pprof->message, VALUE_TYPE_UNIT, text(pprof, unit));
+    pb_message(pprof->out, field, &pprof->message);
+}
+
+static void write_header(struct pprof *pprof)
+{
+    const struct profile *profile = pprof->profile;
+    write_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
+    write_value_type(pprof, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
+    write_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
+    pb_integer(pprof->out, PROFILE_PERIOD, export_period_ns(profile));
+    pb_integer(pprof->out, PROFILE_TIME_NANOS, profile->start_wall_ns);
+    if (profile->end_ns > profile->start_ns)
+        pb_integer(pprof->out, PROFILE_DURATION_NANOS, profile->end_ns - profile->start_ns);
+    pb_integer(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, text(pprof, "cpu"));
+}
+
+/* The recording's summary. pprof hides comments that begin with '#'; keys do not. */
+static void write_comments(struct pprof *pprof)
+{
+    const struct profile *profile = pprof->profile;
+    buffer_clear(&pprof->list);
+    for (size_t i = 0; i < profile->note_count; i++) {
+        buffer_clear(&pprof->nested);
+        buffer_printf(&pprof->nested, "%s=%s", profile_text(profile, profile->notes[i].key),
+                      profile_text(profile, profile->notes[i].value));
+        buffer_u8(&pprof->nested, 0);
+        if (!pprof->nested.failed)
+            pb_varint(&pprof->list, text(pprof, (const char *)pprof->nested.bytes));
+    }
+    if (pprof->list.size)
+        pb_message(pprof->out, PROFILE_COMMENT, &pprof->list);
+}
+
+/* The main lib gets 1, the others follow in their order. */
+static uint64_t mapping_id(uint32_t main_lib, uint32_t lib)
+{
+    if (lib == PROFILE_NONE)
+        return 0;
+    return lib == main_lib ? 1 : lib < main_lib ? lib + 2u : lib + 1u;
+}
+
+static uint32_t build_id_text(struct pprof *pprof, const struct profile_lib *lib)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * sizeof(lib->build_id) + 1];
+    size_t used = 0;
+    for (size_t i = 0; i < lib->build_id_bytes; i++) {
+        hex[used++] = digits[lib->build_id[i] >> 4];
+        hex[used++] = digits[lib->build_id[i] & 15];
+    }
+    hex[used] = '\0';
+    return text(pprof, hex);
+}
+
+/*
+ * The has_ flags tell pprof not to look for symbols itself. A lib in which nothing was found keeps
+ * them unset: pprof may find its debug information where it runs.
+ */
+static void write_mapping(struct pprof *pprof, uint64_t id, const struct profile_lib *lib)
+{
+    struct buffer *message = &pprof->message;
+    buffer_clear(message);
+    pb_integer(message, MAPPING_ID, id);
+    pb_integer(message, MAPPING_MEMORY_START, lib->map_start_avma);
+    pb_integer(message, MAPPING_MEMORY_LIMIT, lib->map_end_avma);
+    pb_integer(message, MAPPING_FILE_OFFSET, lib->map_file_offset);
+    pb_integer(message, MAPPING_FILENAME, model_text(pprof, lib->path));
+    pb_integer(message, MAPPING_BUILD_ID, build_id_text(pprof, lib));
+    pb_integer(message, MAPPING_HAS_FUNCTIONS, lib->has_functions || lib->is_synthetic);
+    pb_integer(message, MAPPING_HAS_FILENAMES, lib->has_files);
+    pb_integer(message, MAPPING_HAS_LINE_NUMBERS, lib->has_lines);
+    pb_integer(message, MAPPING_HAS_INLINE_FRAMES, lib->has_inlines);
+    pb_message(pprof->out, PROFILE_MAPPING, message);
+}
+
+static void write_mappings(struct pprof *pprof, uint32_t main_lib)
+{
+    const struct profile *profile = pprof->profile;
+    if (main_lib < profile->lib_count)
+        write_mapping(pprof, 1, &profile->libs[main_lib]);
+    for (uint32_t i = 0; i < profile->lib_count; i++) {
+        if (i != main_lib)
+            write_mapping(pprof, mapping_id(main_lib, i), &profile->libs[i]);
+    }
+}
+
+static void write_function(struct pprof *pprof, uint64_t id, const uint32_t key[4])
+{
+    buffer_clear(&pprof->list);
+    pb_integer(&pprof->list, FUNCTION_ID, id);
+    pb_integer(&pprof->list, FUNCTION_NAME, key[0]);
+    pb_integer(&pprof->list, FUNCTION_SYSTEM_NAME, key[1]);
+    pb_integer(&pprof->list, FUNCTION_FILENAME, key[2]);
+    pb_integer(&pprof->list, FUNCTION_START_LINE, key[3]);
+    pb_message(pprof->out, PROFILE_FUNCTION, &pprof->list);
+}
+
+/* The id of the frame's function, written at its first use. */
+static uint64_t function_id(struct pprof *pprof, const struct profile_frame *frame)
+{
+    const struct profile *profile = pprof->profile;
+    uint32_t file = export_frame_file(profile, frame);
+    uint32_t name = text_table_add_func(&pprof->texts, profile, frame->func);
+    bool is_unknown = export_func_is_unknown(profile, frame->func);
+    const uint32_t key[4] = {
+        name,
+        is_unknown ? name : model_text(pprof, profile->funcs[frame->func].system_name),
+        model_text(pprof, file),
+        export_func_line(profile, frame->func, file),
+    };
+    uint32_t known = intern_count(pprof->functions);
+    uint32_t index = intern_add(pprof->functions, key, sizeof(key));
+    if (index == INTERN_NONE) {
+        pprof->out->failed = true;
+        return 0;
+    }
+    if (index == known)
+        write_function(pprof, index + UINT64_C(1), key);
+    return index + UINT64_C(1);
+}
+
+static void add_line(struct pprof *pprof, const struct profile_frame *frame)
+{
+    buffer_clear(&pprof->nested);
+    pb_integer(&pprof->nested, LINE_FUNCTION_ID, function_id(pprof, frame));
+    pb_integer(&pprof->nested, LINE_LINE, frame->line);
+    pb_integer(&pprof->nested, LINE_COLUMN, frame->column);
+    pb_message(&pprof->message, LOCATION_LINE, &pprof->nested);
+}
+
+static void write_locations(struct pprof *pprof, uint32_t main_lib)
+{
+    const struct profile *profile = pprof->profile;
+    for (size_t i = 0; i < profile->address_count; i++) {
+        const struct profile_address *address = &profile->addresses[i];
+        uint64_t bias = address->lib == PROFILE_NONE ? 0 : profile->libs[address->lib].map_bias;
+        buffer_clear(&pprof->message);
+        pb_integer(&pprof->message, LOCATION_ID, i + 1);
+        pb_integer(&pprof->message, LOCATION_MAPPING_ID, mapping_id(main_lib, address->lib));
+        pb_integer(&pprof->message, LOCATION_ADDRESS, address->svma + bias);
+        for (uint32_t inner = address->frame_count; inner-- > 0;)
+            add_line(pprof, &profile->frames[address->first_frame + inner]);
+        pb_message(pprof->out, PROFILE_LOCATION, &pprof->message);
+    }
+}
+
+static void tally_samples(struct pprof *pprof)
+{
+    const struct profile *profile = pprof->profile;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        const struct profile_sample *sample = &profile->samples[i];
+        const uint32_t key[] = {sample->call, sample->thread};
+        uint32_t index = intern_add(pprof->stacks, key, sizeof(key));
+        if (index == pprof->tally_count)
+            ARRAY_PUSH(pprof->tallies, pprof->tally_count, pprof->tally_capacity);
+        if (index >= pprof->tally_count) {
+            pprof->out->failed = true;
+            return;
+        }
+        pprof->tallies[index].count++;
+        pprof->tallies[index].weight_ns += sample->weight_ns;
+    }
+}
+
+static void add_label(struct pprof *pprof, const char *key, uint32_t field, uint64_t value)
+{
+    buffer_clear(&pprof->nested);
+    pb_integer(&pprof->nested, LABEL_KEY, text(pprof, key));
+    pb_integer(&pprof->nested, field, value);
+    pb_message(&pprof->message, SAMPLE_LABEL, &pprof->nested);
+}
+
+static void add_labels(struct pprof *pprof, const struct profile_thread *thread)
+{
+    const struct profile_process *process = &pprof->profile->processes[thread->process];
+    add_label(pprof, "pid", LABEL_NUM, process->pid);
+    add_label(pprof, "tid", LABEL_NUM, thread->tid);
+    add_label(pprof, "comm", LABEL_STR, model_text(pprof, process->name));
+    add_label(pprof, "thread", LABEL_STR, model_text(pprof, thread->name));
+}
+
+static void write_sample(struct pprof *pprof, uint32_t call, uint32_t thread,
+                         const struct tally *tally)
+{
+    const struct profile *profile = pprof->profile;
+    buffer_clear(&pprof->message);
+    buffer_clear(&pprof->list);
+    for (; call != PROFILE_NONE; call = profile->calls[call].parent)
+        pb_varint(&pprof->list, profile->calls[call].address + UINT64_C(1));
+    pb_message(&pprof->message, SAMPLE_LOCATION_ID, &pprof->list);
+    buffer_clear(&pprof->list);
+    pb_varint(&pprof->list, tally->count);
+    pb_varint(&pprof->list, tally->weight_ns);
+    pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
+    add_labels(pprof, &profile->threads[thread]);
+    pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
+}
+
+static void write_samples(struct pprof *pprof)
+{
+    tally_samples(pprof);
+    for (uint32_t i = 0; i < pprof->tally_count; i++) {
+        const uint32_t *key = intern_bytes(pprof->stacks, i, NULL);
+        write_sample(pprof, key[0], key[1], &pprof->tallies[i]);
+    }
+}
+
+static void write_strings(struct pprof *pprof)
+{
+    for (uint32_t i = 0; i < intern_count(pprof->texts.texts); i++) {
+        size_t size;
+        const void *bytes = intern_bytes(pprof->texts.texts, i, &size);
+        pb_bytes(pprof->out, PROFILE_STRING_TABLE, bytes, size);
+    }
+}
+
+static void write_profile(struct pprof *pprof)
+{
+    uint32_t main_lib = export_main_lib(pprof->profile);
+    text(pprof, "");
+    write_header(pprof);
+    write_comments(pprof);
+    write_mappings(pprof, main_lib);
+    write_locations(pprof, main_lib);
+    write_samples(pprof);
+    write_strings(pprof);
+}
+
+static int pprof_write(const struct profile *profile, const struct export_options *options,
+                       struct buffer *out, struct error *error)
+{
+    (void)options;
+    struct pprof pprof = {.profile = profile, .out = out};
+    int err = text_table_open(&pprof.texts);
+    pprof.functions = intern_new();
+    pprof.stacks = intern_new();
+    if (err == 0 && pprof.functions && pprof.stacks)
+        write_profile(&pprof);
+    else
+        err = -ENOMEM;
+    if (pprof.texts.failed || out->failed)
+        err = -ENOMEM;
+    if (err != 0)
+        error_set(error, err, "not enough memory to write the pprof profile");
+    text_table_close(&pprof.texts);
+    intern_free(pprof.functions);
+    intern_free(pprof.stacks);
+    free(pprof.tallies);
+    buffer_free(&pprof.message);
+    buffer_free(&pprof.nested);
+    buffer_free(&pprof.list);
+    return err;
+}
+
+static const char *const suffixes[] = {".pb.gz", ".pb", ".pprof", NULL};
+
+const struct exporter export_pprof = {
+    .name = "pprof",
+    .description = "pprof profile, for go tool pprof, speedscope and profile stores",
+    .suffixes = suffixes,
+    .compressed_suffix = ".gz",
+    .gzip_level = 6,
+    .write = pprof_write,
+};

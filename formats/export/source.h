@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of source files, for formats that carry it along. */
+#pragma once
+
+#include "base/buffer.h"
+
+/*
+ * Reads the file and ends it with a NUL. Only an absolute path to a regular file of at most 1 MiB
+ * that is text: the path comes from debug information, which may name anything (a FIFO, a device, a
+ * core dump). 0 or a negative errno.
+ */
+int source_read(const char *path, struct buffer *out);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * speedscope's own file: one "sampled" profile a thread, each sample a list of frames root first,
+ * with all inlined ones. speedscope's views merge by frame index, so a frame here is a function:
+ * its file and the line of its definition, not the line that was executing.
+ *
+ * Neighbouring samples of equal stack become one: the time line stays what it is, the file gets
+ * smaller.
+ */
+#include "export/export.h"
+
+#include "export/common.h"
+#include "export/json.h"
+#include "export/threads.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct speedscope_frame {
+    uint32_t name; /* text */
+    uint32_t file; /* text, or PROFILE_NONE */
+};
+
+struct speedscope {
+    const struct profile *profile;
+    struct buffer *out;
+    struct text_table texts;
+    struct thread_list threads;
+    struct intern *frames; /* key: struct speedscope_frame */
+    uint32_t *frame_rows;  /* by frame of the model */
+    uint32_t *lines;       /* by row of frames; 0: unknown */
+    uint32_t *path;        /* scratch: one stack, leaf first */
+};
+
+static uint32_t frame_row(struct speedscope *scope, const struct profile_frame *frame)
+{
+    const struct profile *profile = scope->profile;
+    uint32_t file = export_frame_file(profile, frame);
+    const struct speedscope_frame key = {
+        .name = text_table_add_func(&scope->texts, profile, frame->func),
+        .file = file == PROFILE_NONE ? PROFILE_NONE
+                                     : text_table_add(&scope->texts, profile_text(profile, file)),
+    };
+    uint32_t row = intern_add(scope->frames, &key, sizeof(key));
+    if (row == INTERN_NONE)
+        scope->texts.failed = true;
+    else if (scope->lines[row] == 0)
+        scope->lines[row] = export_func_line(profile, frame->func, file);
+    return row;
+}
+
+static void write_frames(struct speedscope *scope)
+{
+    json_key(scope->out, "shared");
+    json_open(scope->out, '{');
+    json_key(scope->out, "frames");
+    json_open(scope->out, '[');
+    for (uint32_t i = 0; i < intern_count(scope->frames); i++) {
+        const struct speedscope_frame *frame = intern_bytes(scope->frames, i, NULL);
+        json_open(scope->out, '{');
+        json_member_string(scope->out, "name", intern_string(scope->texts.texts, frame->name));
+        if (frame->file != PROFILE_NONE)
+            json_member_string(scope->out, "file", intern_string(scope->texts.texts, frame->file));
+        if (scope->lines[i])
+            json_member_unsigned(scope->out, "line", scope->lines[i]);
+        json_close(scope->out, '}');
+    }
+    json_close(scope->out, ']');
+    json_close(scope->out, '}');
+}
+
+static void write_stack(struct speedscope *scope, uint32_t stack)
+{
+    const struct profile *profile = scope->profile;
+    size_t depth = 0;
+    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
+        scope->path[depth++] = scope->frame_rows[profile->stacks[stack].frame];
+    json_open(scope->out, '[');
+    while (depth > 0)
+        json_unsigned(scope->out, scope->path[--depth]);
+    json_close(scope->out, ']');
+}
+
+static const struct profile_sample *sample_at(const struct speedscope *scope,
+                                              const struct thread_view *view, size_t i)
+{
+    return &scope->profile->samples[view->samples[i]];
+}
+
+/* Where the run of equal stacks that begins at `first` ends. */
+static size_t run_end(const struct speedscope *scope, const struct thread_view *view, size_t first)
+{
+    size_t end = first + 1;
+    while (end < view->sample_count &&
+           sample_at(scope, view, end)->stack == sample_at(scope, view, first)->stack)
+        end++;
+    return end;
+}
+
+static void write_samples(struct speedscope *scope, const struct thread_view *view)
+{
+    json_key(scope->out, "samples");
+    json_open(scope->out, '[');
+    for (size_t i = 0; i < view->sample_count; i = run_end(scope, view, i))
+        write_stack(scope, sample_at(scope, view, i)->stack);
+    json_close(scope->out, ']');
+}
+
+static void write_weights(struct speedscope *scope, const struct thread_view *view)
+{
+    json_key(scope->out, "weights");
+    json_open(scope->out, '[');
+    for (size_t i = 0, end; i < view->sample_count; i = end) {
+        uint64_t weight_ns = 0;
+        end = run_end(scope, view, i);
+        for (size_t j = i; j < end; j++)
+            weight_ns += sample_at(scope, view, j)->weight_ns;
+        json_unsigned(scope->out, weight_ns);
+    }
+    json_close(scope->out, ']');
+}
+
+static uint64_t thread_weight_ns(const struct speedscope *scope, const struct thread_view *view)
+{
+    uint64_t total_ns = 0;
+    for (size_t i = 0; i < view->sample_count; i++)
+        total_ns += sample_at(scope, view, i)->weight_ns;
+    return total_ns;
+}
+
+static void write_name(struct speedscope *scope, const struct profile_thread *thread)
+{
+    const struct profile *profile = scope->profile;
+    const struct profile_process *process = &profile->processes[thread->process];
+    struct buffer name = {0};
+    buffer_printf(&name, "%s (%u)", profile_text(profile, process->name), process->pid);
+    if (!thread->is_main)
+        buffer_printf(&name, " %s (%u)", profile_text(profile, thread->name), thread->tid);
+    buffer_u8(&name, 0);
+    if (name.failed)
+        scope->out->failed = true;
+    else
+        json_member_string(scope->out, "name", (const char *)name.bytes);
+    buffer_free(&name);
+}
+
+static void write_thread(struct speedscope *scope, const struct thread_view *view)
+{
+    json_open(scope->out, '{');
+    json_member_string(scope->out, "type", "sampled");
+    write_name(scope, &scope->profile->threads[view->thread]);
+    json_member_string(scope->out, "unit", "nanoseconds");
+    json_member_unsigned(scope->out, "startValue", 0);
+    json_member_unsigned(scope->out, "endValue", thread_weight_ns(scope, view));
+    write_samples(scope, view);
+    write_weights(scope, view);
+    json_close(scope->out, '}');
+}
+
+/* A main thread without samples is not worth an empty chart, unless there is nothing else to show.
+ */
+static bool is_shown(const struct speedscope *scope, const struct thread_view *view)
+{
+    return view->sample_count > 0 || scope->profile->sample_count == 0;
+}
+
+/* The profile that is open first: of the thread with the most CPU time. */
+static size_t busiest(const struct speedscope *scope)
+{
+    uint64_t most_ns = 0;
+    size_t best = 0;
+    for (size_t i = 0, shown = 0; i < scope->threads.count; i++) {
+        uint64_t weight_ns = thread_weight_ns(scope, &scope->threads.views[i]);
+        if (weight_ns > most_ns) {
+            most_ns = weight_ns;
+            best = shown;
+        }
+        shown += is_shown(scope, &scope->threads.views[i]);
+    }
+    return best;
+}
+
+static void write_all(struct speedscope *scope)
+{
+    const struct profile *profile = scope->profile;
+    for (size_t i = 0; i < profile->frame_count && !scope->texts.failed; i++)
+        scope->frame_rows[i] = frame_row(scope, &profile->frames[i]);
+    if (scope->texts.failed)
+        return;
+    json_open(scope->out, '{');
+    json_member_string(scope->out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    json_member_string(scope->out, "name", profile_text(profile, profile->product));
+    json_member_string(scope->out, "exporter", "rec");
+    json_member_unsigned(scope->out, "activeProfileIndex", busiest(scope));
+    write_frames(scope);
+    json_key(scope->out, "profiles");
+    json_open(scope->out, '[');
+    for (size_t i = 0; i < scope->threads.count; i++) {
+        if (is_shown(scope, &scope->threads.views[i]))
+            write_thread(scope, &scope->threads.views[i]);
+    }
+    json_close(scope->out, ']');
+    json_close(scope->out, '}');
+}
+
+static int speedscope_open(struct speedscope *scope)
+{
+    const struct profile *profile = scope->profile;
+    scope->frames = intern_new();
+    scope->frame_rows = calloc(profile->frame_count + 1, sizeof(*scope->frame_rows));
+    scope->lines = calloc(profile->frame_count + 1, sizeof(*scope->lines));
+    scope->path = calloc(profile->stack_count + 1, sizeof(*scope->path));
+    if (!scope->frames || !scope->frame_rows || !scope->lines || !scope->path ||
+        text_table_open(&scope->texts) != 0)
+        return -ENOMEM;
+    return thread_list_collect(&scope->threads, profile);
+}
+
+static int speedscope_write(const struct profile *profile, const struct export_options *options,
+                            struct buffer *out, struct error *error)
+{
+    (void)options;
+    struct speedscope scope = {.profile = profile, .out = out};
+    int err = speedscope_open(&scope);
+    if (err == 0)
+        write_all(&scope);
+    if (scope.texts.failed || out->failed)
+        err = -ENOMEM;
+    if (err != 0)
+        error_set(error, err, "not enough memory to write the speedscope file");
+    intern_free(scope.frames);
+    free(scope.frame_rows);
+    free(scope.lines);
+    free(scope.path);
+    text_table_close(&scope.texts);
+    thread_list_free(&scope.threads);
+    return err;
+}
+
+static const char *const suffixes[] = {".speedscope.json", ".speedscope.json.gz", NULL};
+
+const struct exporter export_speedscope = {
+    .name = "speedscope",
+    .description = "speedscope file, for https://www.speedscope.app, threads apart",
+    .suffixes = suffixes,
+    .compressed_suffix = ".gz",
+    .gzip_level = 1,
+    .write = speedscope_write,
+};

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* views[] still has all threads, at their index in the profile. */
+static void share_out_samples(struct thread_list *list, const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->sample_count; i++)
+        list->views[profile->samples[i].thread].sample_count++;
+    uint32_t *room = list->samples;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        list->views[i].thread = (uint32_t)i;
+        list->views[i].samples = room;
+        room += list->views[i].sample_count;
+        list->views[i].sample_count = 0;
+    }
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        struct thread_view *view = &list->views[profile->samples[i].thread];
+        list->samples[(size_t)(view->samples - list->samples) + view->sample_count++] = (uint32_t)i;
+    }
+}
+
+/* Process of each view, whether it is the main thread, then start: the order of the list. */
+static int compare(const void *a, const void *b, void *context)
+{
+    const struct profile *profile = context;
+    const struct profile_thread *left = &profile->threads[((const struct thread_view *)a)->thread];
+    const struct profile_thread *right = &profile->threads[((const struct thread_view *)b)->thread];
+    if (left->process != right->process)
+        return left->process < right->process ? -1 : 1;
+    if (left->is_main != right->is_main)
+        return left->is_main ? -1 : 1;
+    if (left->start_ns != right->start_ns)
+        return left->start_ns < right->start_ns ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* Of the views [first, end) of one process, moves the shown ones to `kept`; returns its new end. */
+static size_t keep_shown(struct thread_list *list, const struct profile *profile, size_t first,
+                         size_t end, size_t kept)
+{
+    size_t sample_count = 0;
+    for (size_t i = first; i < end; i++)
+        sample_count += list->views[i].sample_count;
+    bool is_shown = sample_count > 0 || profile->sample_count == 0;
+    bool has_main = profile->threads[list->views[first].thread].is_main;
+    size_t first_kept = kept;
+    for (size_t i = first; i < end; i++) {
+        if (list->views[i].sample_count > 0 || (i == first && is_shown && has_main))
+            list->views[kept++] = list->views[i];
+    }
+    if (kept > first_kept)
+        list->views[first_kept].is_main = true;
+    return kept;
+}
+
+static void drop_hidden(struct thread_list *list, const struct profile *profile)
+{
+    size_t kept = 0;
+    for (size_t first = 0, end; first < list->count; first = end) {
+        uint32_t process = profile->threads[list->views[first].thread].process;
+        end = first + 1;
+        while (end < list->count && profile->threads[list->views[end].thread].process == process)
+            end++;
+        kept = keep_shown(list, profile, first, end, kept);
+    }
+    list->count = kept;
+}
+
+int thread_list_collect(struct thread_list *list, const struct profile *profile)
+{
+    *list = (struct thread_list){.count = profile->thread_count};
+    list->views = calloc(profile->thread_count + 1, sizeof(*list->views));
+    list->samples = calloc(profile->sample_count + 1, sizeof(*list->samples));
+    if (!list->views || !list->samples) {
+        thread_list_free(list);
+        return -ENOMEM;
+    }
+    share_out_samples(list, profile);
+    qsort_r(list->views, list->count, sizeof(*list->views), compare, (void *)profile);
+    drop_hidden(list, profile);
+    return 0;
+}
+
+void thread_list_free(struct thread_list *list)
+{
+    free(list->views);
+    free(list->samples);
+    *list = (struct thread_list){0};
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads that an output with a time line shows: those with samples, and the main thread of
+ * each process that has one of these (viewers hang a process's threads below it). A recording
+ * without any sample shows all its main threads. Order: by process, the main thread first, then by
+ * start.
+ */
+#pragma once
+
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct thread_view {
+    uint32_t thread;         /* index in the profile */
+    bool is_main;            /* exactly one in a process, also where the real one was never seen */
+    const uint32_t *samples; /* indices in the profile, in time order; borrowed from the list */
+    size_t sample_count;
+};
+
+struct thread_list {
+    struct thread_view *views;
+    size_t count;
+    uint32_t *samples; /* of all threads, one after the other */
+};
+
+/* 0 or -ENOMEM. */
+int thread_list_collect(struct thread_list *list, const struct profile *profile);
+void thread_list_free(struct thread_list *list);
