@@ -38,6 +38,12 @@ struct perfdata_event {
     uint32_t cpu; /* UINT32_MAX when not recorded */
     const uint64_t *callchain; /* with context markers, as in the file; host byte order */
     size_t callchain_count;
+    /* SAMPLE, from perf record --call-graph dwarf: user registers (a bit per register of the kernel's
+     * perf_regs.h; their values in that order) and a copy of the stack from SP up. Mask 0: none. */
+    uint64_t user_registers_mask;
+    const uint64_t *user_registers;
+    const uint8_t *user_stack; /* in the byte order of the file */
+    size_t user_stack_bytes;
 
     /* MAPPING */
     uint64_t start_avma, bytes, file_offset;

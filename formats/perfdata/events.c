@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "perfdata/events.h"
+
+#include "base/array.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ATTR_SECTION_BYTES_MAX = 16 << 20,
+    IDS_MAX = 1 << 20,
+};
+
+/* In files of big-endian hosts the first declared bit field is the highest bit. */
+static uint64_t flag_word(uint64_t word, bool big_endian)
+{
+    if (!big_endian)
+        return word;
+    uint64_t reversed = 0;
+    for (int bit = 0; bit < 64; bit++)
+        reversed |= (word >> bit & 1) << (63 - bit);
+    return reversed;
+}
+
+static char *default_name(uint32_t type, uint64_t config)
+{
+    static const char *const hardware[] = {"cycles",       "instructions", "cache-references",
+                                           "cache-misses", "branches",     "branch-misses",
+                                           "bus-cycles"};
+    static const char *const software[] = {"cpu-clock", "task-clock", "page-faults",
+                                           "context-switches", "cpu-migrations"};
+    if (type == ATTR_TYPE_HARDWARE && config < sizeof(hardware) / sizeof(*hardware))
+        return strdup(hardware[config]);
+    if (type == ATTR_TYPE_SOFTWARE && config < sizeof(software) / sizeof(*software))
+        return strdup(software[config]);
+    char *name = NULL;
+    if (asprintf(&name, "event-%u:0x%llx", type, (unsigned long long)config) < 0)
+        return NULL;
+    return name;
+}
+
+/* Older files hold shorter attrs: what is not there is 0. */
+static uint64_t optional_u64(struct cursor *c)
+{
+    return cursor_left(c) >= 8 ? cursor_u64(c) : 0;
+}
+
+static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
+{
+    attr->shown.type = cursor_u32(&c);
+    uint32_t bytes = cursor_u32(&c);
+    if (bytes >= ATTR_BYTES_MIN && bytes < c.size)
+        c.size = bytes;
+    attr->shown.config = cursor_u64(&c);
+    attr->shown.period_or_frequency = cursor_u64(&c);
+    attr->shown.sample_type = cursor_u64(&c);
+    attr->read_format = cursor_u64(&c);
+    uint64_t flags = flag_word(cursor_u64(&c), big_endian);
+    attr->shown.is_frequency = flags >> ATTR_FLAG_FREQUENCY & 1;
+    attr->sample_id_all = flags >> ATTR_FLAG_SAMPLE_ID_ALL & 1;
+    cursor_skip(&c, 16); /* wakeup, breakpoint type, config1 */
+    optional_u64(&c);    /* config2 */
+    attr->branch_sample_type = optional_u64(&c);
+    attr->registers_user = optional_u64(&c);
+    attr->name = default_name(attr->shown.type, attr->shown.config);
+    attr->shown.name = attr->name;
+    return attr->name ? 0 : -ENOMEM;
+}
+
+static int add_id(struct event_table *table, uint64_t id, size_t attr_index)
+{
+    struct event_id *entry = ARRAY_PUSH(table->ids, table->id_count, table->id_capacity);
+    if (!entry)
+        return -ENOMEM;
+    *entry = (struct event_id){id, attr_index};
+    return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    uint64_t left = ((const struct event_id *)a)->id, right = ((const struct event_id *)b)->id;
+    return left < right ? -1 : left > right;
+}
+
+static void sort_ids(struct event_table *table)
+{
+    if (table->id_count)
+        qsort(table->ids, table->id_count, sizeof(*table->ids), compare_ids);
+}
+
+static size_t find_in(const struct event_table *table, size_t count, uint64_t id)
+{
+    struct event_id key = {.id = id};
+    const struct event_id *found =
+        count ? bsearch(&key, table->ids, count, sizeof(key), compare_ids) : NULL;
+    return found ? found->attr_index : SIZE_MAX;
+}
+
+size_t event_table_find(const struct event_table *table, uint64_t id)
+{
+    return find_in(table, table->id_count, id);
+}
+
+static int read_ids(struct event_table *table, const struct file_header *header, int fd,
+                    struct section ids, size_t attr_index)
+{
+    if (!section_is_inside(ids, header->file_bytes) || ids.size / 8 > IDS_MAX - table->id_count)
+        return -EBADMSG;
+    size_t size = (size_t)(ids.size / 8 * 8);
+    uint8_t *bytes = malloc(size + 1);
+    int err = bytes ? io_pread(fd, bytes, size, ids.offset) : -ENOMEM;
+    struct cursor c = cursor_of(bytes, size);
+    c.swapped = header->swapped;
+    while (err == 0 && cursor_left(&c) > 0)
+        err = add_id(table, cursor_u64(&c), attr_index);
+    free(bytes);
+    return err;
+}
+
+static int read_entries(struct event_table *table, const struct file_header *header, int fd,
+                        struct cursor entries)
+{
+    int err = 0;
+    while (err == 0 && cursor_left(&entries) >= header->attr_entry_bytes) {
+        struct cursor body = cursor_sub(&entries, header->attr_entry_bytes - SECTION_BYTES);
+        struct section ids = cursor_section(&entries);
+        struct event_attr *attr = ARRAY_PUSH(table->attrs, table->count, table->capacity);
+        if (!attr)
+            return -ENOMEM;
+        err = parse_attr(attr, body, header->big_endian);
+        if (err == 0)
+            err = read_ids(table, header, fd, ids, table->count - 1);
+    }
+    if (err == 0)
+        sort_ids(table);
+    return err;
+}
+
+int event_table_read(struct event_table *table, const struct file_header *header, int fd,
+                     const char *path, struct error *error)
+{
+    *table = (struct event_table){0};
+    if (header->attr_entry_bytes < ATTR_BYTES_MIN + SECTION_BYTES ||
+        header->attr_entry_bytes > header->attrs.size ||
+        header->attrs.size > ATTR_SECTION_BYTES_MAX)
+        return error_set(error, -EBADMSG, "%s does not describe its events: the header is damaged",
+                         path);
+    uint8_t *bytes = malloc((size_t)header->attrs.size);
+    int err =
+        bytes ? io_pread(fd, bytes, (size_t)header->attrs.size, header->attrs.offset) : -ENOMEM;
+    struct cursor entries = cursor_of(bytes, (size_t)header->attrs.size);
+    entries.swapped = header->swapped;
+    if (err == 0)
+        err = read_entries(table, header, fd, entries);
+    free(bytes);
+    if (err == -EBADMSG)
+        return error_set(error, err, "%s: the ids of its events are damaged", path);
+    return err ? error_set(error, err, "cannot read %s: %s", path, strerror(-err)) : 0;
+}
+
+static int rename_attr(struct event_attr *attr, const char *name, size_t size)
+{
+    if (strnlen(name, size) == 0)
+        return 0;
+    char *copy = strndup(name, size);
+    if (!copy)
+        return -ENOMEM;
+    free(attr->name);
+    attr->name = copy;
+    attr->shown.name = copy;
+    return 0;
+}
+
+/* One event of EVENT_DESC. It belongs to the attr that has its first id; where the attr section
+ * came without ids, to the attr of the same number. */
+static int describe_one(struct event_table *table, struct cursor *c, size_t known_ids, size_t index)
+{
+    uint32_t id_count = cursor_u32(c);
+    uint32_t name_bytes = cursor_u32(c);
+    const char *name = (const char *)cursor_bytes(c, name_bytes);
+    struct cursor ids = cursor_sub(c, (uint64_t)id_count * 8);
+    if (c->failed || id_count > IDS_MAX - table->id_count)
+        return 0;
+    struct cursor first = ids;
+    size_t found = id_count ? find_in(table, known_ids, cursor_u64(&first)) : SIZE_MAX;
+    if (found == SIZE_MAX)
+        found = index;
+    if (found >= table->count)
+        return 0;
+    int err = rename_attr(&table->attrs[found], name, name_bytes);
+    while (err == 0 && cursor_left(&ids) > 0)
+        err = add_id(table, cursor_u64(&ids), found);
+    return err;
+}
+
+int event_table_describe(struct event_table *table, struct cursor description)
+{
+    size_t known_ids = table->id_count;
+    uint32_t count = cursor_u32(&description);
+    uint32_t attr_bytes = cursor_u32(&description);
+    int err = 0;
+    for (uint32_t i = 0; i < count && err == 0 && !description.failed; i++) {
+        cursor_skip(&description, attr_bytes);
+        err = describe_one(table, &description, known_ids, i);
+    }
+    sort_ids(table);
+    return err;
+}
+
+void event_table_free(struct event_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        free(table->attrs[i].name);
+    free(table->attrs);
+    free(table->ids);
+    *table = (struct event_table){0};
+}

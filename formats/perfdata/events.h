@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of a file: what each one's samples look like, what it is called, and which ids (one
+ * per CPU or task it was opened on) stand for it in the records.
+ */
+#pragma once
+
+#include "base/cursor.h"
+#include "perfdata/header.h"
+#include "perfdata/reader.h"
+
+struct event_attr {
+    struct perfdata_attr shown; /* shown.name is `name` */
+    char *name;                 /* owned */
+    bool sample_id_all;
+    uint64_t read_format;
+    uint64_t branch_sample_type;
+    uint64_t registers_user; /* a bit per register in REGS_USER */
+};
+
+struct event_id {
+    uint64_t id;
+    size_t attr_index;
+};
+
+struct event_table {
+    struct event_attr *attrs;
+    size_t count, capacity; /* at least one once read */
+    struct event_id *ids;   /* sorted by id */
+    size_t id_count, id_capacity;
+};
+
+/* The attr section and the id sections. */
+int event_table_read(struct event_table *table, const struct file_header *header, int fd,
+                     const char *path, struct error *error);
+/* Names and ids of an EVENT_DESC payload; what is damaged in it is left out. 0 or -ENOMEM. */
+int event_table_describe(struct event_table *table, struct cursor description);
+void event_table_free(struct event_table *table);
+
+/* The event of an id: SIZE_MAX when no event has it. */
+size_t event_table_find(const struct event_table *table, uint64_t id);

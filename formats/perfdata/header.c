@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "perfdata/header.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct section cursor_section(struct cursor *c)
+{
+    struct section section = {.offset = cursor_u64(c)};
+    section.size = cursor_u64(c);
+    return section;
+}
+
+bool section_is_inside(struct section section, uint64_t file_bytes)
+{
+    return section.offset <= file_bytes && section.size <= file_bytes - section.offset;
+}
+
+bool file_header_has(const struct file_header *header, unsigned feature)
+{
+    return feature < HEADER_FEATURE_BITS && (header->features[feature / 64] >> feature % 64 & 1);
+}
+
+/* The magic is eight letters, or the same letters backwards when the file was written on a host of
+ * the other byte order: "PERFILE2" is a number there. */
+static int read_magic(struct file_header *header, struct cursor *c, const char *path,
+                      struct error *error)
+{
+    static const char magic[9] = "PERFILE2", reversed[9] = "2ELIFREP";
+    const uint8_t *bytes = cursor_bytes(c, 8);
+    bool is_host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    if (memcmp(bytes, "PERFFILE", 8) == 0)
+        return error_set(error, -EINVAL,
+                         "%s is a perf.data file of version 1, from before Linux 2.6.37", path);
+    if (memcmp(bytes, magic, 8) == 0)
+        header->big_endian = is_host_big;
+    else if (memcmp(bytes, reversed, 8) == 0)
+        header->big_endian = !is_host_big;
+    else
+        return error_set(error, -EINVAL, "%s is not a perf.data file", path);
+    header->swapped = header->big_endian != is_host_big;
+    c->swapped = header->swapped;
+    return 0;
+}
+
+static int read_fields(struct file_header *header, struct cursor *c, const char *path,
+                       struct error *error)
+{
+    uint64_t header_bytes = cursor_u64(c);
+    if (header_bytes == PIPE_HEADER_BYTES)
+        return error_set(
+            error, -EINVAL,
+            "%s was written through a pipe (perf record -o -), which is another format: "
+            "record again with perf record -o FILE",
+            path);
+    header->attr_entry_bytes = cursor_u64(c);
+    header->attrs = cursor_section(c);
+    header->data = cursor_section(c);
+    cursor_section(c); /* event types: unused since Linux 3.1 */
+    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
+        header->features[i] = cursor_u64(c);
+    if (header_bytes < HEADER_BYTES)
+        return error_set(error, -EINVAL,
+                         "%s has a file header of %llu bytes: not a perf.data file, "
+                         "or damaged",
+                         path, (unsigned long long)header_bytes);
+    if (c->failed || !section_is_inside(header->attrs, header->file_bytes) ||
+        header->data.offset > header->file_bytes)
+        return error_set(error, -EBADMSG, "%s is cut off inside its header", path);
+    return 0;
+}
+
+int file_header_read(struct file_header *header, int fd, const char *path, struct error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return error_set(error, -errno, "cannot read %s: %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, -EINVAL, "%s is not a regular file", path);
+    *header = (struct file_header){.file_bytes = (uint64_t)status.st_size};
+    uint8_t bytes[HEADER_BYTES];
+    size_t size = header->file_bytes < sizeof(bytes) ? (size_t)header->file_bytes : sizeof(bytes);
+    int err = io_pread(fd, bytes, size, 0);
+    if (err)
+        return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
+    if (size < 8)
+        return error_set(error, -EINVAL, "%s is %s: not a perf.data file", path,
+                         size ? "too short" : "empty");
+    struct cursor c = cursor_of(bytes, size);
+    err = read_magic(header, &c, path, error);
+    return err ? err : read_fields(header, &c, path, error);
+}
+
+int feature_table_read(const struct file_header *header, int fd,
+                       struct section sections[HEADER_FEATURE_BITS])
+{
+    uint8_t bytes[HEADER_FEATURE_BITS * SECTION_BYTES];
+    memset(sections, 0, HEADER_FEATURE_BITS * sizeof(*sections));
+    struct section table = {0};
+    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
+        table.size += SECTION_BYTES * (unsigned)__builtin_popcountll(header->features[i]);
+    if (__builtin_add_overflow(header->data.offset, header->data.size, &table.offset) ||
+        !section_is_inside(table, header->file_bytes))
+        return -EBADMSG;
+    int err = io_pread(fd, bytes, (size_t)table.size, table.offset);
+    if (err)
+        return err;
+    struct cursor c = cursor_of(bytes, (size_t)table.size);
+    c.swapped = header->swapped;
+    for (unsigned bit = 0; bit < HEADER_FEATURE_BITS; bit++) {
+        if (!file_header_has(header, bit))
+            continue;
+        sections[bit] = cursor_section(&c);
+        if (!section_is_inside(sections[bit], header->file_bytes))
+            return -EBADMSG;
+    }
+    return 0;
+}

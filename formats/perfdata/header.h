@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The file header and the feature table, checked against the size of the file. */
+#pragma once
+
+#include "base/cursor.h"
+#include "base/error.h"
+#include "perfdata/format.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct section {
+    uint64_t offset, size;
+};
+
+struct file_header {
+    uint64_t file_bytes;
+    bool swapped;    /* integers are not in this host's byte order */
+    bool big_endian; /* bit fields are numbered from the other end */
+    uint64_t attr_entry_bytes;
+    struct section attrs; /* inside the file */
+    struct section data;  /* starts inside the file; may claim to end behind it, or to be empty */
+    uint64_t features[HEADER_FEATURE_BITS / 64];
+};
+
+int file_header_read(struct file_header *header, int fd, const char *path, struct error *error);
+
+bool file_header_has(const struct file_header *header, unsigned feature);
+
+/* The sections of all set features, by bit; -EBADMSG when one does not lie inside the file. */
+int feature_table_read(const struct file_header *header, int fd,
+                       struct section sections[HEADER_FEATURE_BITS]);
+
+bool section_is_inside(struct section section, uint64_t file_bytes);
+
+struct section cursor_section(struct cursor *c);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Records other than SAMPLE: tasks, mappings, losses. */
+#pragma once
+
+#include "perfdata/events.h"
+#include "perfdata/features.h"
+
+/* body: the record without its header; event->type and event->misc are set. False: the record does
+ * not hold the fields it must. */
+bool record_decode(struct cursor body, const struct event_table *events,
+                   const struct feature_set *features, struct perfdata_event *event);

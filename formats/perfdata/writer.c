@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records gather in memory and go to the file in whole batches. After each batch data.size is moved
+ * behind it, so the file is valid at any instant: a killed recorder loses what was pending, a full
+ * disk what no longer fitted.
+ */
+#include "perfdata/writer.h"
+
+#include "base/array.h"
+#include "base/io.h"
+#include "perfdata/writer_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BATCH_BYTES = 256 << 10,
+    SAMPLE_FIXED_BYTES = 64,
+    FRAMES_MAX = (RECORD_BYTES_MAX - SAMPLE_FIXED_BYTES) / 8,
+    NAME_BYTES_MAX = 15,   /* the kernel's TASK_COMM_LEN, and perf's */
+    PATH_BYTES_MAX = 4095, /* perf copies paths into PATH_MAX bytes */
+};
+
+/* What every record but SAMPLE and ROUND ends with, from which readers take its time. */
+struct trailer {
+    uint32_t pid, tid;
+    uint64_t time_ns;
+};
+
+static int check_open(const struct perfdata_writer *writer)
+{
+    if (writer->err)
+        return writer->err;
+    return writer->finished ? -EINVAL : 0;
+}
+
+static int write_batch(struct perfdata_writer *writer)
+{
+    struct buffer *pending = &writer->pending;
+    if (pending->failed)
+        return -ENOMEM;
+    if (pending->size == 0)
+        return 0;
+    int err = io_pwrite(writer->fd, pending->bytes, pending->size, writer->end);
+    if (err)
+        return err;
+    writer->end += pending->size;
+    buffer_clear(pending);
+    struct buffer size = {0};
+    buffer_u64(&size, writer->end - WRITER_AT_DATA);
+    err = size.failed ? -ENOMEM : io_pwrite(writer->fd, size.bytes, size.size, HEADER_AT_DATA_SIZE);
+    buffer_free(&size);
+    return err;
+}
+
+int perfdata_checkpoint(struct perfdata_writer *writer)
+{
+    int err = check_open(writer);
+    if (err == 0)
+        writer->err = err = write_batch(writer);
+    return err;
+}
+
+/* Where the record starts in pending. */
+static size_t begin_record(struct perfdata_writer *writer, enum record_type type, unsigned misc)
+{
+    size_t start = writer->pending.size;
+    buffer_u32(&writer->pending, type);
+    buffer_u16(&writer->pending, (uint16_t)misc);
+    buffer_u16(&writer->pending, 0); /* size: known at its end */
+    return start;
+}
+
+static int end_record(struct perfdata_writer *writer, size_t start)
+{
+    struct buffer *pending = &writer->pending;
+    if (!pending->failed) {
+        size_t size = pending->size - start;
+        pending->bytes[start + 6] = (uint8_t)size;
+        pending->bytes[start + 7] = (uint8_t)(size >> 8);
+    }
+    if (pending->failed || pending->size >= BATCH_BYTES)
+        writer->err = write_batch(writer);
+    return writer->err;
+}
+
+static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct trailer trailer)
+{
+    buffer_u32(&writer->pending, trailer.pid);
+    buffer_u32(&writer->pending, trailer.tid);
+    buffer_u64(&writer->pending, trailer.time_ns);
+    buffer_u64(&writer->pending, WRITER_EVENT_ID);
+    return end_record(writer, start);
+}
+
+static void put_padded_text(struct buffer *out, const char *text, size_t limit)
+{
+    size_t length = strnlen(text, limit);
+    buffer_append(out, text, length);
+    buffer_zeros(out, 8 - length % 8);
+}
+
+static int write_first_bytes(struct perfdata_writer *writer)
+{
+    struct buffer head = {0};
+    writer_put_header(&head, &writer->config, RECORD_HEADER_BYTES);
+    buffer_u32(&head, RECORD_FINISHED_ROUND); /* perf takes a file without data for a broken one */
+    buffer_u16(&head, 0);
+    buffer_u16(&head, RECORD_HEADER_BYTES);
+    int err = head.failed ? -ENOMEM : io_pwrite(writer->fd, head.bytes, head.size, 0);
+    writer->end = head.size;
+    buffer_free(&head);
+    return err;
+}
+
+int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perfdata_config *config)
+{
+    *out = NULL;
+    struct perfdata_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return -ENOMEM;
+    writer->fd = fd;
+    writer->config = *config;
+    writer->first_sample_ns = UINT64_MAX;
+    writer->config.event_name = strdup(config->event_name);
+    writer->build_ids = intern_new();
+    int err = writer->config.event_name && writer->build_ids ? write_first_bytes(writer) : -ENOMEM;
+    if (err)
+        perfdata_writer_close(writer);
+    else
+        *out = writer;
+    return err;
+}
+
+void perfdata_writer_close(struct perfdata_writer *writer)
+{
+    if (!writer)
+        return;
+    for (size_t i = 0; i < writer->feature_count; i++)
+        buffer_free(&writer->features[i].payload);
+    free(writer->features);
+    intern_free(writer->build_ids);
+    buffer_free(&writer->pending);
+    free((char *)writer->config.event_name);
+    free(writer);
+}
+
+int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_task *task,
+                        const char *name, bool is_exec)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    size_t start = begin_record(writer, RECORD_COMM, is_exec ? MISC_COMM_EXEC : 0);
+    buffer_u32(&writer->pending, task->pid);
+    buffer_u32(&writer->pending, task->tid);
+    put_padded_text(&writer->pending, name, NAME_BYTES_MAX);
+    return end_with_trailer(writer, start, (struct trailer){task->pid, task->tid, task->time_ns});
+}
+
+static int write_birth_or_death(struct perfdata_writer *writer, enum record_type type,
+                                const struct perfdata_task *task)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    size_t start = begin_record(writer, type, 0);
+    buffer_u32(&writer->pending, task->pid);
+    buffer_u32(&writer->pending, task->parent_pid);
+    buffer_u32(&writer->pending, task->tid);
+    buffer_u32(&writer->pending, task->parent_tid);
+    buffer_u64(&writer->pending, task->time_ns);
+    return end_with_trailer(writer, start, (struct trailer){task->pid, task->tid, task->time_ns});
+}
+
+int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task)
+{
+    return write_birth_or_death(writer, RECORD_FORK, task);
+}
+
+int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_task *task)
+{
+    return write_birth_or_death(writer, RECORD_EXIT, task);
+}
+
+static void put_build_id(struct buffer *out, const struct perfdata_mapping *mapping)
+{
+    buffer_append(out, mapping->build_id, mapping->build_id_bytes);
+    buffer_zeros(out, BUILD_ID_BYTES - mapping->build_id_bytes);
+}
+
+/* An entry of the BUILD_ID feature: readers that know no build-ids in MMAP2 look there by path. */
+static int remember_build_id(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
+{
+    struct buffer entry = {0};
+    size_t path_bytes = strnlen(mapping->path, PATH_BYTES_MAX) / 8 * 8 + 8;
+    buffer_u32(&entry, 0);
+    buffer_u16(&entry, MISC_USER | MISC_BUILD_ID_SIZE);
+    buffer_u16(&entry, (uint16_t)(RECORD_HEADER_BYTES + 4 + BUILD_ID_BYTES + 4 + path_bytes));
+    buffer_u32(&entry, UINT32_MAX); /* of any process */
+    put_build_id(&entry, mapping);
+    buffer_u32(&entry, (uint32_t)mapping->build_id_bytes);
+    put_padded_text(&entry, mapping->path, PATH_BYTES_MAX);
+    bool added =
+        !entry.failed && intern_add(writer->build_ids, entry.bytes, entry.size) != INTERN_NONE;
+    buffer_free(&entry);
+    return added ? 0 : -ENOMEM;
+}
+
+static void put_file_identity(struct buffer *out, const struct perfdata_mapping *mapping)
+{
+    if (mapping->build_id_bytes == 0) {
+        buffer_zeros(out, 24); /* device, inode, inode generation */
+        return;
+    }
+    buffer_u32(out, (uint32_t)mapping->build_id_bytes);
+    put_build_id(out, mapping);
+}
+
+int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    bool has_build_id = mapping->build_id_bytes != 0;
+    if (mapping->build_id_bytes > BUILD_ID_BYTES)
+        return -EINVAL;
+    if (has_build_id && (writer->err = remember_build_id(writer, mapping)) != 0)
+        return writer->err;
+    struct buffer *out = &writer->pending;
+    size_t start =
+        begin_record(writer, RECORD_MMAP2, MISC_USER | (has_build_id ? MISC_MMAP_BUILD_ID : 0));
+    buffer_u32(out, mapping->pid);
+    buffer_u32(out, mapping->tid);
+    buffer_u64(out, mapping->start_avma);
+    buffer_u64(out, mapping->bytes);
+    buffer_u64(out, mapping->file_offset);
+    put_file_identity(out, mapping);
+    buffer_u32(out, mapping->protection);
+    buffer_u32(out, 2); /* flags: MAP_PRIVATE, as program files are mapped */
+    put_padded_text(out, mapping->path, PATH_BYTES_MAX);
+    return end_with_trailer(writer, start,
+                            (struct trailer){mapping->pid, mapping->tid, mapping->time_ns});
+}
+
+static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
+{
+    if (time_ns < writer->first_sample_ns)
+        writer->first_sample_ns = time_ns;
+    if (time_ns > writer->last_sample_ns)
+        writer->last_sample_ns = time_ns;
+}
+
+int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    if (sample->frame_count == 0)
+        return -EINVAL;
+    size_t frame_count = sample->frame_count < FRAMES_MAX ? sample->frame_count : FRAMES_MAX;
+    struct buffer *out = &writer->pending;
+    size_t start = begin_record(writer, RECORD_SAMPLE, MISC_USER);
+    buffer_u64(out, WRITER_EVENT_ID);
+    buffer_u64(out, sample->frames[0]);
+    buffer_u32(out, sample->pid);
+    buffer_u32(out, sample->tid);
+    buffer_u64(out, sample->time_ns);
+    buffer_u64(out, sample->weight_ns);
+    buffer_u64(out, frame_count + 1);
+    buffer_u64(out, PERFDATA_CONTEXT_USER);
+    for (size_t i = 0; i < frame_count; i++)
+        buffer_u64(out, sample->frames[i]);
+    note_sample_time(writer, sample->time_ns);
+    return end_record(writer, start);
+}
+
+/* LOST_SAMPLES rather than LOST: perf prints their sum as "Total Lost Samples". */
+int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    size_t start = begin_record(writer, RECORD_LOST_SAMPLES, 0);
+    buffer_u64(&writer->pending, count);
+    return end_with_trailer(writer, start, (struct trailer){.time_ns = time_ns});
+}
+
+int perfdata_write_round(struct perfdata_writer *writer)
+{
+    int err = check_open(writer);
+    return err ? err : end_record(writer, begin_record(writer, RECORD_FINISHED_ROUND, 0));
+}
+
+int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes,
+                         size_t size)
+{
+    int err = check_open(writer);
+    if (err)
+        return err;
+    if (bit < FEATURE_PRIVATE_MIN || bit >= HEADER_FEATURE_BITS)
+        return -EINVAL;
+    struct private_feature *feature = NULL;
+    for (size_t i = 0; i < writer->feature_count; i++)
+        if (writer->features[i].bit == bit)
+            feature = &writer->features[i];
+    if (!feature)
+        feature = ARRAY_PUSH(writer->features, writer->feature_count, writer->feature_capacity);
+    if (!feature)
+        return -ENOMEM;
+    feature->bit = bit;
+    buffer_clear(&feature->payload);
+    buffer_append(&feature->payload, bytes, size);
+    return feature->payload.failed ? -ENOMEM : 0;
+}
+
+/* The bits are written last and at once: until then the file is one without features. */
+int perfdata_finish(struct perfdata_writer *writer)
+{
+    int err = perfdata_checkpoint(writer);
+    if (err)
+        return err;
+    struct buffer features = {0}, words = {0};
+    uint64_t bits[HEADER_FEATURE_BITS / 64] = {0};
+    writer_put_features(&features, writer, writer->end, bits);
+    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
+        buffer_u64(&words, bits[i]);
+    err = features.failed || words.failed ? -ENOMEM : 0;
+    if (err == 0)
+        err = io_pwrite(writer->fd, features.bytes, features.size, writer->end);
+    if (err == 0)
+        err = io_pwrite(writer->fd, words.bytes, words.size, HEADER_AT_FEATURES);
+    buffer_free(&features);
+    buffer_free(&words);
+    writer->err = err;
+    writer->finished = true;
+    return err;
+}
+
+uint64_t perfdata_bytes_written(const struct perfdata_writer *writer)
+{
+    return writer->end + writer->pending.size;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/intern.h"
+#include "perfdata/format.h"
+#include "perfdata/writer.h"
+
+struct private_feature {
+    unsigned bit;
+    struct buffer payload;
+};
+
+struct perfdata_writer {
+    int fd;  /* borrowed */
+    int err; /* sticky */
+    bool finished;
+    struct perfdata_config config;            /* event_name is owned */
+    struct buffer pending;                    /* whole records, not yet on disk */
+    uint64_t end;                             /* of the records on disk: the offset of pending */
+    uint64_t first_sample_ns, last_sample_ns; /* UINT64_MAX, 0: no sample yet */
+    struct intern *build_ids;                 /* entries of the BUILD_ID feature, each once */
+    struct private_feature *features;
+    size_t feature_count, feature_capacity;
+};
+
+enum {
+    WRITER_EVENT_ID = 1, /* the one event's id, wherever an id or identifier is asked for */
+    WRITER_AT_ATTR = HEADER_BYTES,
+    WRITER_AT_IDS = WRITER_AT_ATTR + ATTR_BYTES_WRITTEN + SECTION_BYTES,
+    WRITER_AT_DATA = WRITER_AT_IDS + 8,
+};
+
+/* The file up to its first record. */
+void writer_put_header(struct buffer *out, const struct perfdata_config *config,
+                       uint64_t data_bytes);
+/* A perf_event_attr. */
+void writer_put_attr(struct buffer *out, const struct perfdata_config *config);
+
+/* The feature table, as it stands at file offset `at`, and all payloads; sets the feature bits. */
+void writer_put_features(struct buffer *out, const struct perfdata_writer *writer, uint64_t at,
+                         uint64_t bits[HEADER_FEATURE_BITS / 64]);
