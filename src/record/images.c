@@ -113,8 +113,10 @@ static void write_start(struct collector *collector, struct image *image, bool i
 static void watch_end(struct collector *collector, struct image *image)
 {
     image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
-    if (image->pid_fd < 0)
+    if (image->pid_fd < 0) {
+        image->is_gone = errno == ESRCH; /* ended and reaped between its answer and now */
         return;
+    }
     struct epoll_event event = {.events = EPOLLIN,
                                 .data.u32 = (uint32_t)(image - collector->images)};
     epoll_ctl(collector->end_fd, EPOLL_CTL_ADD, image->pid_fd, &event);
@@ -312,7 +314,9 @@ void images_find_ended(struct collector *collector)
     if (count > 0)
         misses_finish(collector, false);
     for (size_t i = collector->live_count; i-- > 0;) {
-        const struct image *image = &collector->images[collector->live[i]];
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->is_gone && !image->has_ended)
+            end_process(collector, image);
         if (image->has_ended && image->map_requests == 0)
             release(collector, i);
     }
