@@ -12,6 +12,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,6 +120,28 @@ static void the_tree_merges_addresses_and_folds_recursion(void **state)
     profile_free(profile);
 }
 
+/* Addresses that nobody could name would else fill the table with one line each. */
+static void nameless_code_is_one_function_a_module(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    struct report report;
+    for (size_t i = 0; i < profile->func_count; i++) {
+        struct profile_func *f = &profile->funcs[i];
+        bool is_b_or_c = strchr("bc", profile_text(profile, f->name)[0]) != NULL;
+        f->file = PROFILE_NONE;
+        if (is_b_or_c)
+            f->name = profile_string(profile, i % 2 ? "0x1234" : "0xabcd");
+    }
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_string_equal(report_name(profile, report.functions[0].func), "[no name]");
+    assert_int_equal(report.functions[0].self_ns, 36);
+    assert_int_equal(report.functions[0].total_ns, 36);
+    assert_int_equal(report.functions[1].self_ns, 0);
+    report_free(&report);
+    profile_free(profile);
+}
+
 static void samples_without_a_stack_still_count(void **state)
 {
     (void)state;
@@ -183,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_have_self_time_and_count_once_a_stack),
         cmocka_unit_test(the_tree_merges_addresses_and_folds_recursion),
+        cmocka_unit_test(nameless_code_is_one_function_a_module),
         cmocka_unit_test(samples_without_a_stack_still_count),
         cmocka_unit_test(an_empty_profile_is_an_empty_report),
         cmocka_unit_test(a_million_calls_deep_is_no_problem),
