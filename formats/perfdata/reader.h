@@ -78,7 +78,7 @@ void perfdata_reader_close(struct perfdata_reader *reader);
 size_t perfdata_attr_count(const struct perfdata_reader *reader);
 const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, size_t index);
 
-/* 1 and an event, 0 at the end, negative errno when reading failed. File order. */
+/* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
 /* From the first record again. */
 void perfdata_rewind(struct perfdata_reader *reader);

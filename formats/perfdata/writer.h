@@ -9,9 +9,11 @@
  *     …    data: records                        ◀── grows
  *     end  feature table and feature payloads   ◀── perfdata_finish()
  *
- * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned by
- * every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes, a feature
- * that is not private) give -EINVAL and leave the writer as it was.
+ * The first record is a FINISHED_ROUND: perf takes a file without data for a broken one.
+ *
+ * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned
+ * by every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes, a
+ * feature that is not private) give -EINVAL and leave the writer as it was.
  */
 #pragma once
 
@@ -76,8 +78,8 @@ struct perfdata_sample {
     const uint64_t *frames; /* innermost first: PC, then raw return addresses */
     size_t frame_count;     /* at least 1 */
 };
-/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). A record
- * holds 8183 frames: of more, the innermost are kept. */
+/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). A
+ * record holds 8183 frames: of more, the innermost are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns);
@@ -96,8 +98,8 @@ int perfdata_finish(struct perfdata_writer *writer);
 
 uint64_t perfdata_bytes_written(const struct perfdata_writer *writer);
 
-/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant sees
- * a valid file, with or without features). A replaced payload stays in the file as unused bytes; the
- * same bytes again change nothing. fd is opened read-write. */
+/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant
+ * sees a valid file, with or without features). A replaced payload stays in the file as unused
+ * bytes; the same bytes again change nothing. fd is opened read-write. */
 int perfdata_replace_feature(int fd, unsigned bit, const void *bytes, size_t size,
                              struct error *error);
