@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights in ns
- * as period). Crash-safe: the header always describes a valid file; data.size is moved forward at
- * record boundaries by perfdata_checkpoint(), the feature table appears only in perfdata_finish().
+ * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights
+ * in ns as period). Crash-safe: the header always describes a valid file; data.size is moved
+ * forward at record boundaries by perfdata_checkpoint(), the feature table appears only in
+ * perfdata_finish().
  *
  *     0    header: magic, sizes, places, feature bits (zero until finished)
  *     104  attrs, ids
@@ -12,8 +13,8 @@
  * The first record is a FINISHED_ROUND: perf takes a file without data for a broken one.
  *
  * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned
- * by every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes, a
- * feature that is not private) give -EINVAL and leave the writer as it was.
+ * by every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes,
+ * a feature that is not private) give -EINVAL and leave the writer as it was.
  */
 #pragma once
 
@@ -34,18 +35,19 @@ enum {
 };
 
 struct perfdata_config {
-    uint64_t period_ns;       /* nominal */
-    uint64_t start_time_ns;   /* CLOCK_MONOTONIC of the first possible sample */
-    uint64_t start_wall_ns;   /* CLOCK_REALTIME of the same instant */
+    uint64_t period_ns;     /* nominal */
+    uint64_t start_time_ns; /* CLOCK_MONOTONIC of the first possible sample */
+    uint64_t start_wall_ns; /* CLOCK_REALTIME of the same instant */
     bool exclude_kernel;
-    const char *event_name;   /* "cpu-clock:u", … */
-    const char *const *argv;  /* NULL: the command line is left out; borrowed until finish */
+    const char *event_name;  /* "cpu-clock:u", … */
+    const char *const *argv; /* NULL: the command line is left out; borrowed until finish */
 };
 
 struct perfdata_writer; /* opaque */
 
 /* fd: an empty regular file, opened read-write; borrowed. */
-int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perfdata_config *config);
+int perfdata_writer_open(struct perfdata_writer **out, int fd,
+                         const struct perfdata_config *config);
 void perfdata_writer_close(struct perfdata_writer *writer);
 
 /* time_ns 0 sorts before everything. */
@@ -91,7 +93,8 @@ int perfdata_write_round(struct perfdata_writer *writer);
 int perfdata_checkpoint(struct perfdata_writer *writer);
 
 /* A private feature for finish(); the bytes are copied. */
-int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes, size_t size);
+int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes,
+                         size_t size);
 
 /* Flushes and writes the feature table; nothing can be written afterwards. */
 int perfdata_finish(struct perfdata_writer *writer);
