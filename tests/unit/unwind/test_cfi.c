@@ -174,6 +174,22 @@ static void remembered_state_comes_back_whole(void **state)
     unwind_module_close(module);
 }
 
+static void restored_rule_is_the_shared_one(void **state)
+{
+    (void)state;
+    /* The CIE saves rbp at CFA - 16 already; same_value, then restore. */
+    struct buffer frame = {0};
+    struct unwind_module *module;
+    size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8, 0x86, 2));
+    add_fde(&frame, cie, TEXT + 0x100, 0x20, BYTES(0x08, 6, 0x41, 0xc6, 0x41, 0x08, 6, 0x41, 0x06, 6));
+    assert_int_equal(open_module(&module, &frame, NULL), 0);
+    assert_int_equal(rule_at(module, TEXT + 0x100), SP_PLUS(8));
+    assert_int_equal(rule_at(module, TEXT + 0x101), row_rule(ROW_SP, 2, 1));
+    assert_int_equal(rule_at(module, TEXT + 0x102), SP_PLUS(8));
+    assert_int_equal(rule_at(module, TEXT + 0x103), row_rule(ROW_SP, 2, 1));
+    unwind_module_close(module);
+}
+
 static void undefined_return_address_ends_the_stack(void **state)
 {
     (void)state;
@@ -266,6 +282,16 @@ static void rows_past_the_end_of_the_function_are_not_taken(void **state)
     assert_int_equal(rule_at(module, TEXT + 0x11f), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x120), NOTHING);
     assert_int_equal(rule_at(module, TEXT + 0x130), NOTHING);
+    /* advance 8 from 0x11e to 0x126: the range ends with the function. */
+    unwind_module_close(module);
+    module = function_of(BYTES(0x5e, 0x0e, 16, 0x48, 0x0e, 24));
+    struct cfi_walk walk;
+    assert_true(cfi_index_walk(&module->index, &module->index.entries[0], &walk));
+    assert_true(cfi_walk_next(&walk));
+    assert_int_equal(walk.end_svma, TEXT + 0x11e);
+    assert_true(cfi_walk_next(&walk));
+    assert_int_equal(walk.end_svma, TEXT + 0x120);
+    assert_false(cfi_walk_next(&walk));
     unwind_module_close(module);
 }
 
@@ -297,7 +323,8 @@ static void overlapping_functions_are_shared_out(void **state)
     struct buffer frame = {0};
     struct unwind_module *module;
     size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
-    add_fde(&frame, cie, TEXT + 0x100, 0x40, BYTES(0x0e, 16));
+    /* 16 bytes, from 0x118 on 40: but by then it is the other's. */
+    add_fde(&frame, cie, TEXT + 0x100, 0x40, BYTES(0x0e, 16, 0x58, 0x0e, 40));
     add_fde(&frame, cie, TEXT + 0x110, 0x10, BYTES(0x0e, 24)); /* starts later: has it from there */
     add_fde(&frame, cie, TEXT + 0x110, 0x20, BYTES(0x0e, 32)); /* starts there too: is second */
     assert_int_equal(open_module(&module, &frame, NULL), 0);
@@ -518,6 +545,7 @@ int main(void)
         cmocka_unit_test(all_ways_to_state_the_cfa),
         cmocka_unit_test(all_ways_to_state_the_saved_fp),
         cmocka_unit_test(remembered_state_comes_back_whole),
+        cmocka_unit_test(restored_rule_is_the_shared_one),
         cmocka_unit_test(undefined_return_address_ends_the_stack),
         cmocka_unit_test(expressions_of_known_shape_become_rows),
         cmocka_unit_test(signal_frame_of_the_restorer_becomes_a_row),
