@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real processes, stopped at a known depth; their registers and stack are copied and unwound. The truth
- * is what the program noted itself, through __builtin_return_address() in each of its functions.
+ * Real processes, stopped at a known depth; their registers and stack are copied and unwound. The
+ * truth is what the program noted itself, through __builtin_return_address() in each of its
+ * functions.
  */
 #include "cfi_bytes.h"
 #include "tracee.h"
@@ -109,7 +110,8 @@ static void stack_of_depth(int depth)
     struct offline_result result = unwind(&c, frames, FRAMES_MAX);
     assert_int_equal(result.end, OFFLINE_ROOT);
     assert_int_equal(c.note_count, depth);
-    /* In libc: raise() and what it calls; then the innermost descend(), whose own PC is not noted. */
+    /* In libc: raise() and what it calls; then the innermost descend(), whose own PC is not noted.
+     */
     size_t first = index_of(frames, result.frame_count, c.notes[depth - 1]);
     assert_in_range(first, 2, 5);
     assert_true(result.frame_count >= first + (size_t)depth + 2);
@@ -200,7 +202,8 @@ static void innermost_pc_is_kept_even_when_it_is_nowhere(void **state)
     release(&c);
 }
 
-/* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code. */
+/* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code.
+ */
 static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
 {
     (void)state;
@@ -258,9 +261,11 @@ static void complex_frame_gets_the_registers_that_frames_below_saved(void **stat
     struct offline_mapping mapping = made_up_module();
     /* Two frames of the first function; the second one's saved rbx is the one that counts. */
     const uint64_t words[12] = {
-        0xbad,  TEXT + 0x110, /* 0x7000: rbx, return address */
-        0x7040, TEXT + 0x210, /* 0x7010: rbx, return address: into the complex one */
-        [8] = TEXT + 0x410,   /* 0x7040: what rbx points to: its return address */
+        0xbad,
+        TEXT + 0x110, /* 0x7000: rbx, return address */
+        0x7040,
+        TEXT + 0x210,       /* 0x7010: rbx, return address: into the complex one */
+        [8] = TEXT + 0x410, /* 0x7040: what rbx points to: its return address */
     };
     struct stack_view stack = {0x7000, 0x7060, (const uint8_t *)words};
     struct full_regs regs = made_up_regs(TEXT + 0x100, 0x7000);
