@@ -157,7 +157,9 @@ static void all_ways_to_state_the_saved_fp(void **state)
     /* At CFA - 8 * 254 the byte is used up; 255 means *(FP), which has an expression. */
     assert_int_equal(rule_of(BYTES(0x86, 0xfe, 1)), row_rule(ROW_SP, 254, 1));
     assert_int_equal(row_kind(rule_of(BYTES(0x86, 0xff, 1))), ROW_COMPLEX);
-    assert_int_equal(rule_of(BYTES(0x10, 6, 2, 0x76, 0)), row_rule(ROW_SP, ROW_FP_AT_FP, 1));
+    assert_int_equal(rule_of(BYTES(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0)),
+                     row_rule_deref(ROW_FP_DEREF, ROW_FP_AT_FP, -1, 0));
+    assert_int_equal(rule_of(BYTES(0x10, 6, 2, 0x76, 0)), same); /* what gcc leaves before `ret` */
     assert_int_equal(row_kind(rule_of(BYTES(0x10, 6, 2, 0x76, 8))), ROW_COMPLEX);
     assert_int_equal(rule_of(BYTES(0x83, 2, 0x8c, 3)), same); /* rbx and r12 are of no interest */
 }
