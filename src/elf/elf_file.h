@@ -35,7 +35,7 @@ struct elf_section {
 
 struct elf_file; /* opaque */
 
-/* fd is read, not kept. -ENOEXEC: not an ELF file that we read. */
+/* fd is not kept, but duplicated until elf_close(). -ENOEXEC: not an ELF file that we read. */
 int elf_open(struct elf_file **out, int fd, struct error *error);
 /* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);

@@ -68,8 +68,8 @@ static void *collector_thread(void *argument)
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
         bool wrote = run_round(collector);
-        if (collector->doorbell != doorbell)
-            wait_ns = ROUND_MIN_NS; /* something starts: look again soon */
+        if (collector->doorbell != doorbell || collector->miss_count > 0)
+            wait_ns = ROUND_MIN_NS; /* something starts, and copies fill rings quickly */
         else if (wait_ns < busy_ns)
             wait_ns = wait_ns * 2 < busy_ns ? wait_ns * 2 : busy_ns;
         else
@@ -120,8 +120,8 @@ static void finish_maps(struct collector *collector)
     for (int i = 0; i < 200; i++) {
         maps_take(collector);
         uint32_t requests = 0;
-        for (uint32_t j = 0; j < SESSION_PROCESSES; j++)
-            requests += collector->images[j].in_use ? collector->images[j].map_requests : 0;
+        for (size_t j = 0; j < collector->live_count; j++)
+            requests += collector->images[collector->live[j]].map_requests;
         if (requests == 0)
             return;
         struct timespec wait = {.tv_nsec = 1000000};
@@ -140,13 +140,15 @@ void collector_stop(struct collector *collector)
     finish_maps(collector);
     run_round(collector);
     store_release(&collector->session->tables->header.stop, 1);
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
-        if (collector->images[i].in_use && !collector->images[i].has_ended) {
-            struct image *image = &collector->images[i];
-            images_add_not_followed(collector, image->pid, image->name,
-                                    "still running when the command ended");
-            image_end(collector, image, collector->round_ns);
-        }
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->has_ended)
+            continue;
+        images_add_not_followed(collector, image->pid, image->name,
+                                "still running when the command ended");
+        image_end(collector, image, collector->round_ns);
+    }
+    misses_finish(collector, true);
 }
 
 /* Time below a bucket's upper bound, for the share of samples that is asked for. */

@@ -32,7 +32,8 @@
 
 struct image {
     bool in_use;
-    bool has_ended;
+    bool is_gone;   /* the process could not be watched any more */
+    bool has_ended; /* settled; what remains is the slot, until no map is under way */
     pid_t pid, parent_pid;
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
@@ -41,10 +42,12 @@ struct image {
     uint64_t start_ns;
     uint64_t start_cpu_ns;  /* CPU of the pid when this image's sampler started */
     uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
+    uint64_t waiting_ns;    /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
     struct image_map *map;  /* NULL until the first one */
     uint32_t map_requests;  /* not answered yet */
     uint64_t map_wanted_ns; /* of the newest request */
+    uint64_t map_pause_ns;  /* before the next one: grows while maps bring nothing new */
     uint64_t checked_ns;    /* when tracer and names were last looked at */
 };
 
@@ -56,16 +59,15 @@ struct thread_view {
     char name[16];
     uint64_t name_due_ns, name_wait_ns;
     uint64_t start_ns;
-    bool was_lost_told;
-    uint64_t lost_told_ns; /* lost weight that is in the file already */
     struct thread_slot counted; /* counters already in the summary */
 };
 
-/* A sample that waits for a map. */
+/* A record that waits for a map. */
 struct miss {
     uint32_t image; /* index */
     pid_t tid;
     uint64_t time_ns;
+    uint64_t weight_ns;
     size_t record_offset; /* in the collector's miss_bytes */
     size_t record_bytes;
 };
@@ -87,6 +89,8 @@ struct collector {
 
     pid_t root_pid;
     struct image images[SESSION_PROCESSES]; /* index = process slot */
+    uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
+    size_t live_count;
     struct thread_view threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
@@ -98,7 +102,6 @@ struct collector {
     uint64_t round_ns; /* time of this round */
     uint64_t last_checkpoint_ns;
     uint64_t wrote_since_round;
-    uint64_t ended_cpu_ns; /* of pids that are gone, followed or recognised */
     uint64_t handler_ticks[HANDLER_BUCKETS];
     uint64_t handler_max_ticks;
     uint8_t *scratch; /* one record, copied out of shared memory */
@@ -148,15 +151,20 @@ struct decoded {
     enum record_cut cut;  /* when it is not */
 };
 void stack_write(struct collector *collector, const struct decoded *sample);
+/* A RECORD_STACK or RECORD_CHECK as it came from the ring. */
+void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
+                const uint8_t *record, size_t bytes);
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 
 /* misses.c */
 void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
               const uint8_t *record, size_t bytes);
-/* Finishes those whose image has a map that is new enough; all of them when `force`. */
+/* Finishes those whose image has a map that is new enough, or gets no other; all when `force`. */
 void misses_finish(struct collector *collector, bool force);
-void miss_check(struct collector *collector, struct image *image, const uint8_t *record);
+/* Unwinds a RECORD_CHECK again and compares. */
+void miss_check(struct collector *collector, const struct image *image, const uint8_t *record,
+                size_t bytes);
 
 /* settle.c */
 void settle_start(struct collector *collector, struct image *image, const struct image *before);

@@ -2,7 +2,6 @@
 #include "record/compiler.h"
 
 #include "base/array.h"
-#include "record/proc.h"
 #include "record/ticks.h"
 #include "wire/atomic.h"
 
@@ -17,12 +16,14 @@
 #include <unistd.h>
 
 /* While new modules are compiled, what is there is published this often. */
-#define PUBLISH_INTERVAL_NS 3000000
+#define PUBLISH_INTERVAL_NS 1000000
 
 struct job {
     pid_t pid;
     uint32_t slot;
     char *path; /* a file to compile ahead; NULL: a process */
+    struct proc_maps mappings; /* empty: to be read */
+    uint64_t read_ns;
 };
 
 struct compiler {
@@ -55,6 +56,8 @@ void image_map_free(struct image_map *map)
 static bool describe_mapping(const struct image_mapping *mapping, struct wire_module *wire)
 {
     const struct known_module *module = mapping->module;
+    if (mapping->is_pending)
+        return false;
     *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     if (!module)
         return true;
@@ -79,8 +82,7 @@ static void publish(struct compiler *compiler, const struct image_map *map)
     store_release(&verdict->generation, next); /* publishes the map and its count */
 }
 
-static int add_mapping(struct compiler *compiler, struct image_map *map, pid_t pid,
-                       struct proc_mapping *from, bool *is_new)
+static int add_mapping(struct image_map *map, struct proc_mapping *from)
 {
     struct image_mapping *mapping = ARRAY_PUSH(map->mappings, map->count, map->capacity);
     if (!mapping)
@@ -88,20 +90,50 @@ static int add_mapping(struct compiler *compiler, struct image_map *map, pid_t p
     mapping->start_avma = from->start_avma;
     mapping->end_avma = from->end_avma;
     mapping->file_offset = from->file_offset;
+    mapping->inode = from->inode;
     mapping->path = from->path;
     from->path = NULL;
-    *is_new = false;
     bool is_file = mapping->path[0] == '/' && strncmp(mapping->path, "//", 2) != 0;
-    if (!is_file && strcmp(mapping->path, "[vdso]") != 0)
-        return 0;
-    struct known_module *module =
-        module_store_get(compiler->store, pid, mapping->path, from->inode, is_new);
+    mapping->is_pending = is_file || strcmp(mapping->path, "[vdso]") == 0;
+    return 0;
+}
+
+/* Finds or compiles the module behind a mapping. */
+static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapping, pid_t pid)
+{
+    const struct known_module *module =
+        module_store_get(compiler->store, pid, mapping->path, mapping->inode);
+    mapping->is_pending = false;
     if (!module)
         return -ENOMEM;
     if (module->elf && elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset,
                                      &mapping->bias) == 0)
         mapping->module = module;
     return 0;
+}
+
+/* What is known already first, so that a process whose libraries are new has rows for the others. */
+static int resolve_mappings(struct compiler *compiler, struct image_map *map, pid_t pid)
+{
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < map->count; i++) {
+        struct image_mapping *mapping = &map->mappings[i];
+        if (mapping->is_pending &&
+            module_store_knows(compiler->store, mapping->path, mapping->inode))
+            err = resolve_mapping(compiler, mapping, pid);
+    }
+    publish(compiler, map);
+    uint64_t published_ns = monotonic_ns();
+    for (size_t i = 0; err == 0 && i < map->count; i++) {
+        if (!map->mappings[i].is_pending)
+            continue;
+        err = resolve_mapping(compiler, &map->mappings[i], pid);
+        if (monotonic_ns() - published_ns > PUBLISH_INTERVAL_NS) {
+            publish(compiler, map);
+            published_ns = monotonic_ns();
+        }
+    }
+    return err;
 }
 
 static int make_offline(struct image_map *map)
@@ -119,33 +151,26 @@ static int make_offline(struct image_map *map)
     return 0;
 }
 
-static int fill_map(struct compiler *compiler, struct image_map *map, pid_t pid)
+static int fill_map(struct compiler *compiler, struct image_map *map, struct job *job)
 {
-    struct proc_maps maps = {0};
-    int err = proc_maps_read(&maps, pid);
-    map->is_gone = err != 0 || maps.count == 0;
-    uint64_t published_ns = monotonic_ns();
-    for (size_t i = 0; err == 0 && i < maps.count; i++) {
-        bool is_new;
-        err = add_mapping(compiler, map, pid, &maps.mappings[i], &is_new);
-        if (err == 0 && is_new && monotonic_ns() - published_ns > PUBLISH_INTERVAL_NS) {
-            publish(compiler, map);
-            published_ns = monotonic_ns();
-        }
-    }
-    proc_maps_free(&maps);
+    int err = job->mappings.count ? 0 : proc_maps_read(&job->mappings, job->pid);
+    map->is_gone = err != 0 || job->mappings.count == 0;
+    for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
+        err = add_mapping(map, &job->mappings.mappings[i]);
+    if (err == 0 && !map->is_gone)
+        err = resolve_mappings(compiler, map, job->pid);
     return err ? err : make_offline(map);
 }
 
-static struct image_map *make_map(struct compiler *compiler, const struct job *job)
+static struct image_map *make_map(struct compiler *compiler, struct job *job)
 {
     struct image_map *map = calloc(1, sizeof(*map));
     if (!map)
         return NULL;
     map->slot = job->slot;
-    map->read_ns = monotonic_ns();
+    map->read_ns = job->mappings.count ? job->read_ns : monotonic_ns();
     map->unload_count = load_acquire(&compiler->session->rings->processes[job->slot].unload_count);
-    if (fill_map(compiler, map, job->pid) != 0)
+    if (fill_map(compiler, map, job) != 0)
         map->is_gone = true;
     if (!map->is_gone)
         publish(compiler, map);
@@ -156,10 +181,9 @@ static struct image_map *make_map(struct compiler *compiler, const struct job *j
 static void prepare_file(struct compiler *compiler, const char *path)
 {
     struct stat status;
-    bool is_new;
     char *real = realpath(path, NULL);
     if (real && stat(real, &status) == 0)
-        module_store_get(compiler->store, getpid(), real, status.st_ino, &is_new);
+        module_store_get(compiler->store, getpid(), real, status.st_ino);
     free(real);
 }
 
@@ -190,6 +214,12 @@ static void run_job(struct compiler *compiler, struct job *job)
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+static void free_job(struct job *job)
+{
+    free(job->path);
+    proc_maps_free(&job->mappings);
+}
+
 static void *compiler_thread(void *argument)
 {
     struct compiler *compiler = argument;
@@ -204,7 +234,7 @@ static void *compiler_thread(void *argument)
         memmove(compiler->jobs, compiler->jobs + 1, compiler->job_count * sizeof(job));
         pthread_mutex_unlock(&compiler->lock);
         run_job(compiler, &job);
-        free(job.path);
+        free_job(&job);
         pthread_mutex_lock(&compiler->lock);
     }
     pthread_mutex_unlock(&compiler->lock);
@@ -241,7 +271,7 @@ void compiler_stop(struct compiler *compiler)
     pthread_mutex_unlock(&compiler->lock);
     pthread_join(compiler->thread, NULL);
     for (size_t i = 0; i < compiler->job_count; i++)
-        free(compiler->jobs[i].path);
+        free_job(&compiler->jobs[i]);
     free(compiler->jobs);
     for (size_t i = 0; i < compiler->done_count; i++)
         image_map_free(compiler->done[i]);
@@ -252,21 +282,27 @@ void compiler_stop(struct compiler *compiler)
     free(compiler);
 }
 
-static void add_job(struct compiler *compiler, const struct job *job)
+static void add_job(struct compiler *compiler, struct job *job)
 {
     pthread_mutex_lock(&compiler->lock);
     struct job *place = ARRAY_PUSH(compiler->jobs, compiler->job_count, compiler->job_capacity);
     if (place)
         *place = *job;
     else
-        free(job->path);
+        free_job(job);
     pthread_cond_signal(&compiler->wakeup);
     pthread_mutex_unlock(&compiler->lock);
 }
 
-void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot)
+void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
+                      struct proc_maps *mappings, uint64_t read_ns)
 {
-    add_job(compiler, &(struct job){.pid = pid, .slot = slot});
+    struct job job = {.pid = pid, .slot = slot, .read_ns = read_ns};
+    if (mappings) {
+        job.mappings = *mappings;
+        *mappings = (struct proc_maps){0};
+    }
+    add_job(compiler, &job);
 }
 
 void compiler_prepare(struct compiler *compiler, const char *path)

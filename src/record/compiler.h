@@ -8,12 +8,15 @@
 
 #include "base/error.h"
 #include "record/modules.h"
+#include "record/proc.h"
 #include "record/session.h"
 #include "unwind/offline.h"
 
 struct image_mapping {
     uint64_t start_avma, end_avma, file_offset;
     uint64_t bias;
+    uint64_t inode;
+    bool is_pending; /* its module has not been looked at: while the map is being made */
     const struct known_module *module; /* NULL: anonymous memory */
     char *path;
 };
@@ -37,8 +40,10 @@ int compiler_start(struct compiler **out, struct session *session, struct error 
 /* Ends the thread and frees all modules: maps that it handed out must be freed before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Asks for a fresh map of the process in this slot. Every request is answered by one map. */
-void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot);
+/* Asks for a map of the process in this slot; every request is answered by one. mappings: as they were at
+ * read_ns, taken over by the compiler; NULL: read them when it gets to it. */
+void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
+                      struct proc_maps *mappings, uint64_t read_ns);
 /* Compiles a file ahead, before any process maps it. */
 void compiler_prepare(struct compiler *compiler, const char *path);
 /* The next finished map, or NULL; the caller owns it. */

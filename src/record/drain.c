@@ -14,72 +14,6 @@
 #define NAME_FIRST_NS 5000000
 #define NAME_FACTOR 8
 
-static enum record_cut cut_of(enum walk_end end)
-{
-    switch ((int)end) {
-    case WALK_UNKNOWN:
-        return RECORD_CUT_UNMAPPED;
-    case WALK_FOREIGN:
-        return RECORD_CUT_FOREIGN;
-    case WALK_TOO_LONG:
-        return RECORD_CUT_DEEP;
-    default:
-        return RECORD_CUT_NO_CFI;
-    }
-}
-
-static void take_stack(struct collector *collector, const struct thread_view *thread,
-                       const struct record_header *header, uint64_t time_ns)
-{
-    struct record_stack stack;
-    const uint8_t *record = collector->scratch;
-    size_t fixed = sizeof(*header) + sizeof(stack);
-    if (header->bytes < fixed)
-        return;
-    memcpy(&stack, record + sizeof(*header), sizeof(stack));
-    if (stack.frame_count > RECORD_FRAMES_MAX || header->bytes != fixed + 8 * stack.frame_count)
-        return;
-    struct decoded sample = {
-        .image = thread->image,
-        .tid = thread->tid,
-        .time_ns = time_ns,
-        .weight_ns = header->weight_ns,
-        .frames = (const uint64_t *)(const void *)(record + fixed),
-        .frame_count = stack.frame_count,
-        .dropped = stack.dropped,
-        .flags = header->flags,
-        .is_complete = stack.end == WALK_ROOT,
-        .cut = cut_of(stack.end),
-    };
-    stack_write(collector, &sample);
-}
-
-static void take_check(struct collector *collector, const struct thread_view *thread,
-                       const struct record_header *header, uint64_t time_ns)
-{
-    struct record_stack stack;
-    const uint8_t *record = collector->scratch;
-    size_t fixed = sizeof(*header) + sizeof(stack) + sizeof(struct record_copy);
-    if (header->bytes < fixed)
-        return;
-    memcpy(&stack, record + sizeof(*header), sizeof(stack));
-    if (stack.frame_count > RECORD_FRAMES_MAX || header->bytes < fixed + 8 * stack.frame_count)
-        return;
-    struct decoded sample = {
-        .image = thread->image,
-        .tid = thread->tid,
-        .time_ns = time_ns,
-        .weight_ns = header->weight_ns,
-        .frames = (const uint64_t *)(const void *)(record + fixed),
-        .frame_count = stack.frame_count,
-        .flags = header->flags,
-        .is_complete = stack.end == WALK_ROOT,
-        .cut = cut_of(stack.end),
-    };
-    stack_write(collector, &sample);
-    miss_check(collector, thread->image, record);
-}
-
 static void set_name(struct collector *collector, struct thread_view *thread, const char name[16],
                      uint64_t time_ns)
 {
@@ -119,6 +53,18 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     collector->wrote_since_round++;
 }
 
+/* A first map is on its way, or the target could not walk: later. */
+static void take_sample(struct collector *collector, const struct thread_view *thread,
+                        const struct record_header *header, uint64_t time_ns)
+{
+    struct image *image = thread->image;
+    bool needs_first_map = !image->map && image->map_requests > 0;
+    if (header->kind == RECORD_COPY || needs_first_map)
+        miss_add(collector, image, thread->tid, time_ns, collector->scratch, header->bytes);
+    else
+        stack_take(collector, image, thread->tid, time_ns, collector->scratch, header->bytes);
+}
+
 /* One second more than the wall clock: nothing a thread does can weigh more. */
 static bool is_sane(const struct collector *collector, const struct record_header *header)
 {
@@ -138,13 +84,9 @@ static void take_record(struct collector *collector, struct thread_view *thread,
     }
     switch (header->kind) {
     case RECORD_STACK:
-        take_stack(collector, thread, header, time_ns);
-        break;
-    case RECORD_COPY:
-        miss_add(collector, thread->image, thread->tid, time_ns, collector->scratch, header->bytes);
-        break;
     case RECORD_CHECK:
-        take_check(collector, thread, header, time_ns);
+    case RECORD_COPY:
+        take_sample(collector, thread, header, time_ns);
         break;
     case RECORD_EXIT:
         take_exit(collector, thread, header, time_ns);

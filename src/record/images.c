@@ -21,9 +21,11 @@
 
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
-        if (collector->images[i].in_use && collector->images[i].pid == pid)
-            return &collector->images[i];
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->pid == pid && !image->has_ended)
+            return image;
+    }
     return NULL;
 }
 
@@ -111,8 +113,10 @@ static void write_start(struct collector *collector, struct image *image, bool i
 static void watch_end(struct collector *collector, struct image *image)
 {
     image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
-    if (image->pid_fd < 0)
+    if (image->pid_fd < 0) {
+        image->is_gone = errno == ESRCH; /* ended and reaped between its answer and now */
         return;
+    }
     struct epoll_event event = {.events = EPOLLIN,
                                 .data.u32 = (uint32_t)(image - collector->images)};
     epoll_ctl(collector->end_fd, EPOLL_CTL_ADD, image->pid_fd, &event);
@@ -140,9 +144,74 @@ static void fill_image(struct collector *collector, struct image *image,
         .start_cpu_ns = slot->start_cpu_ns,
         .last_cpu_ns = slot->start_cpu_ns,
     };
+    collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
     image->checked_ns = collector->round_ns;
+}
+
+void image_want_map(struct collector *collector, struct image *image)
+{
+    if (image->engine == ENGINE_NONE || image->has_ended)
+        return;
+    image->map_requests++;
+    image->map_wanted_ns = monotonic_ns();
+    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images), NULL,
+                     0);
+}
+
+/* Read while the process waits for its answer: it may be gone before anybody else could. */
+static void want_first_map(struct collector *collector, struct image *image,
+                           struct proc_maps *mappings)
+{
+    image->map_requests++;
+    image->map_wanted_ns = image->start_ns;
+    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images),
+                     mappings, image->start_ns);
+}
+
+static void drain_image(struct collector *collector, const struct image *image)
+{
+    for (size_t i = collector->active_count; i-- > 0;) {
+        uint32_t index = collector->active[i];
+        if (collector->threads[index].image == image)
+            drain_thread(collector, index);
+    }
+}
+
+/* Its rings are empty afterwards. Samples that wait for a map, and the slot itself, remain until no map is
+ * under way (the compiler would publish it to the wrong process). */
+void image_end(struct collector *collector, struct image *image, uint64_t end_ns)
+{
+    if (image->has_ended)
+        return;
+    image->has_ended = true;
+    drain_image(collector, image);
+    const struct process_slot *slot =
+        &collector->session->rings->processes[image - collector->images];
+    collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
+    collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
+    settle_end(collector, image, end_ns);
+    arm_close(&image->armed);
+    if (image->pid_fd >= 0)
+        close(image->pid_fd);
+    image->pid_fd = -1;
+}
+
+/* Tells the process; false: it did not wait so long. */
+static bool reply(struct collector *collector, uint32_t index, enum engine engine)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
+    const struct image *image = &collector->images[index];
+    clear_map(collector, index);
+    verdict->pid = (uint32_t)image->pid;
+    verdict->engine = engine;
+    bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
+    if (waited)
+        arm_enable(&image->armed);
+    wake(&slot->state);
+    return waited;
 }
 
 static void answer(struct collector *collector, uint32_t index)
@@ -152,6 +221,7 @@ static void answer(struct collector *collector, uint32_t index)
     if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
         return;
     struct process_slot request = *slot;
+    struct proc_maps mappings = {0};
     request.executable[sizeof(request.executable) - 1] = '\0';
     struct image *before = image_of_pid(collector, (pid_t)request.pid);
     if (before)
@@ -159,18 +229,13 @@ static void answer(struct collector *collector, uint32_t index)
     fill_image(collector, image, &request);
     const char *reason = refusal(&request, image->pid);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
-    clear_map(collector, index);
-    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
-    verdict->pid = request.pid;
-    verdict->engine = image->engine;
-    if (swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED)) {
-        arm_enable(&image->armed);
-    } else {
+    if (!reason)
+        proc_maps_read(&mappings, image->pid);
+    if (!reply(collector, index, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
     }
-    wake(&slot->state);
     watch_end(collector, image);
     write_start(collector, image, before != NULL);
     settle_start(collector, image, before);
@@ -178,7 +243,8 @@ static void answer(struct collector *collector, uint32_t index)
     if (reason)
         images_add_not_followed(collector, image->pid, image->name, reason);
     else
-        image_want_map(collector, image);
+        want_first_map(collector, image, &mappings);
+    proc_maps_free(&mappings);
 }
 
 static void take_withdrawn(struct collector *collector, uint32_t index)
@@ -210,50 +276,30 @@ void images_answer(struct collector *collector)
     }
 }
 
-void image_want_map(struct collector *collector, struct image *image)
+static void release(struct collector *collector, size_t live_index)
 {
-    if (image->engine == ENGINE_NONE || image->has_ended)
-        return;
-    image->map_requests++;
-    image->map_wanted_ns = monotonic_ns();
-    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images));
-}
-
-static void drain_image(struct collector *collector, const struct image *image)
-{
-    for (size_t i = collector->active_count; i-- > 0;) {
-        uint32_t index = collector->active[i];
-        if (collector->threads[index].image == image)
-            drain_thread(collector, index);
-    }
-}
-
-/* Everything it wrote is in the file afterwards; its slot is free for others once no map is under way
- * (the compiler would publish it to the wrong process). */
-void image_end(struct collector *collector, struct image *image, uint64_t end_ns)
-{
-    if (image->has_ended)
-        return;
-    image->has_ended = true;
-    drain_image(collector, image);
-    misses_finish(collector, true);
-    const struct process_slot *slot =
-        &collector->session->rings->processes[image - collector->images];
-    collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
-    collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
-    settle_end(collector, image, end_ns);
-    arm_close(&image->armed);
-    if (image->pid_fd >= 0)
-        close(image->pid_fd);
-    image->pid_fd = -1;
-}
-
-static void release(struct collector *collector, uint32_t index)
-{
+    uint32_t index = collector->live[live_index];
+    collector->live[live_index] = collector->live[--collector->live_count];
     struct image *image = &collector->images[index];
     image_map_free(image->map);
     *image = (struct image){.pid_fd = -1};
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
+}
+
+static void end_process(struct collector *collector, struct image *image)
+{
+    uint64_t cpu_ns = proc_cpu_ns(image->pid);
+    if (cpu_ns > image->last_cpu_ns)
+        image->last_cpu_ns = cpu_ns;
+    image_end(collector, image, collector->round_ns);
+    struct perfdata_task task = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)image->pid,
+        .parent_pid = (uint32_t)image->parent_pid,
+        .parent_tid = (uint32_t)image->parent_pid,
+        .time_ns = collector->round_ns,
+    };
+    perfdata_write_exit(collector->writer, &task);
 }
 
 void images_find_ended(struct collector *collector)
@@ -262,25 +308,18 @@ void images_find_ended(struct collector *collector)
     int count = epoll_wait(collector->end_fd, events, 64, 0);
     for (int i = 0; i < count; i++) {
         struct image *image = &collector->images[events[i].data.u32];
-        if (!image->in_use || image->has_ended)
-            continue;
-        uint64_t cpu_ns = proc_cpu_ns(image->pid);
-        if (cpu_ns > image->last_cpu_ns)
-            image->last_cpu_ns = cpu_ns;
-        image_end(collector, image, collector->round_ns);
-        struct perfdata_task task = {
-            .pid = (uint32_t)image->pid,
-            .tid = (uint32_t)image->pid,
-            .parent_pid = (uint32_t)image->parent_pid,
-            .parent_tid = (uint32_t)image->parent_pid,
-            .time_ns = collector->round_ns,
-        };
-        perfdata_write_exit(collector->writer, &task);
+        if (image->in_use && !image->has_ended)
+            end_process(collector, image);
     }
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
-        if (collector->images[i].in_use && collector->images[i].has_ended &&
-            collector->images[i].map_requests == 0)
+    if (count > 0)
+        misses_finish(collector, false);
+    for (size_t i = collector->live_count; i-- > 0;) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->is_gone && !image->has_ended)
+            end_process(collector, image);
+        if (image->has_ended && image->map_requests == 0)
             release(collector, i);
+    }
 }
 
 /* A debugger that attaches would stop at every SIGTRAP; a library may have been unloaded behind the
@@ -305,7 +344,9 @@ static void check(struct collector *collector, struct image *image)
 
 void images_check(struct collector *collector)
 {
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
-        if (collector->images[i].in_use && !collector->images[i].has_ended)
-            check(collector, &collector->images[i]);
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (!image->has_ended)
+            check(collector, image);
+    }
 }

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#define PAUSE_MIN_NS 5000000
+#define PAUSE_MAX_NS 1000000000
+
 const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
 {
     size_t low = 0;
@@ -67,14 +70,29 @@ static bool had_mapping(const struct image_map *old, const struct image_mapping 
 }
 
 /* When a mapping came is not known exactly: after the last map that lacked it was read. */
-static void write_new_mappings(struct collector *collector, const struct image *image,
+static bool write_new_mappings(struct collector *collector, const struct image *image,
                                const struct image_map *map)
 {
     const struct image_map *old = image->map;
     uint64_t time_ns = old ? old->read_ns + 1 : image->start_ns;
-    for (size_t i = 0; i < map->count; i++)
-        if (!had_mapping(old, &map->mappings[i]))
-            write_mapping(collector, image, &map->mappings[i], time_ns);
+    bool found = false;
+    for (size_t i = 0; i < map->count; i++) {
+        if (had_mapping(old, &map->mappings[i]))
+            continue;
+        write_mapping(collector, image, &map->mappings[i], time_ns);
+        found = true;
+    }
+    return found;
+}
+
+/* A program that jumps into nowhere all the time must not make us read its map all the time. */
+static void set_pause(struct image *image, bool was_fruitful)
+{
+    image->map_pause_ns *= 2;
+    if (was_fruitful || image->map_pause_ns < PAUSE_MIN_NS)
+        image->map_pause_ns = PAUSE_MIN_NS;
+    if (image->map_pause_ns > PAUSE_MAX_NS)
+        image->map_pause_ns = PAUSE_MAX_NS;
 }
 
 static void take(struct collector *collector, struct image_map *map)
@@ -89,7 +107,7 @@ static void take(struct collector *collector, struct image_map *map)
         image_map_free(map);
         return;
     }
-    write_new_mappings(collector, image, map);
+    set_pause(image, write_new_mappings(collector, image, map));
     if (!image->map && collector->summary->tables_ready_ns == 0)
         collector->summary->tables_ready_ns = map->ready_ns - image->start_ns;
     image_map_free(image->map);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that the target could not walk: kept until the image has a map at least as new as they are,
- * then finished by the offline unwinder.
+ * Samples that need the image's map: those that the target could not walk, finished here by the offline
+ * unwinder, and those that were walked before the collector had the map. Kept until the image has a map
+ * at least as new as they are.
  */
 #include "record/collector.h"
 
@@ -83,7 +84,8 @@ static void note_module(struct collector *collector, const struct image *image, 
         summary->worst_module.misses++;
 }
 
-static void finish(struct collector *collector, struct image *image, const struct miss *miss)
+static void finish_copy(struct collector *collector, struct image *image,
+                        const struct miss *miss)
 {
     struct copied from;
     if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from))
@@ -109,16 +111,20 @@ static void finish(struct collector *collector, struct image *image, const struc
     stack_write(collector, &sample);
 }
 
+static void finish(struct collector *collector, struct image *image, const struct miss *miss)
+{
+    const uint8_t *record = collector->miss_bytes.bytes + miss->record_offset;
+    if (((const struct record_header *)(const void *)record)->kind == RECORD_COPY)
+        finish_copy(collector, image, miss);
+    else
+        stack_take(collector, image, miss->tid, miss->time_ns, record, miss->record_bytes);
+}
+
 void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
               const uint8_t *record, size_t bytes)
 {
-    struct copied from;
-    if (!parse(record, bytes, &from))
-        return;
-    /* Waiting does not help a rule that is merely complex. */
-    if (from.stack.end == WALK_UNKNOWN && (!image->map || image->map->read_ns <= time_ns) &&
-        image->map_wanted_ns <= time_ns)
-        image_want_map(collector, image);
+    struct record_header header;
+    memcpy(&header, record, sizeof(header));
     buffer_zeros(&collector->miss_bytes, -collector->miss_bytes.size & 7u);
     struct miss *miss =
         ARRAY_PUSH(collector->misses, collector->miss_count, collector->miss_capacity);
@@ -128,19 +134,42 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
         .image = (uint32_t)(image - collector->images),
         .tid = tid,
         .time_ns = time_ns,
+        .weight_ns = header.weight_ns,
         .record_offset = collector->miss_bytes.size,
         .record_bytes = bytes,
     };
     buffer_append(&collector->miss_bytes, record, bytes);
+    if (collector->miss_bytes.failed) {
+        collector->miss_count--;
+        return;
+    }
+    image->waiting_ns += header.weight_ns;
     if (collector->miss_bytes.size > MISS_BYTES_MAX)
         misses_finish(collector, true);
 }
 
-static bool is_ready(const struct image *image, const struct miss *miss)
+/* A PC in no known module: perhaps in one that was loaded after the map was read. */
+static bool wants_newer_map(const struct collector *collector, const struct image *image,
+                            const struct miss *miss)
 {
-    if (image->map_requests == 0)
-        return true; /* nothing newer is coming */
-    return image->map && image->map->read_ns > miss->time_ns;
+    struct copied from;
+    if (image->has_ended || (image->map && image->map->read_ns > miss->time_ns))
+        return false;
+    return parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from) &&
+           from.header.kind == RECORD_COPY && from.stack.end == WALK_UNKNOWN;
+}
+
+static bool is_ready(struct collector *collector, struct image *image, const struct miss *miss)
+{
+    if (image->map && image->map->read_ns > miss->time_ns)
+        return true;
+    if (image->map_requests > 0)
+        return false;
+    if (!wants_newer_map(collector, image, miss))
+        return true;
+    if (collector->round_ns - image->map_wanted_ns > image->map_pause_ns)
+        image_want_map(collector, image);
+    return false;
 }
 
 void misses_finish(struct collector *collector, bool force)
@@ -151,22 +180,23 @@ void misses_finish(struct collector *collector, bool force)
         struct image *image = &collector->images[miss->image];
         if (!image->in_use)
             continue;
-        if (force || is_ready(image, miss))
-            finish(collector, image, miss);
-        else
+        if (!force && !is_ready(collector, image, miss)) {
             collector->misses[kept++] = *miss;
+            continue;
+        }
+        image->waiting_ns -= miss->weight_ns;
+        finish(collector, image, miss);
     }
     collector->miss_count = kept;
     if (kept == 0)
         buffer_clear(&collector->miss_bytes);
 }
 
-void miss_check(struct collector *collector, struct image *image, const uint8_t *record)
+void miss_check(struct collector *collector, const struct image *image, const uint8_t *record,
+                size_t bytes)
 {
-    struct record_header header;
     struct copied from;
-    memcpy(&header, record, sizeof(header));
-    if (!image->map || !parse(record, header.bytes, &from))
+    if (!image->map || !parse(record, bytes, &from))
         return;
     uint64_t frames[RECORD_FRAMES_MAX];
     struct offline_result result = unwind(image, &from, false, frames, RECORD_FRAMES_MAX);

@@ -143,15 +143,27 @@ static void compile(struct module_store *store, struct known_module *module, pid
         module->has_rows = publish_rows(store, module);
 }
 
-struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
-                                      uint64_t inode, bool *is_new)
+static struct known_module *find(const struct module_store *store, const char *path,
+                                 uint64_t inode)
 {
-    *is_new = false;
     for (size_t i = 0; i < store->count; i++)
         if (store->modules[i]->inode == inode && strcmp(store->modules[i]->path, path) == 0)
             return store->modules[i];
-    *is_new = true;
-    struct known_module *module = calloc(1, sizeof(*module));
+    return NULL;
+}
+
+bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode)
+{
+    return find(store, path, inode) != NULL;
+}
+
+const struct known_module *module_store_get(struct module_store *store, pid_t pid,
+                                            const char *path, uint64_t inode)
+{
+    struct known_module *module = find(store, path, inode);
+    if (module)
+        return module;
+    module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(path)))
         goto out;
     module->inode = inode;

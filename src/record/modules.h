@@ -34,9 +34,11 @@ struct module_store;
 int module_store_open(struct module_store **out, struct tables *tables);
 void module_store_close(struct module_store *store);
 
-/* The module behind a mapping of process pid; *is_new: it had to be compiled. NULL: memory is out.
- * Never fails for a strange file: that is a module without rows. */
-struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
-                                      uint64_t inode, bool *is_new);
+/* The module behind a mapping of process pid, compiled if it is new. NULL: memory is out. Never fails for a
+ * strange file: that is a module without rows. */
+const struct known_module *module_store_get(struct module_store *store, pid_t pid,
+                                            const char *path, uint64_t inode);
+/* True when it would not have to be compiled. */
+bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode);
 
 uint64_t module_store_rows(const struct module_store *store);

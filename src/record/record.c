@@ -10,6 +10,7 @@
 #include "record/session.h"
 #include "record/ticks.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     summary->engine = RECORD_ENGINE_TIMER;
     summary->frequency_asked = options->frequency;
     if (options->engine == RECORD_ENGINE_TIMER) {
-        summary->engine_reason = "asked for";
+        summary->engine_reason = "it was asked for";
         return 0;
     }
     recording->probe_fd = arm_probe();
@@ -112,6 +113,15 @@ static int open_session(struct recording *recording, struct error *error)
     return err;
 }
 
+/* The program, and the C library that it most probably shares with us, before anybody asks. */
+static void prepare_tables(struct recording *recording)
+{
+    Dl_info libc;
+    if (dladdr((const void *)(uintptr_t)&printf, &libc) && libc.dli_fname)
+        compiler_prepare(recording->compiler, libc.dli_fname);
+    compiler_prepare(recording->compiler, recording->program);
+}
+
 static int start_threads(struct recording *recording, struct error *error)
 {
     int err = compiler_start(&recording->compiler, &recording->session, error);
@@ -122,7 +132,7 @@ static int start_threads(struct recording *recording, struct error *error)
                           recording->writer, recording->options, &recording->result->summary,
                           may_arm, error);
     if (err == 0)
-        compiler_prepare(recording->compiler, recording->program);
+        prepare_tables(recording);
     return err;
 }
 

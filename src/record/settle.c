@@ -16,7 +16,7 @@
 
 void settle_start(struct collector *collector, struct image *image, const struct image *before)
 {
-    uint64_t settled_ns = before ? before->start_cpu_ns + before->seen_ns : 0;
+    uint64_t settled_ns = before ? before->start_cpu_ns + before->seen_ns + before->waiting_ns : 0;
     if (image->start_cpu_ns <= settled_ns)
         return;
     uint64_t gap_ns = image->start_cpu_ns - settled_ns;
@@ -29,7 +29,7 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
     uint64_t counted_ns = image->start_cpu_ns + arm_count_ns(&image->armed);
     if (image->armed.count && counted_ns > image->last_cpu_ns)
         image->last_cpu_ns = counted_ns;
-    uint64_t settled_ns = image->start_cpu_ns + image->seen_ns;
+    uint64_t settled_ns = image->start_cpu_ns + image->seen_ns + image->waiting_ns;
     if (image->last_cpu_ns <= settled_ns)
         return;
     enum synthetic kind = image->engine == ENGINE_NONE ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;

@@ -111,3 +111,47 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
     };
     write(collector, &record, image);
 }
+
+static enum record_cut cut_of(uint32_t end)
+{
+    switch (end) {
+    case WALK_UNKNOWN:
+        return RECORD_CUT_UNMAPPED;
+    case WALK_FOREIGN:
+        return RECORD_CUT_FOREIGN;
+    case WALK_TOO_LONG:
+        return RECORD_CUT_DEEP;
+    default:
+        return RECORD_CUT_NO_CFI;
+    }
+}
+
+void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
+                const uint8_t *record, size_t bytes)
+{
+    struct record_header header;
+    struct record_stack stack;
+    if (bytes < sizeof(header) + sizeof(stack))
+        return;
+    memcpy(&header, record, sizeof(header));
+    memcpy(&stack, record + sizeof(header), sizeof(stack));
+    bool is_check = header.kind == RECORD_CHECK;
+    size_t fixed = sizeof(header) + sizeof(stack) + (is_check ? sizeof(struct record_copy) : 0);
+    if (stack.frame_count > RECORD_FRAMES_MAX || bytes < fixed + 8 * (size_t)stack.frame_count)
+        return;
+    struct decoded sample = {
+        .image = image,
+        .tid = tid,
+        .time_ns = time_ns,
+        .weight_ns = header.weight_ns,
+        .frames = (const uint64_t *)(const void *)(record + fixed),
+        .frame_count = stack.frame_count,
+        .dropped = stack.dropped,
+        .flags = header.flags,
+        .is_complete = stack.end == WALK_ROOT,
+        .cut = cut_of(stack.end),
+    };
+    stack_write(collector, &sample);
+    if (is_check)
+        miss_check(collector, image, record, bytes);
+}

@@ -94,8 +94,8 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
     if (weight_ns == 0)
         return;
     thread->accounted_ns += weight_ns;
-    /* The progress rule: a program whose samples take long still gets half of the time. */
-    if (start_ticks - thread->last_end_ticks < thread->last_cost_ticks) {
+    /* The progress rule: a program whose samples take long still gets two thirds of the time. */
+    if (start_ticks - thread->last_end_ticks < 2 * thread->last_cost_ticks) {
         thread->merged_ns += weight_ns;
         thread->slot->merged++;
         return;
