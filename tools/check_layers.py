@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 # The part of unwind/ that also runs inside the target.
-SHARED_UNWIND = re.compile(r"^(step|arch.*)\.[ch]$")
+SHARED_UNWIND = re.compile(r"^(step\.[ch]|arch_(?!cfi_)\w+\.c)$")
 
 # layer -> layers of ours that it may include, besides its own folder
 ALLOWED = {

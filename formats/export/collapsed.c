@@ -301,5 +301,6 @@ const struct exporter export_collapsed = {
     .name = "collapsed",
     .description = "collapsed stacks, for flamegraph.pl, speedscope and others",
     .suffixes = suffixes,
+    .gzip_level = 1,
     .write = collapsed_write,
 };

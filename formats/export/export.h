@@ -22,7 +22,7 @@ struct exporter {
     const char *description;       /* one line, for help and for the list of written files */
     const char *const *suffixes;   /* NULL-terminated; ".pb.gz", … the first is the usual one */
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
-    int gzip_level;
+    int gzip_level;                /* 1 (fast) to 9 */
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);
 };

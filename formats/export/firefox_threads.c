@@ -156,63 +156,88 @@ static void write_id(struct buffer *out, uint32_t id, uint32_t reuse, bool as_st
         json_unsigned(out, id);
 }
 
-static void write_ids(struct firefox *firefox, struct ids *ids, const struct thread_view *view)
+/* A thread as it is written; pointers into the profile, or to a stand-in. */
+struct shown_thread {
+    const struct profile_process *process;
+    const struct profile_thread *thread;
+    struct thread_view view;
+};
+
+static void write_ids(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
 {
-    const struct profile_thread *thread = &firefox->profile->threads[view->thread];
-    const struct profile_process *process = &firefox->profile->processes[thread->process];
-    if (view->is_main) /* the first of its process */
-        ids->pid_reuse = reuse_of(&ids->pids, &process->pid, sizeof(process->pid));
+    const uint32_t pid = shown->process->pid;
+    const uint32_t key[] = {shown->thread->process, shown->thread->tid};
+    if (shown->view.is_main) /* the first of its process */
+        ids->pid_reuse = reuse_of(&ids->pids, &pid, sizeof(pid));
     json_key(firefox->out, "pid");
-    write_id(firefox->out, process->pid, ids->pid_reuse, true);
-    const uint32_t key[] = {thread->process, thread->tid};
+    write_id(firefox->out, pid, ids->pid_reuse, true);
     json_key(firefox->out, "tid");
-    write_id(firefox->out, thread->tid, reuse_of(&ids->tids, key, sizeof(key)), false);
+    write_id(firefox->out, key[1], reuse_of(&ids->tids, key, sizeof(key)), false);
 }
 
-static void write_names(struct firefox *firefox, const struct thread_view *view)
+static void write_names(struct firefox *firefox, const struct shown_thread *shown)
 {
-    const struct profile *profile = firefox->profile;
-    const struct profile_thread *thread = &profile->threads[view->thread];
-    const char *process_name = profile_text(profile, profile->processes[thread->process].name);
-    const char *name = profile_text(profile, thread->name);
+    const char *process_name = profile_text(firefox->profile, shown->process->name);
+    const char *name = profile_text(firefox->profile, shown->thread->name);
     json_member_string(firefox->out, "processName", process_name);
     json_member_string(firefox->out, "name", name[0] ? name : process_name);
-    json_member_bool(firefox->out, "isMainThread", view->is_main);
+    json_member_bool(firefox->out, "isMainThread", shown->view.is_main);
 }
 
-static void write_life(struct firefox *firefox, const struct profile_thread *thread)
+static void write_life(struct firefox *firefox, const struct shown_thread *shown)
 {
-    const struct profile_process *process = &firefox->profile->processes[thread->process];
-    firefox_member_time(firefox, "processStartupTime", process->start_ns);
-    member_time_or_null(firefox, "processShutdownTime", process->end_ns);
-    firefox_member_time(firefox, "registerTime", thread->start_ns);
-    member_time_or_null(firefox, "unregisterTime", thread->end_ns);
+    firefox_member_time(firefox, "processStartupTime", shown->process->start_ns);
+    member_time_or_null(firefox, "processShutdownTime", shown->process->end_ns);
+    firefox_member_time(firefox, "registerTime", shown->thread->start_ns);
+    member_time_or_null(firefox, "unregisterTime", shown->thread->end_ns);
     json_key(firefox->out, "pausedRanges");
     json_open(firefox->out, '[');
     json_close(firefox->out, ']');
 }
 
-static void write_thread(struct firefox *firefox, struct ids *ids, const struct thread_view *view)
+static void write_thread(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
 {
     json_open(firefox->out, '{');
     json_member_string(firefox->out, "processType", "default");
-    write_names(firefox, view);
-    write_ids(firefox, ids, view);
-    write_life(firefox, &firefox->profile->threads[view->thread]);
-    write_samples(firefox, view);
+    write_names(firefox, shown);
+    write_ids(firefox, ids, shown);
+    write_life(firefox, shown);
+    write_samples(firefox, &shown->view);
     write_no_markers(firefox->out);
     json_close(firefox->out, '}');
+}
+
+static void write_each(struct firefox *firefox, struct ids *ids)
+{
+    const struct profile *profile = firefox->profile;
+    for (size_t i = 0; i < firefox->threads.count && !firefox->texts.failed; i++) {
+        struct shown_thread shown = {.view = firefox->threads.views[i]};
+        shown.thread = &profile->threads[shown.view.thread];
+        shown.process = &profile->processes[shown.thread->process];
+        write_thread(firefox, ids, &shown);
+    }
+}
+
+/* A recording of nothing: the front-end cannot open a file without a thread. */
+static void write_stand_in(struct firefox *firefox, struct ids *ids)
+{
+    const struct profile_process process = {.name = firefox->profile->product};
+    const struct profile_thread thread = {.name = firefox->profile->product};
+    const struct shown_thread shown = {&process, &thread, {.is_main = true}};
+    write_thread(firefox, ids, &shown);
 }
 
 void firefox_write_threads(struct firefox *firefox)
 {
     struct ids ids = {.pids.keys = intern_new(), .tids.keys = intern_new()};
-    if (!ids.pids.keys || !ids.tids.keys)
-        firefox->texts.failed = true;
     json_key(firefox->out, "threads");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < firefox->threads.count && !firefox->texts.failed; i++)
-        write_thread(firefox, &ids, &firefox->threads.views[i]);
+    if (!ids.pids.keys || !ids.tids.keys)
+        firefox->texts.failed = true;
+    else if (firefox->threads.count > 0)
+        write_each(firefox, &ids);
+    else
+        write_stand_in(firefox, &ids);
     json_close(firefox->out, ']');
     intern_free(ids.pids.keys);
     intern_free(ids.tids.keys);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <zlib.h>
 
-enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 16 };
+enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 16, LARGEST_INPUT = 1 << 30 };
 
 /* One piece of input, in pieces of output. zlib counts input in 32 bits, so large runs come in
  * pieces. */
@@ -27,16 +27,15 @@ int gzip_append(struct buffer *out, const void *bytes, size_t size, int level)
     if (deflateInit2(&stream, level, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         return -ENOMEM;
-    const uint8_t *p = bytes;
-    int err = 0;
+    size_t done = 0;
+    int err;
     do {
-        size_t piece = size < (1u << 30) ? size : 1u << 30;
-        stream.next_in = (uint8_t *)(uintptr_t)p;
+        size_t piece = size - done < LARGEST_INPUT ? size - done : LARGEST_INPUT;
+        stream.next_in = piece ? (uint8_t *)(uintptr_t)bytes + done : NULL;
         stream.avail_in = (uInt)piece;
-        p += piece;
-        size -= piece;
-        err = deflate_piece(&stream, out, size ? Z_NO_FLUSH : Z_FINISH);
-    } while (err == 0 && size > 0);
+        done += piece;
+        err = deflate_piece(&stream, out, done < size ? Z_NO_FLUSH : Z_FINISH);
+    } while (err == 0 && done < size);
     deflateEnd(&stream);
     return err;
 }

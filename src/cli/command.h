@@ -3,6 +3,6 @@
 
 #include "base/error.h"
 
-/* Whether a command could be executed, found as execvp() would: 0, or STATUS_NO_COMMAND or
- * STATUS_CANNOT_RUN with a sentence. Asked before any file is touched. */
+/* Whether a command can be run: 0, or STATUS_NO_COMMAND or STATUS_CANNOT_RUN with a sentence that may
+ * suggest what was meant. Asked before any file is touched. */
 int command_check(const char *command, struct error *error);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void say_at_work(int signal_number)
@@ -44,16 +45,21 @@ int named_load(struct profile **out, const char *path, const char *debug_directo
     return 0;
 }
 
-/* The lib in whose code the sample was taken, when that code has no name. */
+bool named_is_bare(const struct profile *profile, uint32_t func)
+{
+    const struct profile_func *f = &profile->funcs[func];
+    return f->file == PROFILE_NONE && strncmp(profile_text(profile, f->name), "0x", 2) == 0;
+}
+
+/* The file in whose code the sample was taken, when that code has no name. */
 static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
 {
     if (sample->stack == PROFILE_NONE)
         return PROFILE_NONE;
     const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
-    if (frame->lib == PROFILE_NONE || profile->libs[frame->lib].is_synthetic)
-        return PROFILE_NONE;
-    bool has_name = frame->symbol != PROFILE_NONE || frame->file != PROFILE_NONE;
-    return has_name ? PROFILE_NONE : frame->lib;
+    bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
+                   profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
+    return is_file && named_is_bare(profile, frame->func) ? frame->lib : PROFILE_NONE;
 }
 
 static int by_weight(const void *a, const void *b)

@@ -5,10 +5,15 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
+
 /* Loads and resolves. Says on a terminal that it is at work when that takes longer than a second.
  * debug_directory: NULL for the usual one. */
 int named_load(struct profile **out, const char *path, const char *debug_directory,
                struct error *error);
+
+/* A function that is only known by its address ("0x1234"). */
+bool named_is_bare(const struct profile *profile, uint32_t func);
 
 struct unnamed_lib {
     uint32_t lib;

@@ -2,6 +2,7 @@
 #include "cli/options.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static size_t edit_distance(const char *a, const char *b)
 {
     size_t length = strlen(b);
     if (strlen(a) > WORD_MAX || length > WORD_MAX)
-        return WORD_MAX;
+        return SIZE_MAX;
     size_t row[WORD_MAX + 1];
     for (size_t j = 0; j <= length; j++)
         row[j] = j;

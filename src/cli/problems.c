@@ -119,19 +119,18 @@ static void find_unnamed(struct list *list, const struct profile *profile)
 /* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
 static void find_rate(struct list *list, const struct record_summary *summary)
 {
-    uint64_t seconds_e9 = summary->cpu_billed_ns;
-    double achieved =
-        seconds_e9 ? (double)(summary->samples + summary->merged) * 1e9 / (double)seconds_e9 : 0;
+    uint64_t signals = summary->samples + summary->merged;
+    double achieved = (double)signals * 1e9 / (double)(summary->cpu_billed_ns + 1);
     double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_asked);
     if (summary->engine == RECORD_ENGINE_TIMER && missing > 20)
-        add(list, missing, "%.0f samples per CPU second instead of %u: %s; see `rec doctor`",
-            achieved, summary->frequency_asked,
-            summary->engine_reason ? summary->engine_reason
-                                   : "timers are as fast as the kernel's tick");
-    else if (percent_of(summary->merged, summary->samples + summary->merged) > 10)
-        add(list, percent_of(summary->merged, summary->samples + summary->merged),
+        add(list, missing,
+            "%.0f samples per CPU second instead of %u, by the timer engine%s%s: see `rec doctor`",
+            achieved, summary->frequency_asked, summary->engine_reason ? ", because " : "",
+            summary->engine_reason ? summary->engine_reason : "");
+    else if (percent_of(summary->merged, signals) > 10)
+        add(list, percent_of(summary->merged, signals),
             "%s of the samples were merged into others: the rate is too high, lower -F",
-            shown_percent(summary->merged, summary->samples + summary->merged).text);
+            shown_percent(summary->merged, signals).text);
 }
 
 static void find_not_followed(struct list *list, const struct record_summary *summary)

@@ -2,6 +2,7 @@
 #include "cli/report.h"
 
 #include "base/array.h"
+#include "cli/named.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -30,8 +31,39 @@ static uint32_t child_node(struct report *report, struct intern *paths, uint32_t
     return id;
 }
 
+const char *report_name(const struct profile *profile, uint32_t func)
+{
+    return named_is_bare(profile, func) ? "[no name]"
+                                        : profile_text(profile, profile->funcs[func].name);
+}
+
+/* same[func]: the function to count it as: itself, or the first nameless one of its lib. */
+static uint32_t *merge_nameless(const struct profile *profile)
+{
+    uint32_t *same = calloc(profile->func_count + 1, sizeof(*same));
+    uint32_t *first = calloc(profile->lib_count + 1, sizeof(*first)); /* the last: of no lib */
+    for (size_t i = 0; same && first && i < profile->func_count; i++) {
+        uint32_t lib = profile->funcs[i].lib;
+        uint32_t *nameless = &first[lib == PROFILE_NONE ? profile->lib_count : lib];
+        same[i] = (uint32_t)i;
+        if (!named_is_bare(profile, (uint32_t)i))
+            continue;
+        if (*nameless)
+            same[i] = *nameless - 1;
+        else
+            *nameless = (uint32_t)i + 1;
+    }
+    if (!first) {
+        free(same);
+        same = NULL;
+    }
+    free(first);
+    return same;
+}
+
 /* node_of_stack[i]: the path of profile stack i. Parents come first in both tables. */
-static int build_paths(struct report *report, struct intern *paths, uint32_t *node_of_stack)
+static int build_paths(struct report *report, struct intern *paths, const uint32_t *same,
+                       uint32_t *node_of_stack)
 {
     const struct profile *profile = report->profile;
     if (child_node(report, paths, PROFILE_NONE, PROFILE_NONE) != 0)
@@ -39,7 +71,7 @@ static int build_paths(struct report *report, struct intern *paths, uint32_t *no
     for (size_t i = 0; i < profile->stack_count; i++) {
         const struct profile_stack *stack = &profile->stacks[i];
         uint32_t parent = stack->parent == PROFILE_NONE ? 0 : node_of_stack[stack->parent];
-        uint32_t func = profile->frames[stack->frame].func;
+        uint32_t func = same[profile->frames[stack->frame].func];
         bool is_recursion = report->nodes[parent].func == func;
         node_of_stack[i] = is_recursion ? parent : child_node(report, paths, parent, func);
         if (node_of_stack[i] == PROFILE_NONE)
@@ -147,7 +179,10 @@ int report_build(struct report *report, const struct profile *profile)
     *report = (struct report){.profile = profile};
     struct intern *paths = intern_new();
     uint32_t *node_of_stack = calloc(profile->stack_count + 1, sizeof(*node_of_stack));
-    int err = paths && node_of_stack ? build_paths(report, paths, node_of_stack) : -ENOMEM;
+    uint32_t *same = merge_nameless(profile);
+    int err = -ENOMEM;
+    if (paths && node_of_stack && same)
+        err = build_paths(report, paths, same, node_of_stack);
     if (!err) {
         add_weights(report, node_of_stack);
         err = link_children(report);
@@ -156,6 +191,7 @@ int report_build(struct report *report, const struct profile *profile)
         err = build_functions(report);
     intern_free(paths);
     free(node_of_stack);
+    free(same);
     if (err)
         report_free(report);
     return err;

@@ -2,7 +2,7 @@
 /*
  * What `rec report` shows, as text or JSON: functions by the CPU time of their own, and the tree of
  * calls. Time is "self" where it was spent and "total" for everything above; a recursive function
- * counts once for each stack.
+ * counts once for each stack. Code without names is one function a module.
  */
 #pragma once
 
@@ -44,6 +44,9 @@ void report_free(struct report *report);
 
 /* For a terminal or a file of so many columns. */
 void report_print(const struct report *report, const char *path, unsigned columns);
+
+/* "[no name]" for what is only known by its address. */
+const char *report_name(const struct profile *profile, uint32_t func);
 
 /* The place of a function, "file.c:12"; "" when it is not known. */
 struct report_place {

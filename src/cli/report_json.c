@@ -9,7 +9,7 @@ static void append_function(const struct report *report, const struct report_fun
     const struct profile *profile = report->profile;
     const struct profile_func *func = &profile->funcs[function->func];
     json_open(out, '{');
-    json_member_string(out, "name", profile_text(profile, func->name));
+    json_member_string(out, "name", report_name(profile, function->func));
     if (func->lib != PROFILE_NONE)
         json_member_string(out, "module", profile_text(profile, profile->libs[func->lib].path));
     if (func->file != PROFILE_NONE)
@@ -33,7 +33,7 @@ static void append_nodes(const struct report *report, struct buffer *out)
         json_open(out, '{');
         json_key(out, "caller");
         json_integer(out, (int64_t)node->parent - 1);
-        json_member_string(out, "name", profile_text(profile, profile->funcs[node->func].name));
+        json_member_string(out, "name", report_name(profile, node->func));
         json_member_unsigned(out, "self_ns", node->self_ns);
         json_member_unsigned(out, "total_ns", node->total_ns);
         json_close(out, '}');

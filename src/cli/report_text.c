@@ -107,7 +107,7 @@ static void print_functions(const struct report *report, unsigned columns)
             break;
         const struct profile_func *func = &profile->funcs[function->func];
         char name[2048];
-        fit_name(name, sizeof(name), profile_text(profile, func->name),
+        fit_name(name, sizeof(name), report_name(profile, function->func),
                  columns > used + 20 ? columns - used : 20);
         printf("%7s  %7s  ", shown_percent(function->self_ns, report->total_ns).text,
                shown_percent(function->total_ns, report->total_ns).text);
@@ -163,7 +163,7 @@ static void append_line(struct tree *tree, uint32_t node, unsigned indent)
     unsigned room = tree->columns > 9 + indent + 20 ? tree->columns - 9 - indent : 20;
     char name[2048];
     uint32_t func = node_at(tree, node)->func;
-    fit_name(name, sizeof(name), profile_text(profile, profile->funcs[func].name), room);
+    fit_name(name, sizeof(name), report_name(profile, func), room);
     buffer_printf(&tree->text, "%7s  %*s%s\n",
                   shown_percent(node_at(tree, node)->total_ns, tree->report->total_ns).text,
                   (int)indent, "", name);

@@ -30,9 +30,11 @@ struct shown shown_duration(uint64_t ns)
         snprintf(shown.text, sizeof(shown.text), "%.1f s", seconds);
     else if (seconds >= 0.0009995)
         snprintf(shown.text, sizeof(shown.text), "%.0f ms", seconds * 1e3);
-    else
+    else if (ns >= 1000)
         snprintf(shown.text, sizeof(shown.text), ns >= 10000 ? "%.0f us" : "%.1f us",
                  seconds * 1e6);
+    else
+        snprintf(shown.text, sizeof(shown.text), "%" PRIu64 " ns", ns);
     return shown;
 }
 
@@ -44,7 +46,7 @@ struct shown shown_bytes(uint64_t bytes)
     else if (bytes >= 999950)
         snprintf(shown.text, sizeof(shown.text), "%.1f MB", (double)bytes / 1e6);
     else
-        snprintf(shown.text, sizeof(shown.text), "%.0f kB", (double)(bytes + 999) / 1e3);
+        snprintf(shown.text, sizeof(shown.text), "%" PRIu64 " kB", (bytes + 999) / 1000);
     return shown;
 }
 

@@ -35,7 +35,7 @@ struct elf_section {
 
 struct elf_file; /* opaque */
 
-/* fd is read, not kept. -ENOEXEC: not an ELF file that we read. */
+/* fd is not kept, but duplicated until elf_close(). -ENOEXEC: not an ELF file that we read. */
 int elf_open(struct elf_file **out, int fd, struct error *error);
 /* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
@@ -75,6 +75,9 @@ bool elf_is_go(const struct elf_file *elf);
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
                   uint64_t *bias);
+/* The same from a file's segments alone, for whoever keeps those and not the file. */
+int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
+                      uint64_t file_offset, uint64_t *bias);
 
 /* Reads [svma, svma + size) as it lies in the file; -ENOENT outside of every segment's file part. */
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size);

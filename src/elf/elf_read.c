@@ -103,13 +103,13 @@ int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t s
     return -ENOENT;
 }
 
-int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
-                  uint64_t *bias)
+int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
+                      uint64_t file_offset, uint64_t *bias)
 {
     uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     const struct elf_segment *found = NULL;
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const struct elf_segment *segment = &elf->segments[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct elf_segment *segment = &segments[i];
         if (segment->type != PT_LOAD || !(segment->flags & PF_X))
             continue;
         /* The kernel maps whole pages: up to a page before the segment's first byte. */
@@ -125,4 +125,10 @@ int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file
         return -ENOENT;
     *bias = start_avma - (found->svma + (file_offset - found->offset));
     return 0;
+}
+
+int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
+                  uint64_t *bias)
+{
+    return elf_segments_bias(elf->segments, elf->segment_count, start_avma, file_offset, bias);
 }

@@ -41,6 +41,7 @@ struct profile_lib {
     uint32_t name; /* string; the path's last component */
     uint8_t build_id[20];
     uint8_t build_id_bytes;
+    enum profile_category category; /* of all its frames */
     bool is_synthetic;    /* a name in brackets: no file, its frames carry the name itself */
     bool has_functions;   /* set while resolving: some address got a name, … */
     bool has_files;       /* … a file, … */
@@ -174,8 +175,8 @@ const char *profile_text(const struct profile *profile, uint32_t string); /* "" 
  * Each returns the index of an equal element, added when it is new; PROFILE_NONE (and failed) once
  * memory has run out.
  *
- * A lib whose name is in brackets becomes synthetic, except "[vdso]"; its other members are zero and
- * the caller's to fill in.
+ * A lib whose name is in brackets becomes synthetic, except "[vdso]"; its other members are zero
+ * and the caller's to fill in.
  */
 uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t *build_id,
                         size_t build_id_bytes);
@@ -189,8 +190,8 @@ uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t fra
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
 
 /*
- * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a call
- * gets one, with the single frame "[no stack]": from here on every sample has a stack.
+ * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a
+ * call gets one, with the single frame "[no stack]": from here on every sample has a stack.
  */
 void profile_link_stacks(struct profile *profile);
 

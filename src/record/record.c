@@ -76,7 +76,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     summary->engine = RECORD_ENGINE_TIMER;
     summary->frequency_asked = options->frequency;
     if (options->engine == RECORD_ENGINE_TIMER) {
-        summary->engine_reason = "asked for";
+        summary->engine_reason = "it was asked for";
         return 0;
     }
     recording->probe_fd = arm_probe();

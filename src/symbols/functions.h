@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions as the debug info knows them. One function has one `struct function`, however many
- * inlined copies and out-of-line instances of it there are, so that all of them carry the same
- * name:
+ * Functions as the debug info knows them. One function has one `struct function`, however many inlined
+ * copies and out-of-line instances of it there are, so that all of them carry the same name:
  *
- *     DW_TAG_subprogram (concrete)  ──abstract_origin──▶ ┌ DW_TAG_subprogram ┐ ──specification──▶
- * declaration DW_TAG_inlined_subroutine     ──abstract_origin──▶ └ its key           ┘ in its class
+ *     concrete subprogram  ──abstract_origin──▶ ┌ subprogram ┐ ──specification──▶ declaration
+ *     inlined subroutine   ──abstract_origin──▶ └ its key    ┘                    in its class
  *
  * The links may cross units (link-time optimisation) and files (dwz).
  */

@@ -4,7 +4,8 @@
  * includes libelf and libdw.
  *
  * Sources, best first: DWARF of the file, DWARF of its separate debug file (build-id directories and
- * .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata is left to later, .dynsym.
+ * .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata is left to later, .dynsym. Stubs of
+ * calls into other libraries are named like "memcpy@plt".
  * Not thread-safe (libdw 0.188 is not).
  */
 #pragma once
@@ -28,7 +29,7 @@ struct symbol_result {
     const struct symbol_frame *frames; /* outermost first; the last one is what executes */
     size_t frame_count;                /* 0: nothing is known about this address */
     /* The machine-code symbol that holds the address. */
-    const char *symbol_name; /* NULL: none */
+    const char *symbol_name; /* demangled; NULL: none */
     uint64_t symbol_svma;
     uint64_t symbol_bytes; /* 0: unknown */
 };

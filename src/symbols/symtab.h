@@ -3,7 +3,7 @@
  * The named pieces of machine code of one module: .symtab or .dynsym, and the PLT.
  *
  * A symbol with a size holds the addresses inside its size and no others. A symbol without one
- * (hand- written assembly) reaches to the next symbol or the end of its section, unless it lies
+ * (hand-written assembly) reaches to the next symbol or the end of its section, unless it lies
  * inside a symbol that has a size. Of several names for the same place the first of these decides:
  * functions before untyped labels, global before weak before local, fewer leading underscores, the
  * shorter, the alphabet.

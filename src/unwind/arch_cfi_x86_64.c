@@ -69,11 +69,13 @@ static bool is_deref(const struct cfi_cfa *cfa, uint8_t *base, int64_t *offset, 
     *base = cursor_u8(&c);
     *offset = cursor_sleb128(&c);
     *addend = 0;
-    if (cursor_u8(&c) != OP_DEREF)
+    if (cursor_u8(&c) != OP_DEREF || (*base != OP_BREG_FP && *base != OP_BREG_SP))
         return false;
-    if (cursor_left(&c) && cursor_u8(&c) == OP_PLUS_UCONST)
-        *addend = cursor_uleb128(&c);
-    return !c.failed && cursor_left(&c) == 0 && (*base == OP_BREG_FP || *base == OP_BREG_SP);
+    if (cursor_left(&c) == 0)
+        return true;
+    bool plus = cursor_u8(&c) == OP_PLUS_UCONST;
+    *addend = cursor_uleb128(&c);
+    return plus && !c.failed && cursor_left(&c) == 0;
 }
 
 static bool fits_ten_bits(int64_t offset)

@@ -46,6 +46,9 @@ struct cfi_section {
 };
 #define CFI_SECTION_BYTES_MAX (UINT32_C(1) << 28)
 
+/* A CIE's instructions are run again for each of its FDEs; compilers write a dozen bytes. */
+#define CFI_CIE_CODE_BYTES_MAX 256
+
 struct cfi_cie {
     uint32_t offset; /* of the record in its section */
     uint8_t section; /* for the owner of several: which one */

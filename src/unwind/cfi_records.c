@@ -159,7 +159,8 @@ int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record, 
         cie->has_augmentation_data = true;
         parse_augmentation(section, augmentation + 1, c, cie);
     }
-    if (c->failed || return_register >= UNWIND_DWARF_REGS)
+    if (c->failed || return_register >= UNWIND_DWARF_REGS ||
+        cursor_left(c) > CFI_CIE_CODE_BYTES_MAX)
         return -EBADMSG;
     cie->return_register = (uint8_t)return_register;
     cie->code = *c;

@@ -59,12 +59,15 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
     return false;
 }
 
-static bool sp_is_plausible(uint64_t before, uint64_t after, bool is_signal_frame,
-                            const struct stack_view *stack)
+/* SP grows by the return address at least. It may stay where only code that has it in a register is
+ * left: vfork() keeps it out of the child's reach. That register is lost to the next step, so there
+ * is no going round in circles. */
+static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_cie *cie,
+                            const struct cfi_rule *return_rule, const struct stack_view *stack)
 {
-    if (is_signal_frame)
+    if (cie->is_signal_frame)
         return after >= stack->lo && after < stack->hi;
-    return after > before;
+    return after > before || (after == before && return_rule->kind == CFI_REGISTER);
 }
 
 static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_row *row,
@@ -86,8 +89,8 @@ static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_
         return return_rule->kind == CFI_OFFSET ? UNWIND_OFF_STACK : UNWIND_COMPLEX;
     if (!is_known(&caller, UNWIND_DWARF_SP))
         return UNWIND_COMPLEX;
-    if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP],
-                         cie->is_signal_frame, stack))
+    if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP], cie,
+                         return_rule, stack))
         return UNWIND_OFF_STACK;
     *regs = caller;
     return UNWIND_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The source text that viewers show for the hand-made profile (see profile.h); it is not compiled. */
+/* The source text that viewers show for the hand-made profile (profile.h); it is not compiled. */
 static int inner(int x)
 {
     int square = x * x;

@@ -59,8 +59,12 @@ static inline struct perfdata_config capture_config(void)
 }
 
 static const struct perfdata_mapping capture_mapping = {
-    .pid = 100, .tid = 100, .time_ns = 0,
-    .start_avma = 0x400000, .bytes = 0x10000, .file_offset = 0x1000,
+    .pid = 100,
+    .tid = 100,
+    .time_ns = 0,
+    .start_avma = 0x400000,
+    .bytes = 0x10000,
+    .file_offset = 0x1000,
     .protection = PROT_READ | PROT_EXEC,
     .path = "/opt/app/serve",
     .build_id = {0xde, 0xad, 0xbe, 0xef, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
@@ -69,8 +73,8 @@ static const struct perfdata_mapping capture_mapping = {
 
 static const uint64_t capture_stack[] = {0x400123, 0x400456, 0x400789};
 
-/* A process that names itself, maps its program, samples itself three times, has a child that ends, and
- * loses seven samples. */
+/* A process that names itself, maps its program, samples itself three times, has a child that ends,
+ * and loses seven samples. */
 static inline void write_capture(struct perfdata_writer *writer)
 {
     struct perfdata_task leader = {.pid = 100, .tid = 100};
@@ -79,9 +83,12 @@ static inline void write_capture(struct perfdata_writer *writer)
     assert_int_equal(perfdata_write_comm(writer, &leader, "serve", true), 0);
     assert_int_equal(perfdata_write_mapping(writer, &capture_mapping), 0);
     for (size_t i = 0; i < 3; i++) {
-        struct perfdata_sample sample = {
-            .pid = 100, .tid = 100 + (uint32_t)(i == 2), .time_ns = 5000000100 + i,
-            .weight_ns = 1000 * (i + 1), .frames = capture_stack, .frame_count = 3 - i};
+        struct perfdata_sample sample = {.pid = 100,
+                                         .tid = 100 + (uint32_t)(i == 2),
+                                         .time_ns = 5000000100 + i,
+                                         .weight_ns = 1000 * (i + 1),
+                                         .frames = capture_stack,
+                                         .frame_count = 3 - i};
         assert_int_equal(perfdata_write_sample(writer, &sample), 0);
     }
     assert_int_equal(perfdata_write_round(writer), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer writes, the reader reads; and the bytes in between are what the format asks for. */
+/* What the writer writes, the reader reads; and the bytes in between are what the format asks for.
+ */
 #include "capture.h"
 
 #include "base/cursor.h"
@@ -47,7 +48,7 @@ static void the_event_is_described(void **state)
     struct perfdata_reader *reader = open_reader(fd);
     assert_int_equal(perfdata_attr_count(reader), 1);
     const struct perfdata_attr *attr = perfdata_attr(reader, 0);
-    assert_int_equal(attr->type, 1); /* PERF_TYPE_SOFTWARE */
+    assert_int_equal(attr->type, 1);   /* PERF_TYPE_SOFTWARE */
     assert_int_equal(attr->config, 0); /* PERF_COUNT_SW_CPU_CLOCK */
     assert_int_equal(attr->period_or_frequency, 1000000);
     assert_false(attr->is_frequency);
@@ -207,7 +208,8 @@ static void names_of_any_length_are_padded_and_cut(void **state)
     }
 }
 
-/* BUILD_ID (bit 2) is the first feature, so its section is the first of the table behind the data. */
+/* BUILD_ID (bit 2) is the first feature, so its section is the first of the table behind the data.
+ */
 static void a_build_id_is_listed_once(void **state)
 {
     (void)state;
@@ -267,8 +269,7 @@ static void a_large_recording_keeps_every_sample(void **state)
         assert_int_equal(event.tid, seen);
         assert_int_equal(event.period, seen);
         assert_int_equal(event.callchain_count, 2 + seen % FRAMES);
-        assert_int_equal(event.callchain[event.callchain_count - 1],
-                         seen * FRAMES + seen % FRAMES);
+        assert_int_equal(event.callchain[event.callchain_count - 1], seen * FRAMES + seen % FRAMES);
         seen++;
     }
     assert_int_equal(seen, SAMPLES);

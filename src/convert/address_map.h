@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* What one process has mapped executable, now. A new mapping replaces what lies below it. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mapping {
+    uint64_t start_avma, end_avma; /* [start, end) */
+    uint64_t file_offset;          /* of start */
+    uint32_t module;               /* index in struct modules */
+};
+
+struct address_map {
+    struct mapping *mappings; /* sorted, without overlaps */
+    size_t count, capacity;
+};
+
+void address_map_free(struct address_map *map);
+void address_map_clear(struct address_map *map);
+
+/* 0 or -ENOMEM. A mapping that is empty or wraps around is left out. */
+int address_map_add(struct address_map *map, const struct mapping *mapping);
+int address_map_copy(struct address_map *map, const struct address_map *from);
+
+/* NULL: nothing is mapped there. Valid until the map changes. */
+const struct mapping *address_map_find(const struct address_map *map, uint64_t avma);

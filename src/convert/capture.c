@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/capture.h"
+
+#include "perfdata/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static int read_names(struct capture *capture)
+{
+    size_t size;
+    const uint8_t *bytes = perfdata_feature(capture->reader, PERFDATA_FEATURE_SYMBOLS, &size);
+    int err = bytes ? names_parse(&capture->names, bytes, size) : 0;
+    capture->has_unusable_names = err == -EBADMSG;
+    return err == -EBADMSG ? 0 : err;
+}
+
+int capture_open(struct capture *capture, const char *path, struct error *error)
+{
+    *capture = (struct capture){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    if (capture->fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
+    int err = perfdata_reader_open(&capture->reader, capture->fd, path, error);
+    if (err == 0 && (err = read_names(capture)) != 0)
+        error_set(error, err, "out of memory while reading %s", path);
+    if (err != 0)
+        capture_close(capture);
+    return err;
+}
+
+void capture_close(struct capture *capture)
+{
+    names_free(capture->names);
+    perfdata_reader_close(capture->reader);
+    if (capture->fd >= 0)
+        close(capture->fd);
+    *capture = (struct capture){.fd = -1};
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* An opened capture: the file, its reader, and the names stored in it. */
+#pragma once
+
+#include "base/error.h"
+#include "convert/names.h"
+#include "perfdata/reader.h"
+
+struct capture {
+    int fd;
+    struct perfdata_reader *reader;
+    struct names *names; /* NULL: none, or not usable */
+    bool has_unusable_names;
+};
+
+int capture_open(struct capture *capture, const char *path, struct error *error);
+void capture_close(struct capture *capture);

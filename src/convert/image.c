@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/image.h"
+
+#include "base/array.h"
+#include "convert/vdso.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_file(struct elf_file **elf, const char *path)
+{
+    /* O_NONBLOCK: a FIFO of that name must not hang us. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    struct stat st;
+    int err = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? elf_open(elf, fd, NULL) : -ENOEXEC;
+    close(fd);
+    return err;
+}
+
+static int open_vdso(struct elf_file **elf, const uint8_t *build_id, size_t build_id_bytes)
+{
+    size_t size;
+    const void *bytes = vdso_of_build_id(build_id, build_id_bytes, &size);
+    return bytes ? elf_open_memory(elf, bytes, size, NULL) : -ENOENT;
+}
+
+static int copy_segments(struct image *image, const struct elf_file *elf)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < elf_segment_count(elf); i++) {
+        const struct elf_segment *segment = elf_segment(elf, i);
+        if (segment->type != PT_LOAD)
+            continue;
+        if (is_first)
+            image->base_svma = segment->svma & ~UINT64_C(0xfff);
+        is_first = false;
+        if (!(segment->flags & PF_X))
+            continue;
+        struct elf_segment *copy =
+            ARRAY_PUSH(image->segments, image->segment_count, image->segment_capacity);
+        if (!copy)
+            return -ENOMEM;
+        *copy = *segment;
+    }
+    image->is_known = true;
+    return 0;
+}
+
+int image_read(struct image *image, const char *path, const uint8_t *build_id,
+               size_t build_id_bytes)
+{
+    *image = (struct image){0};
+    bool is_vdso = strcmp(path, "[vdso]") == 0;
+    struct elf_file *elf = NULL;
+    int err = is_vdso ? open_vdso(&elf, build_id, build_id_bytes) : open_file(&elf, path);
+    if (err != 0)
+        return err == -ENOMEM ? err : 0;
+    uint8_t found[20];
+    size_t found_bytes = elf_build_id(elf, found);
+    if (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0)
+        err = copy_segments(image, elf);
+    elf_close(elf);
+    return err;
+}
+
+int image_copy(struct image *image, const struct image *from)
+{
+    *image = (struct image){.is_known = from->is_known, .base_svma = from->base_svma};
+    for (size_t i = 0; i < from->segment_count; i++) {
+        struct elf_segment *copy =
+            ARRAY_PUSH(image->segments, image->segment_count, image->segment_capacity);
+        if (!copy)
+            return -ENOMEM;
+        *copy = from->segments[i];
+    }
+    return 0;
+}
+
+void image_free(struct image *image)
+{
+    free(image->segments);
+    *image = (struct image){0};
+}
+
+uint64_t image_bias(const struct image *image, uint64_t start_avma, uint64_t file_offset)
+{
+    uint64_t bias;
+    if (image->is_known && elf_segments_bias(image->segments, image->segment_count, start_avma,
+                                             file_offset, &bias) == 0)
+        return bias;
+    return start_avma - file_offset;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is needed of a mapped file to turn runtime addresses into the file's own: its segments.
+ *
+ * svma = avma - bias, and the bias needs the program headers. They are stored with the names, so that
+ * an address is the same svma wherever the capture is converted, whether the file is there or not. Only
+ * where they are not stored and the file is gone too, the svma is the offset in the file.
+ */
+#pragma once
+
+#include "elf/elf_file.h"
+
+#include <stdbool.h>
+
+struct image {
+    bool is_known;
+    uint64_t base_svma; /* the first PT_LOAD, page aligned down */
+    struct elf_segment *segments; /* owned; the executable PT_LOADs */
+    size_t segment_count, segment_capacity;
+};
+
+/* Reads the file at path, or this process's vDSO for "[vdso]". Its build-id must be the given one (0
+ * bytes: any file; never for the vDSO). Anything else leaves the image unknown. 0 or -ENOMEM. */
+int image_read(struct image *image, const char *path, const uint8_t *build_id,
+               size_t build_id_bytes);
+int image_copy(struct image *image, const struct image *from);
+void image_free(struct image *image);
+
+/* avma - svma in a mapping. */
+uint64_t image_bias(const struct image *image, uint64_t start_avma, uint64_t file_offset);

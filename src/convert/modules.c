@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/modules.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int modules_init(struct modules *modules, struct profile *profile, const struct names *names)
+{
+    *modules = (struct modules){.profile = profile, .names = names, .keys = intern_new()};
+    return modules->keys ? 0 : -ENOMEM;
+}
+
+void modules_free(struct modules *modules)
+{
+    for (size_t i = 0; i < modules->count; i++)
+        image_free(&modules->modules[i].image);
+    free(modules->modules);
+    if (modules->keys)
+        intern_free(modules->keys);
+    *modules = (struct modules){0};
+}
+
+/* All images of the kernel itself, and the names that perf has for it, are one. */
+static const char *path_of(const struct perfdata_event *event)
+{
+    static const char kernel[] = "[kernel.kallsyms]";
+    if (event->path[0] == '\0')
+        return "//anon";
+    return strncmp(event->path, kernel, strlen(kernel)) == 0 ? kernel : event->path;
+}
+
+/* A key is the path, its terminator, and the build-id. */
+static const char *module_path(const struct modules *modules, uint32_t module,
+                               const uint8_t **build_id, size_t *build_id_bytes)
+{
+    size_t size;
+    const char *path = intern_bytes(modules->keys, module, &size);
+    size_t length = strlen(path) + 1;
+    *build_id = (const uint8_t *)path + length;
+    *build_id_bytes = size - length;
+    return path;
+}
+
+uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
+{
+    const char *path = path_of(event);
+    struct buffer key = {0};
+    buffer_append(&key, path, strlen(path) + 1);
+    buffer_append(&key, event->build_id, event->build_id_bytes);
+    uint32_t id = key.failed ? INTERN_NONE : intern_add(modules->keys, key.bytes, key.size);
+    buffer_free(&key);
+    if (id != INTERN_NONE && id < modules->count)
+        return id;
+    struct module *module = id == modules->count
+                                ? ARRAY_PUSH(modules->modules, modules->count, modules->capacity)
+                                : NULL;
+    if (!module) {
+        modules->profile->failed = true;
+        return PROFILE_NONE;
+    }
+    module->lib = PROFILE_NONE;
+    module->is_kernel = event->is_kernel;
+    return id;
+}
+
+static bool is_bracketed(const char *path)
+{
+    size_t length = strlen(path);
+    return length >= 2 && path[0] == '[' && path[length - 1] == ']';
+}
+
+/* Memory that is no file: code that the program made itself. */
+static bool is_anonymous(const char *path)
+{
+    static const char *const starts[] = {"//anon", "/memfd:", "/dev/zero", "/SYSV",
+                                         "[heap]", "[stack",  "[anon",     "anon_inode:"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (strncmp(path, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+static enum profile_category category_of(const struct module *module, const char *path)
+{
+    if (module->is_kernel || strcmp(path, "[kernel]") == 0 || strcmp(path, "[vsyscall]") == 0 ||
+        strcmp(path, "[kernel.kallsyms]") == 0)
+        return PROFILE_KERNEL;
+    if (strcmp(path, "[vdso]") == 0)
+        return PROFILE_LIBRARY;
+    if (is_anonymous(path))
+        return PROFILE_JIT;
+    if (is_bracketed(path))
+        return PROFILE_SYNTHETIC;
+    return module->is_program ? PROFILE_USER : PROFILE_LIBRARY;
+}
+
+/* "[kernel]" is the sampler's mark for kernel time; "[kernel.kallsyms]" and modules are real code.
+ */
+static bool is_synthetic(enum profile_category category, const char *path)
+{
+    return category == PROFILE_SYNTHETIC || strcmp(path, "[kernel]") == 0;
+}
+
+bool modules_is_file(const struct modules *modules, uint32_t module)
+{
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    const char *path = module_path(modules, module, &build_id, &build_id_bytes);
+    return path[0] == '/' && !is_anonymous(path) && !modules->modules[module].is_kernel;
+}
+
+void modules_set_program(struct modules *modules, uint32_t index)
+{
+    struct module *module = &modules->modules[index];
+    module->is_program = true;
+    if (module->lib != PROFILE_NONE)
+        modules->profile->libs[module->lib].category = PROFILE_USER;
+}
+
+static int read_image(struct modules *modules, struct module *module, const char *path,
+                      const uint8_t *build_id, size_t build_id_bytes)
+{
+    const struct names_lib *stored =
+        modules->names ? names_find_lib(modules->names, path, build_id, build_id_bytes) : NULL;
+    if (stored && stored->image.is_known)
+        return image_copy(&module->image, &stored->image);
+    return image_read(&module->image, path, build_id, build_id_bytes);
+}
+
+uint32_t modules_lib(struct modules *modules, uint32_t index)
+{
+    struct module *module = &modules->modules[index];
+    struct profile *profile = modules->profile;
+    if (module->lib != PROFILE_NONE)
+        return module->lib;
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    const char *path = module_path(modules, index, &build_id, &build_id_bytes);
+    uint32_t id = profile_lib_id(profile, path, build_id, build_id_bytes);
+    if (id == PROFILE_NONE)
+        return PROFILE_NONE;
+    struct profile_lib *lib = &profile->libs[id];
+    lib->category = category_of(module, path);
+    lib->is_synthetic = is_synthetic(lib->category, path);
+    if ((modules_is_file(modules, index) || strcmp(path, "[vdso]") == 0) &&
+        read_image(modules, module, path, build_id, build_id_bytes) != 0) {
+        profile->failed = true;
+        return PROFILE_NONE;
+    }
+    lib->base_svma = module->image.base_svma;
+    module->lib = id;
+    return id;
+}
+
+/*
+ * Kernel and anonymous code have no addresses of their own but the runtime's; marks have none at
+ * all, so all of one kind are one address.
+ */
+static uint64_t bias_of(const struct modules *modules, const struct mapping *mapping,
+                        const struct profile_lib *lib)
+{
+    if (lib->is_synthetic)
+        return mapping->start_avma;
+    if (lib->category == PROFILE_KERNEL || lib->category == PROFILE_JIT)
+        return 0;
+    return image_bias(&modules->modules[mapping->module].image, mapping->start_avma,
+                      mapping->file_offset);
+}
+
+/* The first place where a file was mapped stands for all; what else it has mapped there widens it.
+ */
+static void note_place(struct profile_lib *lib, const struct mapping *mapping, uint64_t bias)
+{
+    if (lib->map_end_avma == 0) {
+        lib->map_start_avma = mapping->start_avma;
+        lib->map_end_avma = mapping->end_avma;
+        lib->map_file_offset = mapping->file_offset;
+        lib->map_bias = bias;
+    } else if (bias == lib->map_bias && lib->category != PROFILE_JIT) {
+        if (mapping->start_avma < lib->map_start_avma) {
+            lib->map_start_avma = mapping->start_avma;
+            lib->map_file_offset = mapping->file_offset;
+        }
+        if (mapping->end_avma > lib->map_end_avma)
+            lib->map_end_avma = mapping->end_avma;
+    }
+}
+
+uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma)
+{
+    uint32_t id = modules_lib(modules, mapping->module);
+    if (id == PROFILE_NONE)
+        return PROFILE_NONE;
+    struct profile_lib *lib = &modules->profile->libs[id];
+    uint64_t bias = bias_of(modules, mapping, lib);
+    note_place(lib, mapping, bias);
+    return profile_address_id(modules->profile, id, lib->is_synthetic ? 0 : avma - bias);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files (and other things) that mappings are of. A module becomes a lib of the profile when the
+ * first sample falls into it, so that the profile lists what was seen running and nothing else.
+ */
+#pragma once
+
+#include "convert/address_map.h"
+#include "convert/image.h"
+#include "convert/names.h"
+#include "perfdata/reader.h"
+#include "profile/profile.h"
+
+struct module {
+    uint32_t lib; /* PROFILE_NONE: not needed yet */
+    bool is_kernel;
+    bool is_program; /* mapped first by some process: not a library */
+    struct image image;
+};
+
+struct modules {
+    struct profile *profile;
+    const struct names *names; /* stored ones; NULL: none. Borrowed */
+    struct intern *keys;       /* path and build-id */
+    struct module *modules;
+    size_t count, capacity;
+};
+
+int modules_init(struct modules *modules, struct profile *profile, const struct names *names);
+void modules_free(struct modules *modules);
+
+/* The module of a MAPPING record; PROFILE_NONE: out of memory. */
+uint32_t modules_id(struct modules *modules, const struct perfdata_event *event);
+
+/* Whether it is a file on disk: only those can be a process's program. */
+bool modules_is_file(const struct modules *modules, uint32_t module);
+
+/* Its code is not that of a library. */
+void modules_set_program(struct modules *modules, uint32_t module);
+
+/* The lib of a module; PROFILE_NONE: out of memory. */
+uint32_t modules_lib(struct modules *modules, uint32_t module);
+
+/* The profile's address of a runtime address in a mapping; PROFILE_NONE: out of memory. */
+uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma);

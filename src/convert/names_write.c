@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/names.h"
+
+#include "convert/resolve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Strings and functions get their numbers while the files are written, and go before them. */
+struct writer {
+    const struct profile *profile;
+    const struct names *before;
+    struct intern *strings;
+    struct intern *functions; /* by index in the profile */
+    struct buffer function_bytes;
+    struct buffer lib_bytes;
+    size_t lib_count;
+    uint32_t *order; /* addresses by lib, then svma */
+    size_t order_count;
+};
+
+static void put(struct buffer *out, uint64_t value)
+{
+    do {
+        uint8_t low = value & 0x7f;
+        value >>= 7;
+        buffer_u8(out, (uint8_t)(low | (value ? 0x80 : 0)));
+    } while (value);
+}
+
+static void put_string(struct writer *writer, struct buffer *out, uint32_t string)
+{
+    uint32_t id = intern_text(writer->strings, profile_text(writer->profile, string));
+    out->failed |= id == INTERN_NONE;
+    put(out, id);
+}
+
+static void put_optional(struct writer *writer, struct buffer *out, uint32_t string)
+{
+    if (string == PROFILE_NONE) {
+        put(out, 0);
+        return;
+    }
+    uint32_t id = intern_text(writer->strings, profile_text(writer->profile, string));
+    out->failed |= id == INTERN_NONE;
+    put(out, id + UINT64_C(1));
+}
+
+static void put_function(struct writer *writer, uint32_t func)
+{
+    uint32_t known = intern_count(writer->functions);
+    uint32_t id = intern_add(writer->functions, &func, sizeof(func));
+    writer->lib_bytes.failed |= id == INTERN_NONE;
+    put(&writer->lib_bytes, id);
+    if (id != known)
+        return;
+    const struct profile_func *function = &writer->profile->funcs[func];
+    put_string(writer, &writer->function_bytes, function->name);
+    put_string(writer, &writer->function_bytes, function->system_name);
+    put_optional(writer, &writer->function_bytes, function->file);
+    put(&writer->function_bytes, function->line);
+}
+
+static void put_address(struct writer *writer, const struct profile_address *address,
+                        uint64_t before_svma)
+{
+    const struct profile *profile = writer->profile;
+    const struct profile_frame *frames = profile->frames + address->first_frame;
+    const struct profile_symbol *symbol =
+        frames[0].symbol == PROFILE_NONE ? NULL : &profile->symbols[frames[0].symbol];
+    struct buffer *out = &writer->lib_bytes;
+    put(out, address->svma - before_svma);
+    put_optional(writer, out, symbol ? symbol->name : PROFILE_NONE);
+    put(out, symbol ? address->svma - symbol->svma : 0);
+    put(out, symbol ? symbol->bytes : 0);
+    put(out, address->frame_count);
+    for (uint32_t i = 0; i < address->frame_count; i++) {
+        put_function(writer, frames[i].func);
+        put_optional(writer, out, frames[i].file);
+        put(out, frames[i].line);
+        put(out, frames[i].column);
+    }
+}
+
+/* What is known of the file's image: as stored before, else as it lies there now. */
+static int put_image(struct writer *writer, const struct profile_lib *lib)
+{
+    const char *path = profile_text(writer->profile, lib->path);
+    const struct names_lib *stored =
+        writer->before ? names_find_lib(writer->before, path, lib->build_id, lib->build_id_bytes)
+                       : NULL;
+    struct image image;
+    int err = stored && stored->image.is_known
+                  ? image_copy(&image, &stored->image)
+                  : image_read(&image, path, lib->build_id, lib->build_id_bytes);
+    struct buffer *out = &writer->lib_bytes;
+    buffer_u8(out, image.is_known);
+    put(out, image.base_svma);
+    put(out, image.segment_count);
+    for (size_t i = 0; i < image.segment_count; i++) {
+        put(out, image.segments[i].offset);
+        put(out, image.segments[i].svma);
+        put(out, image.segments[i].file_bytes);
+    }
+    image_free(&image);
+    return err;
+}
+
+/* One lib with its addresses, which are the given part of the order. */
+static int put_lib(struct writer *writer, const uint32_t *addresses, size_t count)
+{
+    const struct profile *profile = writer->profile;
+    const struct profile_lib *lib = &profile->libs[profile->addresses[addresses[0]].lib];
+    struct buffer *out = &writer->lib_bytes;
+    put_string(writer, out, lib->path);
+    buffer_u8(out, lib->build_id_bytes);
+    buffer_append(out, lib->build_id, lib->build_id_bytes);
+    int err = put_image(writer, lib);
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++)
+        named += resolve_is_named(profile, &profile->addresses[addresses[i]]);
+    put(out, named);
+    uint64_t before_svma = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct profile_address *address = &profile->addresses[addresses[i]];
+        if (!resolve_is_named(profile, address))
+            continue;
+        put_address(writer, address, before_svma);
+        before_svma = address->svma;
+    }
+    writer->lib_count++;
+    return err;
+}
+
+static int put_libs(struct writer *writer)
+{
+    const struct profile *profile = writer->profile;
+    int err = 0;
+    for (size_t first = 0, end; first < writer->order_count && err == 0; first = end) {
+        uint32_t lib = profile->addresses[writer->order[first]].lib;
+        for (end = first + 1; end < writer->order_count; end++)
+            if (profile->addresses[writer->order[end]].lib != lib)
+                break;
+        if (resolve_is_file(profile, lib))
+            err = put_lib(writer, writer->order + first, end - first);
+    }
+    return err;
+}
+
+static void put_strings(const struct writer *writer, struct buffer *out)
+{
+    put(out, intern_count(writer->strings));
+    for (uint32_t i = 0; i < intern_count(writer->strings); i++) {
+        size_t size;
+        const void *bytes = intern_bytes(writer->strings, i, &size);
+        put(out, size);
+        buffer_append(out, bytes, size);
+    }
+}
+
+static void put_all(const struct writer *writer, struct buffer *out)
+{
+    struct buffer body = {0};
+    put_strings(writer, &body);
+    put(&body, intern_count(writer->functions));
+    buffer_append(&body, writer->function_bytes.bytes, writer->function_bytes.size);
+    put(&body, writer->lib_count);
+    buffer_append(&body, writer->lib_bytes.bytes, writer->lib_bytes.size);
+    buffer_text(out, NAMES_MAGIC);
+    buffer_u32(out, NAMES_VERSION);
+    buffer_u32(out, (uint32_t)crc32_z(crc32_z(0, NULL, 0), body.bytes, body.size));
+    buffer_append(out, body.bytes, body.size);
+    out->failed |= body.failed;
+    buffer_free(&body);
+}
+
+int names_write(const struct profile *profile, const struct names *before, struct buffer *out)
+{
+    struct writer writer = {.profile = profile,
+                            .before = before,
+                            .strings = intern_new(),
+                            .functions = intern_new(),
+                            .order = resolve_order(profile),
+                            .order_count = profile->address_count};
+    int err = writer.strings && writer.functions && writer.order ? put_libs(&writer) : -ENOMEM;
+    if (err == 0)
+        put_all(&writer, out);
+    if (out->failed || writer.function_bytes.failed || writer.lib_bytes.failed)
+        err = -ENOMEM;
+    if (writer.strings)
+        intern_free(writer.strings);
+    if (writer.functions)
+        intern_free(writer.functions);
+    buffer_free(&writer.function_bytes);
+    buffer_free(&writer.lib_bytes);
+    free(writer.order);
+    return err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Puts the records of a file in the order of their times. A file is nearly ordered: its writer drains
+ * many rings, and after each round over all of them writes a mark. Everything before a mark is older
+ * than everything after the next one, so no more than two rounds are held at a time:
+ *
+ *     records of round 1 │ records of round 2 │ …
+ *                      mark 1               mark 2: all that is not younger than mark 1's youngest goes
+ *
+ * Records with equal times stay in the order of the file; those without a time (0) go first.
+ */
+#pragma once
+
+#include "perfdata/reader.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef int order_handler(void *context, const struct perfdata_event *event);
+
+struct order_entry {
+    struct perfdata_event event;
+    uint64_t sequence;
+    void *owned; /* what the event points to */
+};
+
+struct order {
+    order_handler *handle; /* called in order; its error ends the call that caused it */
+    void *context;
+    struct order_entry *entries;
+    size_t count, capacity;
+    uint64_t sequence;
+    uint64_t youngest_ns; /* of all records so far */
+    uint64_t before_ns;   /* of all records before the last mark */
+};
+
+/* Takes a copy of the event. 0 or -ENOMEM. */
+int order_add(struct order *order, const struct perfdata_event *event);
+
+/* At a mark: hands out what is complete. */
+int order_round(struct order *order);
+
+/* At the end: hands out the rest. */
+int order_finish(struct order *order);
+
+void order_free(struct order *order);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "profile/profile.h"
+
+#include <stdbool.h>
+
+/* The addresses of a profile by lib, then svma: the order in which they are resolved and stored. To be
+ * freed; NULL: out of memory. */
+uint32_t *resolve_order(const struct profile *profile);
+
+/* Whether names of this lib can be looked up: a file, or the vDSO. */
+bool resolve_is_file(const struct profile *profile, uint32_t lib);
+
+/* Whether a name was found, and not just the address written as a number. */
+bool resolve_is_named(const struct profile *profile, const struct profile_address *address);

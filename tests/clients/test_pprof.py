@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""go tool pprof shows the hand-made profile as it is."""
+import check
+import clients
+import demo
+
+
+def top_has_the_profile_s_functions_and_total(prefix):
+    check.agree(demo.truth(), clients.pprof_top(prefix + '.pb.gz'), 0)
+
+
+def traces_add_up_to_the_profile(prefix):
+    truth = demo.truth()
+    traces = clients.pprof_traces(prefix + '.pb.gz')
+    check.agree(truth, traces, 0)
+
+
+def plain_files_are_read_too(prefix):
+    for suffix in ('.pb', '.pprof'):
+        check.agree(demo.truth(), clients.pprof_top(prefix + suffix), 0)
+
+
+def list_counts_by_line_and_file_also_of_inlined_functions(prefix):
+    check.same({(demo.SOURCE, 5): (3700001, 3700001),
+                (demo.SOURCE, 6): (1000000, 1000000),
+                (demo.SOURCE, 11): (0, 3700001),
+                (demo.INCLUDE, 2): (0, 1000000)},
+               clients.pprof_list(prefix + '.pb.gz', '^(mid|inner)$'))
+
+
+def the_header_names_program_and_build_id(prefix):
+    text = clients.go_pprof(prefix + '.pb.gz', '-top')
+    for line in ('File: app', 'Build ID: 135afc8c6d1b9e02356cce218bf0109c3687ad9f', 'Type: cpu',
+                 'engine=perf-trap'):
+        if line not in text.splitlines():
+            raise AssertionError(f'no line {line!r} in\n{text}')
+
+
+def raw_shows_every_stack_and_label(prefix):
+    text = clients.go_pprof(prefix + '.pb.gz', '-raw')
+    check.same(11, text.count('comm:['))
+    check.same(3, text.count('thread:[work;er "1"\n]'))
+    check.same(1, text.count('M=1 inner ' + demo.SOURCE + ':6 s=3(_ZL5inneri)'))
+
+
+TESTS = [
+    top_has_the_profile_s_functions_and_total,
+    traces_add_up_to_the_profile,
+    plain_files_are_read_too,
+    list_counts_by_line_and_file_also_of_inlined_functions,
+    the_header_names_program_and_build_id,
+    raw_shows_every_stack_and_label,
+]
+
+if __name__ == '__main__':
+    clients.need_program('go', 'golang-go')
+    with demo.files() as files:
+        check.run(TESTS, files)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Call frame information that anybody may have written: compiled whole, then evaluated. The input is
+ * half .eh_frame, half .debug_frame, and the stack too. */
+#include "unwind/module_internal.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct module_bytes bytes = {.eh_frame_svma = 0x2000, .text_svma = 0x1000, .text_bytes = 0x4000};
+    buffer_append(&bytes.eh_frame, data, size / 2);
+    buffer_append(&bytes.debug_frame, data + size / 2, size - size / 2);
+    struct unwind_module *module;
+    if (unwind_module_from_bytes(&module, &bytes, NULL) != 0)
+        return 0;
+    size_t count;
+    const struct row *rows = unwind_module_rows(module, &count);
+    const struct stack_view stack = {0x7000, 0x7000 + size, data};
+    for (size_t i = 0; i < count; i++) {
+        struct unwind_regs fast = {0x1000 + rows[i].start, 0x7000, 0x7010};
+        struct full_regs full = {.known = UINT32_MAX};
+        for (uint64_t reg = 0; reg < UNWIND_DWARF_REGS; reg++)
+            full.value[reg] = 0x7000 + 8 * (reg ^ UNWIND_DWARF_SP);
+        bool is_signal;
+        unwind_module_step(module, fast.pc, &full, &stack, &is_signal);
+        if (i > 0 && rows[i].start <= rows[i - 1].start)
+            abort();
+        if (unwind_apply(rows[i].rule, &fast, &stack) == UNWIND_OK &&
+            row_kind(rows[i].rule) != ROW_SIGNAL && fast.sp <= 0x7000)
+            abort();
+    }
+    unwind_module_close(module);
+    return 0;
+}

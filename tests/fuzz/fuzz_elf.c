@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* A whole file that anybody may have written, as an image in memory: opened, every section read, its
+ * rows compiled. */
+#include "elf/elf_file.h"
+#include "unwind/module.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct elf_file *elf;
+    if (elf_open_memory(&elf, data, size, NULL) != 0)
+        return 0;
+    uint8_t id[20];
+    uint64_t bias;
+    elf_build_id(elf, id);
+    elf_interpreter(elf);
+    elf_load_bias(elf, 0x400000, elf_entry_svma(elf), &bias);
+    elf_read_svma(elf, elf_entry_svma(elf), id, sizeof(id));
+    for (size_t i = 0; i < elf_section_count(elf); i++) {
+        struct buffer content = {0};
+        elf_read_section(elf, elf_section(elf, i), &content, NULL);
+        buffer_free(&content);
+    }
+    struct unwind_module *module;
+    if (unwind_module_open(&module, elf, NULL) == 0)
+        unwind_module_close(module);
+    elf_close(elf);
+    return 0;
+}

@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What `rec` answers to right and wrong usage: exit status, the stream it speaks on, and that files which
+are none of its business stay as they are."""
+import os
+import subprocess
+import sys
+import tempfile
+
+REC = os.environ["REC"]
+failures = []
+
+
+def rec(*words, cwd):
+    done = subprocess.run([REC, *words], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def check(what, holds, detail=""):
+    if not holds:
+        failures.append(what)
+        print(f"FAILED: {what}\n{detail}")
+
+
+def content(directory):
+    """Every file with its bytes: what must not change."""
+    found = {}
+    for folder, _, files in os.walk(directory):
+        for name in files:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, directory)] = file.read()
+    return found
+
+
+def help_is_short_and_on_the_right_stream(here):
+    status, out, err = rec(cwd=here)
+    check("rec alone: 125, usage on stderr", status == 125 and not out and "rec report" in err, err)
+    status, out, err = rec("--help", cwd=here)
+    check("--help: 0, the same on stdout", status == 0 and not err and "rec report" in out, err)
+    check("--help: at most 40 lines", len(out.splitlines()) <= 40)
+    check("--help: at most 100 columns", max(map(len, out.splitlines())) <= 100)
+    check("--help: three examples", out.split("Examples:")[1].count("\n  rec ") >= 3)
+    for command in ("convert", "record", "report", "info", "doctor"):
+        status, out, err = rec("help", command, cwd=here)
+        check(f"help {command}", status == 0 and f"rec {command}" in out.replace("[record]", "record"),
+              out + err)
+        status, same, err = rec(command, "--help", cwd=here)
+        check(f"{command} --help is help {command}", status == 0 and same == out, err)
+    status, out, err = rec("--version", cwd=here)
+    check("--version", status == 0 and out.startswith("rec ") and "MIT" in out, out + err)
+
+
+# words -> status, and what the one sentence on stderr must hold
+REFUSALS = [
+    (["--frobnicate", "--", "true"], 125, "--frobnicate"),
+    (["--outptu=x", "--", "true"], 125, "--output"),
+    (["record"], 125, "no command"),
+    (["record", "--"], 125, "no command"),
+    (["-F", "0", "true"], 125, "20000"),
+    (["-F", "20001", "true"], 125, "20000"),
+    (["-F", "abc", "true"], 125, "abc"),
+    (["-F"], 125, "needs a value"),
+    (["-c", "1", "true"], 125, "-c"),
+    (["-e", "cycles", "true"], 125, "cpu-clock"),
+    (["-p", "1"], 125, "-p"),
+    (["-t", "1"], 125, "-t"),
+    (["-a", "true"], 125, "-a"),
+    (["-D", "10", "true"], 125, "-D"),
+    (["--no-inherit", "true"], 125, "--no-inherit"),
+    (["--engine=magic", "true"], 125, "perf-trap"),
+    (["--self-check=0", "true"], 125, "--self-check"),
+    (["-o", "missing/", "--", "true"], 125, "missing/"),
+    (["-o", "missing/x.data", "--", "true"], 125, "missing/x.data"),
+    (["-o", "missing/x.pb.gz", "--", "true"], 125, "missing/x.pb.gz"),
+    (["-o", "a.data", "-o", "b.data", "--", "true"], 125, "a.data"),
+    (["-o", "-", "--", "true"], 125, "rec convert"),
+    (["--", "no-such-command"], 127, "no-such-command"),
+    (["no-such-command"], 127, "no-such-command"),
+    (["--", "./no-such-file"], 127, "no-such-file"),
+    (["--", "report"], 127, "report"),
+    (["./plain"], 126, "plain"),
+    (["--", "/"], 126, "/"),
+    (["reprot"], 127, "rec report"),
+    (["help", "reprot"], 125, "report"),
+    (["convert"], 125, "-o"),
+    (["convert", "-o", "x.svg"], 125, ".folded"),
+    (["convert", "-o", "x.data"], 125, ".folded"),
+    (["convert", "-o", "-"], 125, "--format"),
+    (["convert", "--format", "pprof"], 125, "-o -"),
+    (["convert", "--format", "pprof", "-o", "x.pb"], 125, "-o -"),
+    (["convert", "--format", "nonsense", "-o", "-"], 125, "pprof"),
+    (["convert", "a", "b", "-o", "x.pb"], 125, "one file"),
+    (["convert", "missing.data", "-o", "x.pb"], 125, "missing.data"),
+    (["convert", "plain", "-o", "x.pb"], 125, "plain"),
+    (["convert", "empty", "-o", "x.pb"], 125, "empty"),
+    (["convert", ".", "-o", "x.pb"], 125, "."),
+    (["report", "missing.data"], 125, "missing.data"),
+    (["report", "plain"], 125, "plain"),
+    (["report", "--jsn"], 125, "--json"),
+    (["report", "empty"], 125, "empty"),
+    (["info", "missing.data"], 125, "missing.data"),
+    (["info", "-i", "plain"], 125, "plain"),
+    (["info", "--nonsense"], 125, "--nonsense"),
+    (["doctor", "now"], 125, "no arguments"),
+]
+
+
+def refusals_are_one_sentence_and_touch_nothing(here):
+    before = content(here)
+    for words, expected, sentence in REFUSALS:
+        status, out, err = rec(*words, cwd=here)
+        shown = " ".join(words)
+        check(f"{shown}: status {expected}", status == expected, f"{status} {err}")
+        check(f"{shown}: says '{sentence}'", sentence in err, err)
+        check(f"{shown}: one line", err.startswith("rec: ") and err.count("\n") == 1, err)
+        check(f"{shown}: nothing on stdout", not out, out)
+        after = content(here)
+        check(f"{shown}: files untouched", after == before, sorted(set(after) ^ set(before)))
+
+
+def a_read_only_directory_is_noticed_before_the_start(here):
+    closed = os.path.join(here, "closed")
+    os.mkdir(closed, 0o555)
+    if os.access(closed, os.W_OK):
+        print("not checked: this user may write everywhere")
+    else:
+        status, _, err = rec("--", "touch", os.path.join(here, "started"), cwd=closed)
+        check("read-only directory: 125", status == 125 and "rec.data" in err, err)
+        check("read-only directory: not started", not os.path.exists(os.path.join(here, "started")))
+    os.rmdir(closed)
+
+
+def doctor_says_five_lines(here):
+    status, out, err = rec("doctor", cwd=here)
+    check("doctor: five lines", status == 0 and len(out.splitlines()) == 5 and not err, out + err)
+
+
+def output_that_cannot_be_written_is_a_failure(here):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([REC, "--help"], stdout=full, stderr=subprocess.PIPE, cwd=here,
+                              check=False)
+    check("--help to a full device: 125", done.returncode == 125, done.stderr)
+
+
+with tempfile.TemporaryDirectory() as here:
+    with open(os.path.join(here, "plain"), "w", encoding="utf-8") as file:
+        file.write("this is no capture\n" * 50)
+    with open(os.path.join(here, "rec.data"), "wb") as file:
+        file.write(b"somebody's work")
+    with open(os.path.join(here, "empty"), "wb"):
+        pass
+    help_is_short_and_on_the_right_stream(here)
+    refusals_are_one_sentence_and_touch_nothing(here)
+    a_read_only_directory_is_noticed_before_the_start(here)
+    doctor_says_five_lines(here)
+    output_that_cannot_be_written_is_a_failure(here)
+print(f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

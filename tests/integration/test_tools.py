@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The checks of the tree find what they are there for: each is shown a small tree with one fault."""
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TOOLS = Path(os.environ["SOURCE"], "tools")
+LICENCE = "/* SPDX-License-Identifier: MIT */\n"
+failures = []
+
+
+def run(tool, *words):
+    done = subprocess.run([TOOLS / tool, *words], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def check(what, holds, detail=""):
+    if not holds:
+        failures.append(what)
+        print(f"FAILED: {what}\n{detail}")
+
+
+def judge(tool, path, text):
+    """The tool's verdict on a tree of one file."""
+    with tempfile.TemporaryDirectory() as root:
+        file = Path(root, path)
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+        return run(tool, root)
+
+
+# file, its include, whether that is allowed
+INCLUDES = [
+    ("src/base/a.c", '"base/b.h"', True),
+    ("src/base/a.c", '"elf/elf_file.h"', False),
+    ("src/sampler/a.c", '"wire/ring.h"', True),
+    ("src/sampler/a.c", '"unwind/step.h"', True),
+    ("src/sampler/a.c", '"unwind/module.h"', False),
+    ("src/sampler/a.c", '"base/buffer.h"', False),
+    ("src/unwind/step.c", '"wire/rows.h"', True),
+    ("src/unwind/step.c", '"base/cursor.h"', False),
+    ("src/unwind/step.c", "<stdio.h>", False),
+    ("src/unwind/cfi.c", '"base/cursor.h"', True),
+    ("src/wire/ring.c", "<stdlib.h>", False),
+    ("src/record/a.c", '"profile/profile.h"', False),
+    ("src/record/a.c", '"perfdata/writer.h"', True),
+    ("src/convert/a.c", '"export/export.h"', False),
+    ("src/convert/a.c", "<elfutils/libdw.h>", False),
+    ("src/symbols/a.c", "<elfutils/libdw.h>", True),
+    ("src/symbols/a.c", '"profile/profile.h"', False),
+    ("formats/export/a.c", '"symbols/symbols.h"', False),
+    ("formats/perfdata/a.c", '"base/cursor.h"', True),
+    ("src/cli/a.c", '"sampler/sampler.h"', False),
+    ("src/cli/a.c", '"options.h"', False),
+    ("src/novel/a.c", "<stdint.h>", False),
+]
+for path, include, allowed in INCLUDES:
+    status, out = judge("check_layers.py", path, f"{LICENCE}#include {include}\n")
+    check(f"{path} includes {include}: {'fine' if allowed else 'found'}", (status == 0) == allowed, out)
+
+TEXTS = [
+    ("a.c", LICENCE + "int a;\n", True),
+    ("a.c", "int a;\n", False),
+    ("a.py", "print(1)\n", False),
+    ("tool", "#!/bin/sh\n", False),
+    ("a.md", "no licence line needed\n", True),
+    ("a.c", LICENCE + "int a; /* TO" "DO */\n", False),
+    ("a.c", LICENCE + "\tint a;\n", False),
+    ("a.c", LICENCE + "int a; \n", False),
+    ("a.c", LICENCE + "int a;", False),
+    ("a.md", "see /ho" "me/me/notes\n", False),
+]
+for path, text, allowed in TEXTS:
+    status, out = judge("check_text.py", "tree/" + path, text)
+    check(f"{text!r} in {path}: {'fine' if allowed else 'found'}", (status == 0) == allowed, out)
+
+CASES = """<testsuite>
+<testcase name="unit/good" status="run"/>
+<testcase name="unit/idle" status="notrun"><skipped/><system-out>needs a thing
+no thing here</system-out></testcase>
+{}</testsuite>"""
+with tempfile.TemporaryDirectory() as root:
+    results = Path(root, "results.xml")
+    results.write_text(CASES.format(""), encoding="utf-8")
+    status, out = run("count_results.py", "", results)
+    check("counts", status == 0 and out.endswith("\n1 passed, 0 failed, 1 skipped\n"), out)
+    check("names what was skipped, and why", "unit/idle" in out and "no thing here" in out, out)
+    status, out = run("count_results.py", " a step;", results)
+    check("a broken step fails", status == 1 and out.endswith("1 passed, 1 failed, 1 skipped\n"), out)
+    status, out = run("count_results.py", "", results, Path(root, "missing.xml"))
+    check("a missing result fails", status == 1 and "missing.xml" in out, out)
+    results.write_text(CASES.format('<testcase name="unit/bad" status="fail"><failure/></testcase>'),
+                       encoding="utf-8")
+    status, out = run("count_results.py", "", results)
+    check("a failed test fails", status == 1 and "failed: unit/bad" in out, out)
+
+print(f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

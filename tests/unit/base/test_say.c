@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* What must not reach a terminal: names in captures are chosen by whoever wrote the program. */
+#include "base/error.h"
+#include "base/say.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void expect(const char *text, const char *shown)
+{
+    char out[256];
+    assert_string_equal(text_escape(out, sizeof(out), text), shown);
+}
+
+static void control_characters_are_replaced(void **state)
+{
+    (void)state;
+    expect("\033]0;title\007name", "?]0;title?name");
+    expect("a\nb\tc\rd\x7f", "a?b?c?d?");
+    expect("\x9b"
+           "31m",
+           "?31m"); /* the one-byte CSI */
+    expect("\xc2\x9b"
+           "31m",
+           "??31m"); /* the same, in UTF-8 */
+}
+
+static void ordinary_text_stays_in_every_language(void **state)
+{
+    (void)state;
+    expect("std::vector<int>::push_back(int&&)", "std::vector<int>::push_back(int&&)");
+    expect("\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80", "\xc3\xa9\xe4\xb8\xad\xf0\x9f\x98\x80");
+    expect("", "");
+}
+
+static void invalid_utf8_is_replaced(void **state)
+{
+    (void)state;
+    expect("a\xff"
+           "b\xc3",
+           "a?b?");
+    expect("\xc0\xaf", "??");           /* overlong slash */
+    expect("\xe0\x80\xaf", "???");      /* longer still */
+    expect("\xed\xa0\x80", "???");      /* a surrogate */
+    expect("\xf4\x90\x80\x80", "????"); /* above U+10FFFF */
+    expect("\xe4\xb8", "??");           /* ends in the middle */
+}
+
+static void bidirectional_overrides_are_replaced(void **state)
+{
+    (void)state;
+    expect("a\xe2\x80\xae"
+           "b",
+           "a???b");                        /* U+202E */
+    expect("\xe2\x81\xa6", "???");          /* U+2066 */
+    expect("\xe2\x80\x8f", "???");          /* U+200F */
+    expect("\xd8\x9c", "??");               /* U+061C */
+    expect("\xe2\x80\xa6", "\xe2\x80\xa6"); /* an ellipsis is none */
+}
+
+static void output_ends_at_its_size_between_characters(void **state)
+{
+    (void)state;
+    char out[12];
+    text_escape(out, sizeof(out), "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9");
+    assert_true(strlen(out) < sizeof(out));
+    assert_int_equal(strlen(out) % 2, 0);
+    char tiny[3] = "xx";
+    text_escape(tiny, sizeof(tiny), "long");
+    assert_string_equal(tiny, "");
+}
+
+static void text_print_keeps_newlines_and_nothing_else(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    text_print(stream, "one\n%s\n", "\033[31mtwo");
+    fclose(stream);
+    assert_string_equal(text, "one\n?[31mtwo\n");
+    free(text);
+}
+
+static void error_sentences_are_cut_not_overrun(void **state)
+{
+    (void)state;
+    struct error error;
+    char big[2000];
+    memset(big, 'x', sizeof(big) - 1);
+    big[sizeof(big) - 1] = '\0';
+    assert_int_equal(error_set(&error, -5, "%s", big), -5);
+    assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+    assert_int_equal(error_set(NULL, -7, "%s", big), -7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(control_characters_are_replaced),
+        cmocka_unit_test(ordinary_text_stays_in_every_language),
+        cmocka_unit_test(invalid_utf8_is_replaced),
+        cmocka_unit_test(bidirectional_overrides_are_replaced),
+        cmocka_unit_test(output_ends_at_its_size_between_characters),
+        cmocka_unit_test(text_print_keeps_newlines_and_nothing_else),
+        cmocka_unit_test(error_sentences_are_cut_not_overrun),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* What is said about a recording that is not as it should be, and that nothing is said about a good one. */
+#include "cli/problems.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Ten seconds of CPU without a flaw. */
+static struct record_summary good(void)
+{
+    return (struct record_summary){
+        .engine = RECORD_ENGINE_PERF_TRAP,
+        .frequency_asked = 1000,
+        .samples = 10000,
+        .complete = 10000,
+        .cpu_billed_ns = UINT64_C(10000000000),
+        .cpu_seen_ns = UINT64_C(10000000000),
+        .processes = 1,
+        .threads = 1,
+    };
+}
+
+static void expect_one(const struct record_summary *summary, const char *text)
+{
+    struct problem problems[PROBLEMS_MAX];
+    assert_int_equal(problems_find(summary, NULL, problems), 1);
+    if (!strstr(problems[0].text, text))
+        fail_msg("'%s' is not in '%s'", text, problems[0].text);
+}
+
+static void a_good_recording_has_no_problems(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    struct problem problems[PROBLEMS_MAX];
+    assert_int_equal(problems_find(&summary, NULL, problems), 0);
+    summary.lost[RECORD_LOST_BUSY] = 99; /* less than one per cent */
+    summary.cut[RECORD_CUT_ROOT] = 99;
+    assert_int_equal(problems_find(&summary, NULL, problems), 0);
+}
+
+static void each_flaw_has_its_size_and_remedy(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    summary.lost[RECORD_LOST_RING_FULL] = 2500;
+    expect_one(&summary, "lost 20.0 % of the samples (ring-full)");
+    summary = good();
+    summary.cut[RECORD_CUT_NO_CFI] = 400;
+    summary.cut[RECORD_CUT_DEEP] = 100;
+    expect_one(&summary, "5.0 % of the stacks are not complete: code without unwind data");
+    summary = good();
+    summary.cpu_seen_ns -= summary.cpu_seen_ns / 10;
+    expect_one(&summary, "10.0 % of the CPU time has no samples");
+    summary = good();
+    summary.merged = 10000;
+    expect_one(&summary, "50.0 % of the samples were merged");
+    summary = good();
+    summary.engine = RECORD_ENGINE_TIMER;
+    summary.engine_reason = "perf events are forbidden";
+    summary.samples = 2500;
+    expect_one(&summary, "250 samples per CPU second instead of 1000, by the timer engine, because "
+                         "perf events are forbidden");
+    summary = good();
+    summary.checked = 100;
+    summary.check_differed = 3;
+    expect_one(&summary, "3 of 100 stacks differ");
+}
+
+static void a_process_that_was_not_followed_explains_the_missing_time(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    struct record_not_followed processes[] = {
+        {.pid = 42, .name = "ping", .reason = "it is privileged"},
+        {.pid = 43, .name = "busybox", .reason = "it is static"},
+    };
+    summary.not_followed = processes;
+    summary.not_followed_count = 2;
+    summary.cpu_seen_ns /= 2;
+    expect_one(&summary, "not recorded: ping (42): it is privileged and 1 more");
+    expect_one(&summary, "50.0 % of the CPU time has no samples");
+}
+
+static void the_biggest_problem_comes_first(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    struct problem problems[PROBLEMS_MAX];
+    summary.cut[RECORD_CUT_NO_CFI] = 300;
+    summary.lost[RECORD_LOST_BUSY] = 1000;
+    summary.cpu_seen_ns = summary.cpu_billed_ns / 2;
+    assert_int_equal(problems_find(&summary, NULL, problems), 3);
+    assert_true(problems[0].percent > problems[1].percent);
+    assert_true(problems[1].percent > problems[2].percent);
+    assert_non_null(strstr(problems[0].text, "CPU time"));
+    assert_non_null(strstr(problems[2].text, "not complete"));
+}
+
+static void a_recording_of_nothing_has_no_rates(void **state)
+{
+    (void)state;
+    struct record_summary summary = {.engine = RECORD_ENGINE_TIMER, .frequency_asked = 1000};
+    struct problem problems[PROBLEMS_MAX];
+    assert_int_equal(problems_find(&summary, NULL, problems), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_recording_has_no_problems),
+        cmocka_unit_test(each_flaw_has_its_size_and_remedy),
+        cmocka_unit_test(a_process_that_was_not_followed_explains_the_missing_time),
+        cmocka_unit_test(the_biggest_problem_comes_first),
+        cmocka_unit_test(a_recording_of_nothing_has_no_rates),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* What the words of `rec record` ask for. */
+#include "cli/record_options.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define WORDS(...) ((char *const[]){__VA_ARGS__, NULL})
+
+static struct record_request parsed(char *const *words)
+{
+    struct record_request request;
+    struct error error = {{0}};
+    if (record_request_parse(&request, words, &error) != 0)
+        fail_msg("%s", error.text);
+    return request;
+}
+
+static uint32_t frequency_of(char *const *words)
+{
+    struct record_request request = parsed(words);
+    record_request_free(&request);
+    return request.options.frequency;
+}
+
+static void the_command_begins_at_the_first_word_that_is_no_option(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("-q", "ls", "-F", "1", "--", "x"));
+    assert_string_equal(request.options.argv[0], "ls");
+    assert_string_equal(request.options.argv[1], "-F");
+    assert_string_equal(request.options.argv[3], "--");
+    assert_int_equal(request.options.frequency, RECORD_FREQUENCY_DEFAULT);
+    record_request_free(&request);
+}
+
+static void behind_two_dashes_a_commands_name_is_no_command_of_rec(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("-v", "--", "report", "-x"));
+    assert_string_equal(request.options.argv[0], "report");
+    assert_string_equal(request.options.argv[1], "-x");
+    assert_true(request.verbose);
+    record_request_free(&request);
+}
+
+static void rates_and_periods_mean_the_same(void **state)
+{
+    (void)state;
+    assert_int_equal(frequency_of(WORDS("x")), 999);
+    assert_int_equal(frequency_of(WORDS("-F", "4000", "x")), 4000);
+    assert_int_equal(frequency_of(WORDS("-Fmax", "x")), 20000);
+    assert_int_equal(frequency_of(WORDS("--freq=100", "x")), 100);
+    assert_int_equal(frequency_of(WORDS("-c", "1000000", "x")), 1000);
+    assert_int_equal(frequency_of(WORDS("-c", "50000", "x")), 20000);
+    assert_int_equal(frequency_of(WORDS("-c", "3000000", "x")), 333);
+    assert_int_equal(frequency_of(WORDS("-c", "1000000000", "x")), 1);
+}
+
+static void perf_habits_are_accepted(void **state)
+{
+    (void)state;
+    struct record_request request =
+        parsed(WORDS("-g", "--call-graph", "dwarf", "-e", "cpu-clock:u", "-e", "task-clock", "x"));
+    assert_string_equal(request.options.argv[0], "x");
+    record_request_free(&request);
+}
+
+static void switches_are_off_until_asked_for(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("x"));
+    assert_int_equal(request.options.engine, RECORD_ENGINE_AUTO);
+    assert_int_equal(request.options.self_check_every, 0);
+    assert_false(request.options.no_command_line || request.options.withhold_tables ||
+                 request.embed_source || request.quiet || request.verbose);
+    assert_string_equal(request.outputs.capture, "rec.data");
+    assert_int_equal(request.outputs.count, 3);
+    record_request_free(&request);
+    request = parsed(WORDS("--engine=timer", "--self-check", "--no-cmdline", "--embed-source",
+                           "--debug-dir", "d", "x"));
+    assert_int_equal(request.options.engine, RECORD_ENGINE_TIMER);
+    assert_int_equal(request.options.self_check_every, 100);
+    assert_true(request.options.no_command_line && request.embed_source);
+    assert_string_equal(request.debug_directory, "d");
+    record_request_free(&request);
+}
+
+static void only_what_is_named_is_written(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("-o", "a.pb.gz", "-o", "b.folded", "x"));
+    assert_null(request.outputs.capture);
+    assert_int_equal(request.outputs.count, 2);
+    record_request_free(&request);
+}
+
+static void nonsense_is_refused(void **state)
+{
+    (void)state;
+    char *const *const wrong[] = {
+        WORDS("-F", "0", "x"),
+        WORDS("-F", "20001", "x"),
+        WORDS("-c", "49999", "x"),
+        WORDS("-e", "cycles", "x"),
+        WORDS("-e", "", "x"),
+        WORDS("--engine=perf-ring", "x"),
+        WORDS("--self-check=", "x"),
+        WORDS("-p", "1"),
+        WORDS("-a"),
+        WORDS("-o", "-", "x"),
+        WORDS("-o", "", "x"),
+        WORDS("-q"),
+        WORDS("--", NULL),
+        WORDS("-o", "a", "-o", "b", "x"),
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct record_request request;
+        struct error error = {{0}};
+        assert_int_equal(record_request_parse(&request, wrong[i], &error), -EINVAL);
+        assert_true(strlen(error.text) > 10);
+        record_request_free(&request);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_command_begins_at_the_first_word_that_is_no_option),
+        cmocka_unit_test(behind_two_dashes_a_commands_name_is_no_command_of_rec),
+        cmocka_unit_test(rates_and_periods_mean_the_same),
+        cmocka_unit_test(perf_habits_are_accepted),
+        cmocka_unit_test(switches_are_off_until_asked_for),
+        cmocka_unit_test(only_what_is_named_is_written),
+        cmocka_unit_test(nonsense_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

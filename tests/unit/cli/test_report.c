@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A profile small enough to add up by hand. Each sample is written as its functions from the thread's
+ * root to the leaf, and a weight:
+ *
+ *     a b c  10      a is the root of all
+ *     a b     5
+ *     a d d c 20     d calls itself
+ *     a c d c  1     c is below itself, with d between
+ */
+#include "cli/report.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint32_t func(struct profile *profile, char letter)
+{
+    const char name[] = {letter, '\0'};
+    uint32_t string = profile_string(profile, name);
+    struct profile_func func = {.name = string,
+                                .system_name = string,
+                                .lib = 0,
+                                .file = profile_string(profile, "dir/file.c"),
+                                .line = (uint32_t)(letter - 'a') + 1};
+    return profile_func_id(profile, &func);
+}
+
+/* Every call gets a frame of its own: other addresses, the same function. */
+static void add_sample(struct profile *profile, const char *functions, uint64_t weight_ns)
+{
+    uint32_t stack = PROFILE_NONE;
+    for (; *functions; functions++) {
+        struct profile_frame frame = {.func = func(profile, *functions),
+                                      .lib = 0,
+                                      .file = PROFILE_NONE,
+                                      .symbol = PROFILE_NONE,
+                                      .svma = profile->frame_count};
+        stack = profile_stack_id(profile, stack, profile_add_frame(profile, &frame));
+    }
+    struct profile_sample *samples =
+        realloc(profile->samples, (profile->sample_count + 1) * sizeof(*samples));
+    assert_non_null(samples);
+    profile->samples = samples;
+    samples[profile->sample_count++] =
+        (struct profile_sample){.weight_ns = weight_ns, .stack = stack, .call = PROFILE_NONE};
+}
+
+static struct profile *small_profile(void)
+{
+    struct profile *profile = profile_new();
+    profile_lib_id(profile, "/usr/bin/app", NULL, 0);
+    add_sample(profile, "abc", 10);
+    add_sample(profile, "ab", 5);
+    add_sample(profile, "addc", 20);
+    add_sample(profile, "acdc", 1);
+    return profile;
+}
+
+static const char *name_of(const struct report *report, uint32_t f)
+{
+    return profile_text(report->profile, report->profile->funcs[f].name);
+}
+
+static void functions_have_self_time_and_count_once_a_stack(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t self_ns, total_ns;
+    } expected[] = {{"c", 31, 31}, {"b", 5, 15}, {"a", 0, 36}, {"d", 0, 21}};
+    struct profile *profile = small_profile();
+    struct report report;
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_int_equal(report.total_ns, 36);
+    assert_int_equal(report.function_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(name_of(&report, report.functions[i].func), expected[i].name);
+        assert_int_equal(report.functions[i].self_ns, expected[i].self_ns);
+        assert_int_equal(report.functions[i].total_ns, expected[i].total_ns);
+    }
+    report_free(&report);
+    profile_free(profile);
+}
+
+/* Depth first, biggest first: "a36(d20(c20)b15(c10)c1(d1(c1)))". */
+static void write_tree(const struct report *report, uint32_t node, char *out)
+{
+    for (uint32_t child = report->nodes[node].first_child; child != PROFILE_NONE;
+         child = report->nodes[child].next_sibling) {
+        char total[24];
+        snprintf(total, sizeof(total), "%d", (int)report->nodes[child].total_ns);
+        strcat(out, name_of(report, report->nodes[child].func));
+        strcat(out, total);
+        if (report->nodes[child].first_child != PROFILE_NONE) {
+            strcat(out, "(");
+            write_tree(report, child, out);
+            strcat(out, ")");
+        }
+    }
+}
+
+static void the_tree_merges_addresses_and_folds_recursion(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    struct report report;
+    char tree[256] = "";
+    assert_int_equal(report_build(&report, profile), 0);
+    write_tree(&report, 0, tree);
+    assert_string_equal(tree, "a36(d20(c20)b15(c10)c1(d1(c1)))");
+    report_free(&report);
+    profile_free(profile);
+}
+
+/* Addresses that nobody could name would else fill the table with one line each. */
+static void nameless_code_is_one_function_a_module(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    struct report report;
+    for (size_t i = 0; i < profile->func_count; i++) {
+        struct profile_func *f = &profile->funcs[i];
+        bool is_b_or_c = strchr("bc", profile_text(profile, f->name)[0]) != NULL;
+        f->file = PROFILE_NONE;
+        if (is_b_or_c)
+            f->name = profile_string(profile, i % 2 ? "0x1234" : "0xabcd");
+    }
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_string_equal(report_name(profile, report.functions[0].func), "[no name]");
+    assert_int_equal(report.functions[0].self_ns, 36);
+    assert_int_equal(report.functions[0].total_ns, 36);
+    assert_int_equal(report.functions[1].self_ns, 0);
+    report_free(&report);
+    profile_free(profile);
+}
+
+static void samples_without_a_stack_still_count(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    struct report report;
+    add_sample(profile, "", 64);
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_int_equal(report.total_ns, 100);
+    assert_int_equal(report.nodes[0].self_ns, 64);
+    report_free(&report);
+    profile_free(profile);
+}
+
+static void an_empty_profile_is_an_empty_report(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    struct report report;
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_int_equal(report.total_ns, 0);
+    assert_int_equal(report.function_count, 0);
+    assert_int_equal(report.nodes[0].first_child, PROFILE_NONE);
+    report_free(&report);
+    profile_free(profile);
+}
+
+static void a_million_calls_deep_is_no_problem(void **state)
+{
+    (void)state;
+    enum { DEPTH = 1000000 };
+    struct profile *profile = profile_new();
+    char *functions = malloc(DEPTH + 1);
+    for (size_t i = 0; i < DEPTH; i++)
+        functions[i] = i % 2 ? 'a' : 'b';
+    functions[DEPTH] = '\0';
+    profile_lib_id(profile, "/usr/bin/app", NULL, 0);
+    add_sample(profile, functions, 7);
+    free(functions);
+    struct report report;
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_int_equal(report.functions[0].self_ns, 7);
+    assert_int_equal(report.functions[0].total_ns, 7);
+    assert_int_equal(report.functions[1].total_ns, 7);
+    report_free(&report);
+    profile_free(profile);
+}
+
+static void places_are_a_file_name_and_a_line(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    assert_string_equal(report_place(profile, func(profile, 'c')).text, "file.c:3");
+    profile->funcs[0].line = 0;
+    assert_string_equal(report_place(profile, 0).text, "file.c");
+    profile->funcs[0].file = PROFILE_NONE;
+    assert_string_equal(report_place(profile, 0).text, "");
+    profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions_have_self_time_and_count_once_a_stack),
+        cmocka_unit_test(the_tree_merges_addresses_and_folds_recursion),
+        cmocka_unit_test(nameless_code_is_one_function_a_module),
+        cmocka_unit_test(samples_without_a_stack_still_count),
+        cmocka_unit_test(an_empty_profile_is_an_empty_report),
+        cmocka_unit_test(a_million_calls_deep_is_no_problem),
+        cmocka_unit_test(places_are_a_file_name_and_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

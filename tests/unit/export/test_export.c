@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/export.h"
+
+#include "build.h"
+#include "export/common.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+static void expect_path(const char *path, const struct exporter *exporter, bool compress)
+{
+    bool actual = !compress;
+    assert_ptr_equal(exporter_by_path(path, &actual), exporter);
+    assert_int_equal(actual, compress);
+}
+
+static void the_longest_suffix_decides_format_and_compression(void **state)
+{
+    (void)state;
+    expect_path("rec.pb.gz", &export_pprof, true);
+    expect_path("a.b/rec.pb", &export_pprof, false);
+    expect_path("rec.pprof", &export_pprof, false);
+    expect_path("rec.json.gz", &export_firefox, true);
+    expect_path("rec.json", &export_firefox, false);
+    expect_path("rec.speedscope.json", &export_speedscope, false);
+    expect_path("rec.speedscope.json.gz", &export_speedscope, true);
+    expect_path("rec.folded", &export_collapsed, false);
+    expect_path("rec.collapsed", &export_collapsed, false);
+    expect_path("rec.txt", &export_collapsed, false);
+    expect_path("rec.data", NULL, false);
+    expect_path("rec.gz", NULL, false);
+    expect_path("json", NULL, false);
+    expect_path("", NULL, false);
+}
+
+static void every_exporter_is_found_by_its_name_and_its_usual_suffix(void **state)
+{
+    (void)state;
+    for (size_t i = 0; exporters[i]; i++) {
+        bool compress;
+        assert_ptr_equal(exporter_by_name(exporters[i]->name), exporters[i]);
+        assert_ptr_equal(exporter_by_path(exporters[i]->suffixes[0], &compress), exporters[i]);
+        assert_true(strlen(exporters[i]->description) > 0);
+    }
+    assert_ptr_equal(exporter_by_name("firefox"), &export_firefox);
+    assert_null(exporter_by_name("Firefox"));
+}
+
+static struct profile *profile_of_samples(unsigned count)
+{
+    struct profile *profile = profile_new();
+    profile->period_ns = 1000;
+    build_process(profile, 1, "app");
+    build_thread(profile, 0, 1, true, 0);
+    for (unsigned i = 0; i < count; i++) {
+        char stack[64];
+        snprintf(stack, sizeof(stack), "main;f%u;g%u", i * 7919 % 1009, i * 104729 % 997);
+        build_sample(profile, 0, stack, 1000);
+    }
+    profile_link_stacks(profile);
+    return profile;
+}
+
+/* More output than the compressor takes and gives in one piece. */
+static void compressed_output_is_the_plain_output(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_of_samples(20000);
+    for (size_t i = 0; exporters[i]; i++) {
+        struct buffer plain = {0}, packed = {0};
+        struct error error;
+        assert_int_equal(export_to_buffer(exporters[i], profile, NULL, false, &plain, &error), 0);
+        assert_int_equal(export_to_buffer(exporters[i], profile, NULL, true, &packed, &error), 0);
+        assert_true(plain.size > 1 << 17);
+        assert_true(packed.size < plain.size);
+
+        uint8_t *unpacked = malloc(plain.size + 1);
+        z_stream stream = {.next_in = packed.bytes,
+                           .avail_in = (uInt)packed.size,
+                           .next_out = unpacked,
+                           .avail_out = (uInt)plain.size + 1};
+        assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+        assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+        assert_int_equal(stream.total_out, plain.size);
+        assert_memory_equal(unpacked, plain.bytes, plain.size);
+        inflateEnd(&stream);
+        free(unpacked);
+        buffer_free(&plain);
+        buffer_free(&packed);
+    }
+    profile_free(profile);
+}
+
+static void an_empty_profile_can_be_written_in_every_format(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    profile_link_stacks(profile);
+    for (size_t i = 0; exporters[i]; i++) {
+        struct buffer out = {0};
+        struct error error;
+        assert_int_equal(export_to_buffer(exporters[i], profile, NULL, true, &out, &error), 0);
+        assert_true(out.size > 0);
+        buffer_free(&out);
+    }
+    profile_free(profile);
+}
+
+static void an_incomplete_profile_is_refused(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    profile->failed = true;
+    struct buffer out = {0};
+    struct error error = {{0}};
+    assert_int_equal(export_to_buffer(&export_pprof, profile, NULL, false, &out, &error), -ENOMEM);
+    assert_int_equal(out.size, 0);
+    assert_true(strlen(error.text) > 0);
+    profile_free(profile);
+}
+
+/* Weights that are all one period leave the column out: the front-end then computes times itself.
+ */
+static void uniform_weights_are_left_out_of_the_firefox_file(void **state)
+{
+    (void)state;
+    for (unsigned odd = 0; odd < 2; odd++) {
+        struct profile *profile = profile_of_samples(2);
+        profile->samples[1].weight_ns += odd;
+        struct buffer out = {0};
+        struct error error;
+        assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);
+        buffer_u8(&out, 0);
+        const char *weights = odd ? "\"weight\":[1,1.001]," : "\"weight\":null,";
+        assert_non_null(strstr((const char *)out.bytes, weights));
+        buffer_free(&out);
+        profile_free(profile);
+    }
+}
+
+static void the_program_s_own_lib_is_found(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    profile_lib_id(profile, "/lib/libc.so.6", NULL, 0);
+    uint32_t app = profile_lib_id(profile, "/opt/app", NULL, 0);
+    assert_int_equal(export_main_lib(profile), 0);
+    profile->product = profile_string(profile, "app");
+    assert_int_equal(export_main_lib(profile), app);
+    profile->product = profile_string(profile, "/opt/app");
+    assert_int_equal(export_main_lib(profile), app);
+
+    /* A name that is no lib's: then the lib that holds the program's code. */
+    profile->product = profile_string(profile, "script.sh");
+    profile_add_frame(profile, &(struct profile_frame){.lib = 0, .category = PROFILE_LIBRARY});
+    profile_add_frame(profile, &(struct profile_frame){.lib = app, .category = PROFILE_USER});
+    assert_int_equal(export_main_lib(profile), app);
+    profile_free(profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_longest_suffix_decides_format_and_compression),
+        cmocka_unit_test(every_exporter_is_found_by_its_name_and_its_usual_suffix),
+        cmocka_unit_test(compressed_output_is_the_plain_output),
+        cmocka_unit_test(an_empty_profile_can_be_written_in_every_format),
+        cmocka_unit_test(an_incomplete_profile_is_refused),
+        cmocka_unit_test(uniform_weights_are_left_out_of_the_firefox_file),
+        cmocka_unit_test(the_program_s_own_lib_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

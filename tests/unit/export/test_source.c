@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/source.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static char directory[] = "/tmp/source-XXXXXX";
+
+static int make_directory(void **state)
+{
+    (void)state;
+    return mkdtemp(directory) && chdir(directory) == 0 ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    unlink("file");
+    unlink("fifo");
+    return chdir("/") == 0 ? rmdir(directory) : -1;
+}
+
+static int read_back(const char *name, struct buffer *out)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return source_read(path, out);
+}
+
+static int read_file_of(const void *bytes, size_t size, struct buffer *out)
+{
+    FILE *file = fopen("file", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    fclose(file);
+    return read_back("file", out);
+}
+
+static void a_text_file_is_read_whole(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    assert_int_equal(read_file_of("int x;\n", 7, &out), 0);
+    assert_string_equal((const char *)out.bytes, "int x;\n");
+    buffer_clear(&out);
+    assert_int_equal(read_file_of("", 0, &out), 0);
+    assert_string_equal((const char *)out.bytes, "");
+    buffer_free(&out);
+}
+
+static void at_most_one_mebibyte_is_read(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    char *text = malloc((1 << 20) + 1);
+    assert_non_null(text);
+    memset(text, 'x', (1 << 20) + 1);
+    assert_int_equal(read_file_of(text, 1 << 20, &out), 0);
+    buffer_clear(&out);
+    assert_int_not_equal(read_file_of(text, (1 << 20) + 1, &out), 0);
+    free(text);
+    buffer_free(&out);
+}
+
+static void what_is_no_text_is_refused(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    assert_int_not_equal(read_file_of("ELF\0", 4, &out), 0);
+    buffer_free(&out);
+}
+
+static void what_is_no_regular_file_is_refused_without_waiting(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    assert_int_equal(mkfifo("fifo", 0600), 0);
+    assert_int_not_equal(read_back("fifo", &out), 0);
+    assert_int_not_equal(source_read("/dev/zero", &out), 0);
+    assert_int_not_equal(source_read("/", &out), 0);
+    buffer_free(&out);
+}
+
+static void a_relative_path_is_refused(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    assert_int_equal(read_file_of("x", 1, &out), 0);
+    assert_int_not_equal(source_read("file", &out), 0);
+    buffer_free(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_file_is_read_whole),
+        cmocka_unit_test(at_most_one_mebibyte_is_read),
+        cmocka_unit_test(what_is_no_text_is_refused),
+        cmocka_unit_test(what_is_no_regular_file_is_refused_without_waiting),
+        cmocka_unit_test(a_relative_path_is_refused),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

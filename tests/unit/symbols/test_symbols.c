@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/* Where names come from, file by file: debug info, separate debug files, symbol tables, stubs. */
+#include "toolbox.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+
+/* The line of a source file that holds this text. */
+static uint32_t line_of(const char *source, const char *text)
+{
+    char *number =
+        output_of("grep -n '%s' %s/tests/targets/%s | cut -d: -f1", text, SOURCE_DIR, source);
+    uint32_t line = (uint32_t)strtoul(number, NULL, 10);
+    free(number);
+    assert_int_not_equal(line, 0);
+    return line;
+}
+
+static struct symbol_result resolve(struct symbols *symbols, uint64_t svma)
+{
+    struct symbol_result result;
+    assert_int_equal(symbols_resolve(symbols, svma, &result), 0);
+    return result;
+}
+
+/* The name of the only frame, or "" for none. */
+static const char *only_name(struct symbols *symbols, uint64_t svma)
+{
+    struct symbol_result result = resolve(symbols, svma);
+    assert_true(result.frame_count <= 1);
+    return result.frame_count ? result.frames[0].name : "";
+}
+
+static void an_inline_chain_has_every_caller_with_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(run("gcc -O2 -g $S/sym_c.c -o chain"), 0);
+    struct symbols *symbols = open_in("chain", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dwarf");
+    static const char *const names[] = {"same_name", "outermost", "middle", "innermost"};
+    static const char *const lines[] = {"line: same_name", "line: outermost", "line: middle",
+                                        "line: innermost"};
+    uint64_t start = address_of("chain", "same_name");
+    bool is_found = false;
+    for (uint64_t svma = start; svma < start + 64 && !is_found; svma++) {
+        struct symbol_result result = resolve(symbols, svma);
+        is_found = result.frame_count == 4;
+        for (size_t i = 0; is_found && i < 4; i++) {
+            const struct symbol_frame *frame = &result.frames[i];
+            assert_string_equal(frame->name, names[i]);
+            assert_ptr_equal(frame->system_name, frame->name);
+            assert_string_equal(frame->file, SOURCE_DIR "/tests/targets/sym_c.c");
+            assert_string_equal(frame->definition_file, SOURCE_DIR "/tests/targets/sym_c.c");
+            assert_int_equal(frame->line, line_of("sym_c.c", lines[i]));
+            assert_true(frame->definition_line < frame->line);
+            assert_true(frame->definition_line + 8 > frame->line);
+        }
+    }
+    assert_true(is_found);
+    symbols_close(symbols);
+}
+
+static void paths_that_the_compiler_was_given_relative_are_full(void **state)
+{
+    (void)state;
+    for (int version = 4; version <= 5; version++) {
+        assert_int_equal(run("mkdir -p source build && echo 'int helper(int x) { return x; }' > "
+                             "source/helper.h && echo '#include \"../source/helper.h\"\nint main() "
+                             "{ return helper(0); }' > source/main.c && cd build && "
+                             "gcc -gdwarf-%d ../source/main.c -o ../relative",
+                             version),
+                         0);
+        struct symbols *symbols = open_in("relative", "/nonexistent");
+        char expected[256];
+        snprintf(expected, sizeof(expected), "%s/build/../source/../source/helper.h",
+                 test_directory);
+        struct symbol_result result = resolve(symbols, address_of("relative", "helper"));
+        assert_string_equal(result.frames[0].file, expected);
+        assert_string_equal(result.frames[0].definition_file, expected);
+        symbols_close(symbols);
+    }
+}
+
+/* gcc's debug info calls it "operator()"; the symbol says whose. */
+static void functions_with_internal_linkage_get_their_whole_name(void **state)
+{
+    (void)state;
+    assert_int_equal(run("g++ -O0 -g $S/sym_cxx.cc -o internal"), 0);
+    struct symbols *symbols = open_in("internal", "/nonexistent");
+    assert_string_equal(
+        only_name(symbols, address_of("internal", "_ZN4shop12_GLOBAL__N_16hiddenEi")),
+        "shop::(anonymous namespace)::hidden(int)");
+    assert_string_equal(
+        only_name(symbols, address_of("internal", "_ZZN4shop3runERSt6vectorIiSaIiEEENKUliE_clEi")),
+        "shop::run(std::vector<int, std::allocator<int> >&)::{lambda(int)#1}::operator()(int) "
+        "const");
+    symbols_close(symbols);
+}
+
+/* Makes a stripped file and its debug file; both answer as the whole file did. */
+static void expect_same_as_whole(const char *file, const char *debug_directory)
+{
+    struct symbols *whole = open_in("whole", "/nonexistent");
+    struct symbols *stripped = open_in(file, debug_directory);
+    assert_string_equal(symbols_source(stripped), "dwarf");
+    uint64_t main_svma = address_of("whole", "main");
+    for (uint64_t svma = main_svma; svma < main_svma + 0x400; svma++) {
+        struct symbol_result a = resolve(whole, svma), b = resolve(stripped, svma);
+        assert_int_equal(a.frame_count, b.frame_count);
+        for (size_t i = 0; i < a.frame_count; i++) {
+            assert_string_equal(a.frames[i].name, b.frames[i].name);
+            assert_int_equal(a.frames[i].line, b.frames[i].line);
+        }
+        assert_int_equal(a.symbol_svma, b.symbol_svma);
+    }
+    symbols_close(stripped);
+    symbols_close(whole);
+}
+
+static int make_stripped(void)
+{
+    return run("gcc -O2 -g -Wl,--build-id=0x0123456789abcdef $S/sym_c.c -o whole && "
+               "objcopy --only-keep-debug whole whole.debug && strip -s whole -o bare && "
+               "objcopy --add-gnu-debuglink=whole.debug bare linked");
+}
+
+static void the_debug_file_of_a_debuglink_is_used(void **state)
+{
+    (void)state;
+    assert_int_equal(make_stripped(), 0);
+    expect_same_as_whole("linked", "/nonexistent");
+    assert_int_equal(run("mkdir -p .debug && mv whole.debug .debug/"), 0);
+    expect_same_as_whole("linked", "/nonexistent");
+    assert_int_equal(run("mkdir -p debug$PWD && mv .debug/whole.debug debug$PWD/"), 0);
+    expect_same_as_whole("linked", in_directory("debug"));
+}
+
+static void a_debug_file_with_another_checksum_is_not_used(void **state)
+{
+    (void)state;
+    assert_int_equal(make_stripped(), 0);
+    assert_int_equal(run("rm -rf debug .debug && printf x >> whole.debug"), 0);
+    struct symbols *symbols = open_in("linked", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dynsym");
+    symbols_close(symbols);
+}
+
+static void the_debug_file_of_a_build_id_is_used(void **state)
+{
+    (void)state;
+    assert_int_equal(make_stripped(), 0);
+    assert_int_equal(run("mkdir -p ids/.build-id/01 && "
+                         "mv whole.debug ids/.build-id/01/23456789abcdef.debug"),
+                     0);
+    expect_same_as_whole("bare", in_directory("ids"));
+}
+
+static void a_debug_file_with_another_build_id_is_not_used(void **state)
+{
+    (void)state;
+    assert_int_equal(make_stripped(), 0);
+    assert_int_equal(run("gcc -g -Wl,--build-id=0x01ff $S/sym_c.c -o other && "
+                         "mkdir -p wrong/.build-id/01 && "
+                         "mv other wrong/.build-id/01/23456789abcdef.debug"),
+                     0);
+    struct symbols *symbols = open_in("bare", in_directory("wrong"));
+    assert_string_equal(symbols_source(symbols), "dynsym");
+    symbols_close(symbols);
+}
+
+/* Debug info that dwz moved to a third file is read from there. */
+static void names_moved_to_a_supplementary_file_are_found(void **state)
+{
+    (void)state;
+    if (run("dwz --version >/dev/null") != 0)
+        skip();
+    assert_int_equal(run("g++ -O2 -gdwarf-4 $S/sym_cxx.cc -o whole && cp whole first && "
+                         "cp whole second && dwz -m common -r first second"),
+                     0);
+    expect_same_as_whole("first", "/nonexistent");
+}
+
+static void another_build_id_than_asked_for_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(make_stripped(), 0);
+    static const uint8_t right[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+    static const uint8_t wrong[] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xee};
+    struct symbols_config config = {.debug_directory = "/nonexistent"};
+    struct symbols *symbols;
+    struct error error;
+    const char *path = in_directory("whole");
+    assert_int_equal(symbols_open(&symbols, path, right, sizeof(right), &config, &error), 0);
+    symbols_close(symbols);
+    assert_int_equal(symbols_open(&symbols, path, wrong, sizeof(wrong), &config, &error), -ESTALE);
+    assert_null(symbols);
+    assert_non_null(strstr(error.text, path));
+}
+
+static void what_is_no_elf_file_is_refused(void **state)
+{
+    (void)state;
+    struct symbols_config config = {.debug_directory = "/nonexistent"};
+    struct symbols *symbols;
+    struct error error;
+    assert_int_equal(run("echo text > text; rm -f fifo; mkfifo fifo"), 0);
+    assert_int_equal(symbols_open(&symbols, in_directory("text"), NULL, 0, &config, &error),
+                     -ENOEXEC);
+    assert_int_equal(symbols_open(&symbols, in_directory("fifo"), NULL, 0, &config, &error),
+                     -ENOEXEC);
+    assert_int_equal(symbols_open(&symbols, in_directory("missing"), NULL, 0, &config, &error),
+                     -ENOENT);
+    assert_int_equal(symbols_open_memory(&symbols, "abc", 3, &error), -ENOEXEC);
+}
+
+static void symbols_hold_their_size_and_no_more(void **state)
+{
+    (void)state;
+    assert_int_equal(run("gcc -O2 $S/sym_c.c -o plain"), 0);
+    struct symbols *symbols = open_in("plain", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "symtab");
+    uint64_t start = address_of("plain", "alias_global");
+    struct symbol_result result = resolve(symbols, start + 1);
+    /* Of alias_global, _alias_global, alias_weak and a_local. */
+    assert_string_equal(result.frames[0].name, "alias_global");
+    assert_string_equal(result.symbol_name, "alias_global");
+    assert_int_equal(result.symbol_svma, start);
+    assert_int_equal(result.symbol_bytes, 2);
+    assert_string_equal(only_name(symbols, start + 2), "");
+    symbols_close(symbols);
+}
+
+static void assembly_without_a_size_reaches_to_the_next_symbol(void **state)
+{
+    (void)state;
+    assert_int_equal(run("gcc -O2 $S/sym_c.c -o plain"), 0);
+    struct symbols *symbols = open_in("plain", "/nonexistent");
+    uint64_t start = address_of("plain", "without_size");
+    assert_string_equal(only_name(symbols, start), "without_size");
+    assert_string_equal(only_name(symbols, start + 3), "without_size");
+    assert_string_equal(only_name(symbols, start + 4), "after_it");
+    symbols_close(symbols);
+}
+
+static void a_stripped_library_still_has_its_exported_names(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("gcc -O2 -shared -fPIC $S/sym_c.c -o lib.so && strip -s lib.so -o bare.so"), 0);
+    struct symbols *symbols = open_in("bare.so", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dynsym");
+    assert_string_equal(only_name(symbols, address_of("lib.so", "first_file")), "first_file");
+    assert_string_equal(only_name(symbols, address_of("lib.so", "same_name")), "");
+    symbols_close(symbols);
+}
+
+/* The oracle is objdump, which prints "0000000000001030 <abort@plt>:". */
+static void stubs_are_named_after_what_they_call(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {"", "-fcf-protection=full -Wl,-z,ibtplt", "-Wl,-z,now",
+                                        "-fno-plt", "-fno-pie -no-pie"};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        assert_int_equal(
+            run("gcc -O2 %s $S/sym_c.c -o stubs && strip -s stubs -o bare_stubs", flags[i]), 0);
+        char *list = output_of("objdump -d %s/stubs | grep '@plt>:$'", test_directory);
+        struct symbols *symbols = open_in("bare_stubs", "/nonexistent");
+        unsigned count = 0;
+        for (char *line = strtok(list, "\n"); line; line = strtok(NULL, "\n")) {
+            char name[128];
+            unsigned long long svma;
+            assert_int_equal(sscanf(line, "%llx <%127[^>]>:", &svma, name), 2);
+            assert_string_equal(only_name(symbols, svma), name);
+            assert_string_equal(only_name(symbols, svma + 5), name);
+            count++;
+        }
+        assert_true(count >= 1);
+        symbols_close(symbols);
+        free(list);
+    }
+}
+
+static void the_base_is_that_of_the_first_segment(void **state)
+{
+    (void)state;
+    assert_int_equal(run("gcc $S/sym_c.c -o pie && gcc -no-pie $S/sym_c.c -o nopie"), 0);
+    struct symbols *symbols = open_in("pie", "/nonexistent");
+    assert_int_equal(symbols_base_svma(symbols), 0);
+    symbols_close(symbols);
+    symbols = open_in("nopie", "/nonexistent");
+    assert_int_equal(symbols_base_svma(symbols), 0x400000);
+    symbols_close(symbols);
+}
+
+static void an_image_in_memory_answers_as_its_file_does(void **state)
+{
+    (void)state;
+    assert_int_equal(run("gcc -O2 -g $S/sym_c.c -o chain"), 0);
+    struct buffer bytes = {0};
+    struct symbols *symbols;
+    struct error error;
+    assert_int_equal(io_read_file(in_directory("chain"), &bytes, 1 << 20), 0);
+    assert_int_equal(symbols_open_memory(&symbols, bytes.bytes, bytes.size, &error), 0);
+    buffer_free(&bytes);
+    assert_string_equal(only_name(symbols, address_of("chain", "first_file")), "first_file");
+    symbols_close(symbols);
+}
+
+/* Nothing in a damaged file may crash or hang: 200 files with random bytes changed, or cut short.
+ */
+static void damaged_files_do_no_harm(void **state)
+{
+    (void)state;
+    assert_int_equal(run("g++ -O2 -g $S/sym_cxx.cc -o victim"), 0);
+    struct buffer whole = {0};
+    assert_int_equal(io_read_file(in_directory("victim"), &whole, 1 << 24), 0);
+    uint64_t start = address_of("victim", "main") & ~UINT64_C(0xfff);
+    uint8_t *copy = malloc(whole.size);
+    assert_non_null(copy);
+    srandom(1);
+    for (int round = 0; round < 200; round++) {
+        memcpy(copy, whole.bytes, whole.size);
+        for (long changes = random() % 60; changes >= 0; changes--)
+            copy[(size_t)random() % whole.size] = (uint8_t)random();
+        size_t size = round % 10 ? whole.size : (size_t)random() % whole.size;
+        struct symbols *symbols;
+        struct error error;
+        if (symbols_open_memory(&symbols, copy, size, &error) != 0)
+            continue;
+        for (uint64_t svma = start; svma < start + 0x1000; svma += 13) {
+            struct symbol_result result;
+            if (symbols_resolve(symbols, svma, &result) == 0)
+                for (size_t i = 0; i < result.frame_count; i++)
+                    assert_non_null(result.frames[i].name);
+        }
+        symbols_close(symbols);
+    }
+    free(copy);
+    buffer_free(&whole);
+}
+
+int main(void)
+{
+    if (system("gcc --version >/dev/null 2>&1 && objcopy --version >/dev/null 2>&1") != 0) {
+        printf("skipped: gcc or binutils is not installed\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_inline_chain_has_every_caller_with_its_line),
+        cmocka_unit_test(paths_that_the_compiler_was_given_relative_are_full),
+        cmocka_unit_test(functions_with_internal_linkage_get_their_whole_name),
+        cmocka_unit_test(the_debug_file_of_a_debuglink_is_used),
+        cmocka_unit_test(a_debug_file_with_another_checksum_is_not_used),
+        cmocka_unit_test(the_debug_file_of_a_build_id_is_used),
+        cmocka_unit_test(a_debug_file_with_another_build_id_is_not_used),
+        cmocka_unit_test(names_moved_to_a_supplementary_file_are_found),
+        cmocka_unit_test(another_build_id_than_asked_for_is_refused),
+        cmocka_unit_test(what_is_no_elf_file_is_refused),
+        cmocka_unit_test(symbols_hold_their_size_and_no_more),
+        cmocka_unit_test(assembly_without_a_size_reaches_to_the_next_symbol),
+        cmocka_unit_test(a_stripped_library_still_has_its_exported_names),
+        cmocka_unit_test(stubs_are_named_after_what_they_call),
+        cmocka_unit_test(the_base_is_that_of_the_first_segment),
+        cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
+        cmocka_unit_test(damaged_files_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Real processes, stopped at a known depth; their registers and stack are copied and unwound. The truth
+ * is what the program noted itself, through __builtin_return_address() in each of its functions.
+ */
+#include "tracee.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { FRAMES_MAX = 1200, NOTES_MAX = 1024 };
+
+/* What a sample consists of, and the truth about it. */
+struct capture {
+    struct tracee tracee;
+    struct full_regs regs;
+    struct stack_view stack;
+    uint8_t *bytes;
+    uint64_t notes[NOTES_MAX];
+    size_t note_count;
+};
+
+/* Runs the tracee until it stops itself; signals meant for it are passed on. */
+static void run_to_stop(struct tracee *tracee)
+{
+    intptr_t signal = 0;
+    for (int status;;) {
+        assert_int_equal(ptrace(PTRACE_CONT, tracee->pid, NULL, (void *)signal), 0);
+        assert_int_equal(waitpid(tracee->pid, &status, 0), tracee->pid);
+        assert_true(WIFSTOPPED(status));
+        signal = WSTOPSIG(status);
+        if (signal == SIGSTOP)
+            return;
+    }
+}
+
+static void capture(struct capture *c, int depth, const char *how)
+{
+    char path[] = TARGETS_DIR "/unwind_depth", number[16], line[64] = "";
+    int ends[2];
+    snprintf(number, sizeof(number), "%d", depth);
+    assert_int_equal(pipe(ends), 0);
+    int out = dup(1);
+    dup2(ends[1], 1);
+    bool started = tracee_start(&c->tracee, (char *[]){path, number, (char *)(uintptr_t)how, NULL});
+    dup2(out, 1);
+    close(out);
+    assert_true(started);
+    run_to_stop(&c->tracee);
+    assert_true(read(ends[0], line, sizeof(line) - 1) > 0);
+    close(ends[0]);
+    close(ends[1]);
+
+    uint64_t notes_avma = strtoull(line, NULL, 16), count;
+    assert_true(tracee_read(&c->tracee, notes_avma, &count, sizeof(count)));
+    assert_true(count <= NOTES_MAX);
+    c->note_count = count;
+    assert_true(tracee_read(&c->tracee, notes_avma + 8, c->notes, 8 * count));
+
+    struct user_regs_struct user;
+    assert_int_equal(ptrace(PTRACE_GETREGS, c->tracee.pid, NULL, &user), 0);
+    c->regs = tracee_regs(&user);
+    tracee_map(&c->tracee);
+    size_t size = c->tracee.stack_hi - user.rsp;
+    c->bytes = malloc(size);
+    assert_non_null(c->bytes);
+    assert_true(tracee_read(&c->tracee, user.rsp, c->bytes, size));
+    c->stack = (struct stack_view){user.rsp, user.rsp + size, c->bytes};
+}
+
+static void release(struct capture *c)
+{
+    tracee_end(&c->tracee);
+    free(c->bytes);
+}
+
+static struct offline_result unwind(const struct capture *c, uint64_t *frames, size_t max)
+{
+    return offline_unwind(c->tracee.mappings, c->tracee.mapping_count, &c->regs, false, &c->stack,
+                          frames, max);
+}
+
+/* The notes, newest first, have to be the frames from frames[first] on. */
+static void assert_noted(const struct capture *c, const uint64_t *frames, size_t first,
+                         size_t newest, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(frames[first + i], c->notes[newest - i]);
+}
+
+/* Where the frame whose return address is `address` stands. */
+static size_t index_of(const uint64_t *frames, size_t count, uint64_t address)
+{
+    size_t i = 0;
+    while (i < count && frames[i] != address)
+        i++;
+    return i;
+}
+
+static void stack_of_depth(int depth)
+{
+    static struct capture c;
+    static uint64_t frames[FRAMES_MAX];
+    capture(&c, depth, "stop");
+    struct offline_result result = unwind(&c, frames, FRAMES_MAX);
+    assert_int_equal(result.end, OFFLINE_ROOT);
+    assert_int_equal(c.note_count, depth);
+    /* In libc: raise() and what it calls; then the innermost descend(), whose own PC is not noted. */
+    size_t first = index_of(frames, result.frame_count, c.notes[depth - 1]);
+    assert_in_range(first, 2, 5);
+    assert_true(result.frame_count >= first + (size_t)depth + 2);
+    assert_noted(&c, frames, first, (size_t)depth - 1, (size_t)depth);
+    /* main(), then two functions of libc and _start. */
+    assert_in_range(result.frame_count - first - (size_t)depth, 2, 4);
+    release(&c);
+}
+
+static void stack_of_5_frames_is_whole(void **state)
+{
+    (void)state;
+    stack_of_depth(5);
+}
+
+static void stack_of_50_frames_is_whole(void **state)
+{
+    (void)state;
+    stack_of_depth(50);
+}
+
+static void stack_of_500_frames_is_whole(void **state)
+{
+    (void)state;
+    stack_of_depth(500);
+}
+
+static void stack_through_a_signal_frame_is_whole(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t frames[FRAMES_MAX];
+    capture(&c, 10, "signal");
+    struct offline_result result = unwind(&c, frames, FRAMES_MAX);
+    assert_int_equal(result.end, OFFLINE_ROOT);
+    assert_int_equal(c.note_count, 11);
+    /* raise() …, on_signal(), the restorer, raise() …, descend() ten times */
+    size_t restorer = index_of(frames, result.frame_count, c.notes[10]);
+    size_t first = index_of(frames, result.frame_count, c.notes[9]);
+    assert_true(restorer < first && first < result.frame_count);
+    assert_noted(&c, frames, first, 9, 10);
+    release(&c);
+}
+
+static void captured_bytes_that_end_early_are_said_to(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t frames[FRAMES_MAX], cut[FRAMES_MAX];
+    capture(&c, 50, "stop");
+    struct offline_result whole = unwind(&c, frames, FRAMES_MAX);
+    for (uint64_t size = 0; size < 4096; size += 56) {
+        c.stack.hi = c.stack.lo + size;
+        struct offline_result result = unwind(&c, cut, FRAMES_MAX);
+        assert_int_equal(result.end, OFFLINE_CUT);
+        assert_in_range(result.frame_count, 1, whole.frame_count - 1);
+        assert_memory_equal(cut, frames, 8 * result.frame_count);
+    }
+    release(&c);
+}
+
+static void no_more_frames_than_asked_for(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t frames[FRAMES_MAX];
+    capture(&c, 50, "stop");
+    frames[20] = 4711;
+    struct offline_result result = unwind(&c, frames, 20);
+    assert_int_equal(result.end, OFFLINE_TOO_DEEP);
+    assert_int_equal(result.frame_count, 20);
+    assert_int_equal(frames[20], 4711);
+    assert_int_equal(unwind(&c, frames, 0).frame_count, 0);
+    release(&c);
+}
+
+static void innermost_pc_is_kept_even_when_it_is_nowhere(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t frames[FRAMES_MAX];
+    capture(&c, 5, "stop");
+    c.regs.value[UNWIND_DWARF_PC] = 0xdead0000;
+    struct offline_result result = unwind(&c, frames, FRAMES_MAX);
+    assert_int_equal(result.end, OFFLINE_UNMAPPED);
+    assert_int_equal(result.frame_count, 1);
+    assert_int_equal(frames[0], 0xdead0000);
+    release(&c);
+}
+
+/* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code. */
+static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
+{
+    (void)state;
+    const struct offline_mapping jit = {0x10000, 0x20000, 0, NULL};
+    const uint64_t words[8] = {
+        0, 0, 0x7030, 0x10222, /* 0x7010: FP and return address */
+        0, 0, 0x7999, 0x666,   /* 0x7030: … of a caller that is no code */
+    };
+    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words};
+    struct full_regs regs = {.known = UINT32_MAX};
+    regs.value[UNWIND_DWARF_PC] = 0x10111;
+    regs.value[UNWIND_DWARF_SP] = 0x7000;
+    regs.value[UNWIND_DWARF_FP] = 0x7010;
+    uint64_t frames[8];
+    struct offline_result result = offline_unwind(&jit, 1, &regs, false, &stack, frames, 8);
+    assert_int_equal(result.end, OFFLINE_NO_CFI);
+    assert_int_equal(result.frame_count, 2);
+    assert_int_equal(frames[0], 0x10111);
+    assert_int_equal(frames[1], 0x10222);
+}
+
+static bool may_trace(void)
+{
+    struct tracee tracee;
+    char path[] = "/bin/true";
+    bool may = tracee_start(&tracee, (char *[]){path, NULL});
+    tracee_end(&tracee);
+    return may;
+}
+
+int main(void)
+{
+    if (!may_trace()) {
+        fprintf(stderr, "ptrace is not permitted here\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stack_of_5_frames_is_whole),
+        cmocka_unit_test(stack_of_50_frames_is_whole),
+        cmocka_unit_test(stack_of_500_frames_is_whole),
+        cmocka_unit_test(stack_through_a_signal_frame_is_whole),
+        cmocka_unit_test(captured_bytes_that_end_early_are_said_to),
+        cmocka_unit_test(no_more_frames_than_asked_for),
+        cmocka_unit_test(innermost_pc_is_kept_even_when_it_is_nowhere),
+        cmocka_unit_test(code_without_cfi_needs_a_plausible_frame_pointer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
