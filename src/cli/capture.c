@@ -119,6 +119,11 @@ int capture_claim_unnamed(struct capture *capture, const char *beside, struct er
     return 0;
 }
 
+void capture_unlock(struct capture *capture)
+{
+    (void)flock(capture->fd, LOCK_UN);
+}
+
 void capture_abandon(struct capture *capture)
 {
     if (capture->fd >= 0 && !capture->is_unnamed)

@@ -29,5 +29,8 @@ int capture_claim(struct capture *capture, const char *path, const struct owner 
 /* A capture that only lives until it is converted, on the file system of `beside`. */
 int capture_claim_unnamed(struct capture *capture, const char *beside, struct error *error);
 
+/* The recording is complete: others may take the lock, or move the file. */
+void capture_unlock(struct capture *capture);
+
 void capture_abandon(struct capture *capture);
 void capture_release(struct capture *capture);

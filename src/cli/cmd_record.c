@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* A program that used more than this must have samples. */
 #define CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
@@ -42,18 +43,32 @@ static int claim(struct record_request *request, struct capture *capture, bool *
     return err;
 }
 
-/* Names the capture, keeps the names in it, writes the other formats. */
-static int convert(const struct record_request *request, const struct capture *capture,
+/* Keeps the names in the capture. It takes the file's lock itself, so ours must go; by then another rec
+ * may move the file, so it is named by our descriptor. */
+static int store_names(struct capture *capture, const struct profile *profile, struct error *error)
+{
+    char path[64];
+    struct error reason = {{0}};
+    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), capture->fd);
+    capture_unlock(capture);
+    int err = convert_store_names(profile, path, &reason);
+    return err ? error_set(error, err, "cannot keep names in %s: %s", capture->path, reason.text)
+               : 0;
+}
+
+/* Names the capture, writes the other formats. */
+static int convert(const struct record_request *request, struct capture *capture,
                    struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
     struct export_options options = {.embed_source = request->embed_source};
     int err = named_load(profile, capture->path, request->debug_directory, error);
-    if (!err && !capture->is_unnamed)
-        err = convert_store_names(*profile, capture->path, error);
     if (err)
         return err;
-    return outputs_write(&request->outputs, *profile, &options, &owner, error);
+    err = outputs_write(&request->outputs, *profile, &options, &owner, error);
+    if (!err && !capture->is_unnamed)
+        err = store_names(capture, *profile, error);
+    return err;
 }
 
 /* Dies of the same signal, without a second core file; a signal that does not kill gives 128 + n.
@@ -76,7 +91,7 @@ static int end_as(int wait_status)
 }
 
 /* The command ran: everything after it. Returns the exit status. */
-static int finish(const struct record_request *request, const struct capture *capture,
+static int finish(const struct record_request *request, struct capture *capture,
                   const struct record_result *result, bool is_private, int recorded,
                   struct error *error)
 {

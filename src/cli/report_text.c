@@ -111,9 +111,9 @@ static void print_functions(const struct report *report, unsigned columns)
                  columns > used + 20 ? columns - used : 20);
         printf("%7s  %7s  ", shown_percent(function->self_ns, report->total_ns).text,
                shown_percent(function->total_ns, report->total_ns).text);
-        print_padded(
-            func->lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[func->lib].name),
-            MODULE_COLUMNS);
+        bool has_module = func->lib != PROFILE_NONE && !profile->libs[func->lib].is_synthetic;
+        print_padded(has_module ? profile_text(profile, profile->libs[func->lib].name) : "",
+                     MODULE_COLUMNS);
         print_padded(report_place(profile, function->func).text, PLACE_COLUMNS);
         printf("%s\n", name);
     }

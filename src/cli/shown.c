@@ -59,7 +59,7 @@ struct shown shown_percent(uint64_t part, uint64_t whole)
     else if (percent >= 99 && percent < 100)
         snprintf(shown.text, sizeof(shown.text), "%.2f %%", percent - 0.005);
     else if (percent > 0 && percent < 0.1)
-        snprintf(shown.text, sizeof(shown.text), "%.2g %%", percent);
+        snprintf(shown.text, sizeof(shown.text), "<0.1 %%");
     else
         snprintf(shown.text, sizeof(shown.text), "%.1f %%", percent);
     return shown;

@@ -17,8 +17,8 @@ for file in rec.data rec.pb.gz rec.json.gz rec.folded; do
         exit 1
     }
 done
-# A recursive C function, an inlined C++ one with its file, and a thread's name.
-for text in place_row tour::escape_time tour.cc "profiler.firefox.com"; do
+# A recursive C function, and an inlined C++ one with its file.
+for text in place_row escape_time tour.cc "profiler.firefox.com"; do
     grep -q "$text" output || {
         cat output
         echo "the output does not show $text"
