@@ -145,6 +145,8 @@ uint32_t modules_lib(struct modules *modules, uint32_t index)
     struct profile_lib *lib = &profile->libs[id];
     lib->category = category_of(module, path);
     lib->is_synthetic = is_synthetic(lib->category, path);
+    if (lib->category == PROFILE_JIT)
+        lib->name = lib->path; /* "//anon" is no path with a last component */
     if ((modules_is_file(modules, index) || strcmp(path, "[vdso]") == 0) &&
         read_image(modules, module, path, build_id, build_id_bytes) != 0) {
         profile->failed = true;

@@ -235,6 +235,17 @@ const struct names_lib *names_find_lib(const struct names *names, const char *pa
     return NULL;
 }
 
+bool names_have_lines(const struct names *names, const struct names_lib *lib)
+{
+    for (size_t i = 0; i < lib->address_count; i++) {
+        const struct names_address *address = &names->addresses[lib->first_address + i];
+        for (size_t j = 0; j < address->frame_count; j++)
+            if (names->frames[address->first_frame + j].line)
+                return true;
+    }
+    return false;
+}
+
 static int compare_address(const void *key, const void *element)
 {
     const uint64_t *svma = key;

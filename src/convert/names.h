@@ -72,6 +72,9 @@ const struct names_lib *names_find_lib(const struct names *names, const char *pa
 bool names_find(const struct names *names, const struct names_lib *lib, uint64_t svma,
                 struct symbol_result *result);
 
+/* Whether any of the file's names came with a line: it had debug info then. */
+bool names_have_lines(const struct names *names, const struct names_lib *lib);
+
 /* Appends the names of a resolved profile. `before`: what was stored already, for files that are gone;
  * may be NULL. 0 or -ENOMEM. */
 int names_write(const struct profile *profile, const struct names *before, struct buffer *out);

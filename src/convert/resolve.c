@@ -158,10 +158,16 @@ static void open_symbols(struct resolver *resolver, uint32_t lib_id)
     }
     int err =
         symbols_open(&resolver->symbols, path, lib->build_id, lib->build_id_bytes, &config, &error);
-    if (err == -ESTALE)
+    if (err == -ESTALE && !resolver->stored)
         profile_add_note(profile, "no_names", error.text);
     if (err == -ENOMEM)
         profile->failed = true;
+}
+
+/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
+static bool may_open(const struct resolver *resolver, uint32_t lib)
+{
+    return !resolver->stored || resolver->profile->libs[lib].build_id_bytes > 0;
 }
 
 static bool look_up(struct resolver *resolver, const struct profile_address *address,
@@ -169,7 +175,7 @@ static bool look_up(struct resolver *resolver, const struct profile_address *add
 {
     if (resolver->stored && names_find(resolver->names, resolver->stored, address->svma, result))
         return result->frame_count > 0;
-    if (!resolver->was_opened)
+    if (!resolver->was_opened && may_open(resolver, address->lib))
         open_symbols(resolver, address->lib);
     if (!resolver->symbols)
         return false;
@@ -202,6 +208,13 @@ static void start_lib(struct resolver *resolver, uint32_t lib_id)
     const struct profile_lib *lib = &resolver->profile->libs[lib_id];
     resolver->stored = names_find_lib(resolver->names, profile_text(resolver->profile, lib->path),
                                       lib->build_id, lib->build_id_bytes);
+    /* Debug info that was installed since the names were stored is worth a second look. */
+    if (!resolver->stored || names_have_lines(resolver->names, resolver->stored) ||
+        !may_open(resolver, lib_id))
+        return;
+    open_symbols(resolver, lib_id);
+    if (resolver->symbols && strcmp(symbols_source(resolver->symbols), "dwarf") == 0)
+        resolver->stored = NULL;
 }
 
 static int resolve_all(struct resolver *resolver)

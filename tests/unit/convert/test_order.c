@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/order.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct seen {
+    uint64_t last_ns;
+    uint32_t last_pid;
+    size_t count;
+};
+
+/* pid numbers the records in the order of the file. */
+static int see(void *context, const struct perfdata_event *event)
+{
+    struct seen *seen = context;
+    assert_true(event->time_ns >= seen->last_ns);
+    if (event->time_ns == seen->last_ns)
+        assert_true(event->pid > seen->last_pid);
+    seen->last_ns = event->time_ns;
+    seen->last_pid = event->pid;
+    seen->count++;
+    return 0;
+}
+
+/* As a recorder with late rings writes them: what is added in a round is younger than what was
+ * drained before the last mark. */
+static void rounds_come_out_in_the_order_of_time(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct order order = {.handle = see, .context = &seen};
+    uint32_t pid = 0;
+    size_t held_most = 0;
+    srandom(1);
+    for (uint64_t round = 0; round < 100; round++) {
+        for (int i = 0; i < 20; i++) {
+            uint64_t base = round * 50;
+            struct perfdata_event event = {
+                .kind = PERFDATA_EXIT, .pid = ++pid, .time_ns = base + (uint64_t)random() % 90 + 1};
+            assert_int_equal(order_add(&order, &event), 0);
+        }
+        held_most = order.count > held_most ? order.count : held_most;
+        assert_int_equal(order_round(&order), 0);
+    }
+    assert_int_equal(order_finish(&order), 0);
+    assert_int_equal(seen.count, pid);
+    assert_true(held_most <= 80);
+    order_free(&order);
+}
+
+static int keep_text(void *context, const struct perfdata_event *event)
+{
+    char *text = context;
+    strcat(text, event->name ? event->name : event->path);
+    for (size_t i = 0; i < event->callchain_count; i++)
+        text[strlen(text)] = (char)event->callchain[i];
+    return 0;
+}
+
+static void what_an_event_points_to_is_kept(void **state)
+{
+    (void)state;
+    char text[32] = "";
+    struct order order = {.handle = keep_text, .context = text};
+    char name[] = "name", path[] = "path";
+    uint64_t chain[] = {'x', 'y'};
+    order_add(&order, &(struct perfdata_event){.time_ns = 2, .path = path});
+    order_add(&order, &(struct perfdata_event){
+                          .time_ns = 1, .name = name, .callchain = chain, .callchain_count = 2});
+    memset(name, 0, sizeof(name));
+    memset(path, 0, sizeof(path));
+    memset(chain, 0, sizeof(chain));
+    assert_int_equal(order_finish(&order), 0);
+    assert_string_equal(text, "namexypath");
+    order_free(&order);
+}
+
+static int refuse(void *context, const struct perfdata_event *event)
+{
+    (void)event;
+    ++*(int *)context;
+    return -ENOMEM;
+}
+
+static void an_error_ends_it(void **state)
+{
+    (void)state;
+    int calls = 0;
+    struct order order = {.handle = refuse, .context = &calls};
+    order_add(&order, &(struct perfdata_event){.time_ns = 2});
+    order_add(&order, &(struct perfdata_event){.time_ns = 1});
+    assert_int_equal(order_finish(&order), -ENOMEM);
+    assert_int_equal(calls, 1);
+    order_free(&order);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rounds_come_out_in_the_order_of_time),
+        cmocka_unit_test(what_an_event_points_to_is_kept),
+        cmocka_unit_test(an_error_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
