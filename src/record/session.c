@@ -19,8 +19,6 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-extern char **environ;
-
 /* Out of the way of programs that count on low numbers, and within everybody's limit. */
 static int move_up(int fd)
 {
