@@ -34,6 +34,8 @@ struct cfi_index {
     size_t section_count;
     uint64_t base_svma;   /* the executable segments lie in [base, base + size) */
     uint32_t size;
+    bool has_entry; /* a program: `entry` is its entry point, less the base */
+    uint32_t entry;
     struct cfi_cie *cies; /* by section and offset */
     size_t cie_count, cie_capacity;
     struct cfi_entry *entries; /* by start; do not overlap */

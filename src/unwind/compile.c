@@ -39,6 +39,20 @@ static int append_entry(const struct cfi_index *index, const struct cfi_entry *e
     return append(out, entry->start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
 }
 
+/*
+ * Code that no CFI covers. At the program's entry point it is the outermost frame all the same: the
+ * entry of glibc's dynamic linker (2.36) has no FDE, and every constructor runs below it.
+ */
+static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t end,
+                      struct compiled_rows *out)
+{
+    bool has_root = index->has_entry && index->entry >= start && index->entry < end;
+    int err = append(out, start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+    if (err == 0 && has_root)
+        err = append(out, index->entry, row_rule(ROW_END, ROW_FP_SAME, 0));
+    return err;
+}
+
 int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
 {
     struct cfi_walk walk;
@@ -47,13 +61,13 @@ int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
     for (size_t i = 0; i < index->entry_count && err == 0; i++) {
         const struct cfi_entry *entry = &index->entries[i];
         if (entry->start > covered)
-            err = append(out, covered, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+            err = append_gap(index, covered, entry->start, out);
         if (err == 0)
             err = append_entry(index, entry, &walk, out);
         covered = entry->end;
     }
     if (err == 0 && index->entry_count)
-        err = append(out, covered, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+        err = append_gap(index, covered, UINT32_MAX, out);
     for (size_t i = 0; i < out->count; i++)
         out->complex_rows += row_kind(out->rows[i].rule) == ROW_COMPLEX;
     return err;

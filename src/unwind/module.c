@@ -102,6 +102,7 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, s
                          elf_machine(elf));
     struct module_bytes bytes = {0};
     find_text(elf, &bytes);
+    bytes.entry_svma = elf_entry_svma(elf);
     int err = read_eh_frame(elf, &bytes, error);
     if (err == 0)
         err = read_section(elf, elf_find_section(elf, ".debug_frame"), &bytes.debug_frame, error);
@@ -146,6 +147,9 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
     use_section(index, &bytes->debug_frame, 0, true, false);
     index->base_svma = bytes->text_svma;
     index->size = bytes->text_bytes;
+    index->entry = (uint32_t)(bytes->entry_svma - bytes->text_svma);
+    index->has_entry = bytes->entry_svma >= bytes->text_svma && bytes->entry_svma != 0 &&
+                       bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
     err = cfi_index_build(index);
     if (err == 0)
         err = compile_rows(index, &module->compiled);

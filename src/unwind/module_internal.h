@@ -13,6 +13,7 @@ struct module_bytes {
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;
+    uint64_t entry_svma; /* of a program; 0: none */
 };
 
 /* Takes the buffers over, also when it fails. Results as unwind_module_open(). */

@@ -19,10 +19,11 @@
  *     target constructor                               launcher
  *     claim a process slot, fill it in
  *     state = REQUESTED, ring the doorbell ─────────▶  state = TAKEN
- *     wait on state, at most 5 ms                      look at /proc/PID, write the verdict,
+ *     wait on state, at most 5 ms (*)                  look at /proc/PID, write the verdict,
  *                                                      open the event, disabled
  *     ◀──────────────────────────────────────────────  TAKEN -> ANSWERED, enable the event, wake
  *     after 5 ms: REQUESTED or TAKEN -> WITHDRAWN      (TAKEN -> ANSWERED fails: close the event)
+ *     (*) 200 ms when /proc says that the launcher is not stopped
  *
  * The target is inside its constructor until then, so no exec can slip between looking and arming; an
  * event that is open is removed by the kernel on exec.
@@ -48,6 +49,7 @@
 #define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
 #define SESSION_RING_BYTES (UINT64_C(256) << 10)
 #define SESSION_WAIT_NS 5000000 /* how long a start may be delayed by an absent launcher */
+#define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */
 
 enum engine {
     ENGINE_NONE = 0,      /* not followed; the sampler stays inert */

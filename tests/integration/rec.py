@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Runs `rec` in a temporary directory and reads what it left behind.
+
+    class Status(rec.Case):
+        def test_something(self):
+            run = self.record("sh", "-c", "exit 3", options=["-F", "9999"])
+            run.status, run.stdout, run.stderr, run.count("samples"), run.stacks()
+
+    if __name__ == "__main__":
+        rec.main()
+
+A test that lacks a permission or a package calls self.skipTest("sentence"); a script in which every
+test was skipped exits with 77.
+"""
+import collections
+import functools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+REC = os.environ["REC"]
+TARGETS = pathlib.Path(os.environ["TARGETS"])
+SOURCE = pathlib.Path(os.environ["SOURCE"])
+ENGINES = ("perf-trap", "timer")
+TIMEOUT_S = 60
+
+
+def target(name):
+    """The path of one of the programs in tests/targets."""
+    return str(TARGETS / name)
+
+
+@functools.lru_cache
+def perf_trap_is_refused():
+    """Why this machine and user cannot have the perf-trap engine; empty when they can."""
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run([REC, "-q", "--engine=perf-trap", "--", "true"], cwd=directory,
+                              capture_output=True, text=True, timeout=TIMEOUT_S)
+    return done.stderr.strip() if done.returncode else ""
+
+
+class Run:
+    """One finished program: under rec, or bare."""
+
+    def __init__(self, done, directory, cpu_s):
+        self.status = done.returncode  # of subprocess: negative for a death by signal
+        self.stdout = done.stdout
+        self.stderr = done.stderr
+        self.directory = directory
+        self.cpu_s = cpu_s  # user + system of everything that ran, rec included
+
+    def path(self, name="rec.data"):
+        return os.path.join(self.directory, name)
+
+    @functools.cached_property
+    def info(self):
+        done = subprocess.run([REC, "info", "--json", self.path()], capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
+        if done.returncode:
+            raise AssertionError(f"rec info: status {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    @property
+    def summary(self):
+        return self.info["notes"]
+
+    def count(self, key):
+        """A number of the summary."""
+        return int(self.summary[key])
+
+    def lost(self):
+        return sum(int(value) for key, value in self.summary.items() if key.startswith("lost."))
+
+    def complete_percent(self):
+        return 100 * self.count("complete") / self.count("samples")
+
+    def stacks(self):
+        """rec.folded as a Counter: (frame, frame, ...) from the root to the leaf -> weight."""
+        stacks = collections.Counter()
+        with open(self.path("rec.folded"), encoding="utf-8") as file:
+            for line in file:
+                stack, weight = line.rstrip("\n").rsplit(" ", 1)
+                stacks[tuple(stack.split(";"))] += int(weight)
+        return stacks
+
+    def share_of(self, *names, self_only=False):
+        """Per cent of all weight whose leaf (self_only) or any frame is one of these functions."""
+        stacks = self.stacks()
+        wanted = set(names)
+        hits = sum(weight for stack, weight in stacks.items()
+                   if wanted.intersection(stack[-1:] if self_only else stack))
+        return 100 * hits / sum(stacks.values())
+
+
+class Case(unittest.TestCase):
+    longMessage = True
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="rec-test-")
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.runs = 0
+
+    def new_directory(self):
+        self.runs += 1
+        path = os.path.join(self.directory, str(self.runs))
+        os.mkdir(path)
+        return path
+
+    def run_in(self, directory, command, **options):
+        options.setdefault("timeout", TIMEOUT_S)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        before = os.times()
+        done = subprocess.run([str(word) for word in command], cwd=directory, capture_output=True,
+                              **options)
+        after = os.times()
+        cpu_s = (after.children_user + after.children_system
+                 - before.children_user - before.children_system)
+        return Run(done, directory, cpu_s)
+
+    def bare(self, *command, **options):
+        return self.run_in(self.new_directory(), command, **options)
+
+    def record(self, *command, rec_options=(), **options):
+        """`rec RECORD_OPTIONS -- COMMAND` in a directory of its own, under cwd if one is given."""
+        directory = self.new_directory()
+        return self.run_in(directory, [REC, *rec_options, "--", *command], **options)
+
+    def recorded(self, *command, rec_options=(), **options):
+        """The same for a program that ends well: its own status must be 0."""
+        run = self.record(*command, rec_options=rec_options, **options)
+        self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
+        return run
+
+    def need_engine(self, engine):
+        if engine == "perf-trap" and perf_trap_is_refused():
+            self.skipTest(perf_trap_is_refused())
+
+    def need_program(self, path):
+        found = shutil.which(path)
+        if not found:
+            self.skipTest(f"there is no {path} on this machine")
+        return found
+
+    def assert_within(self, value, expected, tolerance, what=""):
+        self.assertLessEqual(abs(value - expected), tolerance,
+                             f"{what}: {value:.3f}, expected {expected:.3f} +- {tolerance:.3f}")
+
+
+def main():
+    """Runs the script's tests; a sentence for each that was skipped."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    sys.stdout.flush()
+    for test, reason in result.skipped:
+        print(f"skipped {test.id()}: {reason}")
+    if not result.wasSuccessful() or result.testsRun == 0:
+        sys.exit(1)
+    sys.exit(77 if len(result.skipped) == result.testsRun else 0)
