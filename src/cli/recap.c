@@ -150,6 +150,8 @@ void recap_say(const struct recap *recap)
     int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
     if (summary->samples > 0)
         room -= say_ran(recap) + say_samples(summary);
+    else if (summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS)
+        room -= say_ran(recap);
     else
         room -= say_nothing_to_sample(recap);
     say_problems(recap, room);
