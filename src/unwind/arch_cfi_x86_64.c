@@ -16,8 +16,8 @@
 
 const uint16_t arch_elf_machine = EM_X86_64;
 
-/* rbx, rbp, rsp, r12 to r15. */
-const uint32_t arch_preserved_regs = 1u << 3 | 1u << 6 | 1u << 7 | 0xfu << 12;
+/* All but the return address. */
+const uint32_t arch_preserved_regs = 0xffff;
 
 enum {
     OP_DEREF = 0x06,
