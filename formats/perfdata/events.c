@@ -51,9 +51,7 @@ static uint64_t optional_u64(struct cursor *c)
 static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
 {
     attr->shown.type = cursor_u32(&c);
-    uint32_t bytes = cursor_u32(&c);
-    if (bytes >= ATTR_BYTES_MIN && bytes < c.size)
-        c.size = bytes;
+    cursor_skip(&c, 4); /* its size: the entry's counts */
     attr->shown.config = cursor_u64(&c);
     attr->shown.period_or_frequency = cursor_u64(&c);
     attr->shown.sample_type = cursor_u64(&c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads perf.data in its seekable form, whoever wrote it. Nothing in the file is trusted: a damaged
- * file yields what lies before the damage and says so. Borrowed pointers in events are valid until the
- * next call of perfdata_next().
+ * file yields what lies before the damage and says so. Borrowed pointers in events are valid until
+ * the next call of perfdata_next().
  */
 #pragma once
 
@@ -35,11 +35,12 @@ struct perfdata_event {
     size_t attr_index; /* which event */
     uint64_t ip;
     uint64_t period;
-    uint32_t cpu; /* UINT32_MAX when not recorded */
+    uint32_t cpu;              /* UINT32_MAX when not recorded */
     const uint64_t *callchain; /* with context markers, as in the file; host byte order */
     size_t callchain_count;
-    /* SAMPLE, from perf record --call-graph dwarf: user registers (a bit per register of the kernel's
-     * perf_regs.h; their values in that order) and a copy of the stack from SP up. Mask 0: none. */
+    /* SAMPLE, from perf record --call-graph dwarf: user registers (a bit per register of the
+     * kernel's perf_regs.h; their values in that order) and a copy of the stack from SP up. Mask 0:
+     * none. */
     uint64_t user_registers_mask;
     const uint64_t *user_registers;
     const uint8_t *user_stack; /* in the byte order of the file */
@@ -69,8 +70,8 @@ struct perfdata_attr {
 
 struct perfdata_reader; /* opaque */
 
-/* The file is read with pread; fd is borrowed until close. Errors name what is wrong: not a perf.data
- * file, the pipe form, another byte order, truncated header. */
+/* The file is read with pread; fd is borrowed until close. Both byte orders are read. Errors name
+ * what is wrong: not a perf.data file, the pipe form, compressed records, truncated header. */
 int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
                          struct error *error);
 void perfdata_reader_close(struct perfdata_reader *reader);
@@ -78,7 +79,7 @@ void perfdata_reader_close(struct perfdata_reader *reader);
 size_t perfdata_attr_count(const struct perfdata_reader *reader);
 const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, size_t index);
 
-/* 1 and an event, 0 at the end, negative errno when reading failed. File order. */
+/* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
 /* From the first record again. */
 void perfdata_rewind(struct perfdata_reader *reader);

@@ -6,9 +6,10 @@
  *     records │ table │ payloads …                      before
  *     records │ table  new│ payloads … │ moved │ added  after: `moved` stood under `new`
  *
- * Everything is first appended where nobody looks. Then the feature bits are cleared, the table is
- * written, and the bits are set: a crash in between leaves a file without features. Where the
- * feature exists, its entry alone is written.
+ * Everything is first appended where nobody looks. Then the entries are written, then the bits:
+ * until then the old bits select the old entries, which lead to the same bytes as before. Where a
+ * new entry pushes others back, that does not hold: there the bits are cleared first, and a crash
+ * in between leaves a file without features.
  */
 #include "base/io.h"
 #include "perfdata/header.h"
@@ -115,7 +116,8 @@ static int grow_table(struct replacement *r, unsigned bit)
     if (err)
         return err;
     r->header.features[bit / 64] |= UINT64_C(1) << bit % 64;
-    err = io_pwrite(r->fd, none, sizeof(none), HEADER_AT_FEATURES);
+    if (count_entries(&r->header, bit) < r->entries)
+        err = io_pwrite(r->fd, none, sizeof(none), HEADER_AT_FEATURES);
     for (unsigned i = 0; i < HEADER_FEATURE_BITS && err == 0; i++)
         if (file_header_has(&r->header, i))
             err = write_entry(r, i);

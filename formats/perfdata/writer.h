@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights in ns
- * as period). Crash-safe: the header always describes a valid file; data.size is moved forward at
- * record boundaries by perfdata_checkpoint(), the feature table appears only in perfdata_finish().
+ * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights
+ * in ns as period). Crash-safe: the header always describes a valid file; data.size is moved
+ * forward at record boundaries by perfdata_checkpoint(), the feature table appears only in
+ * perfdata_finish().
  *
  *     0    header: magic, sizes, places, feature bits (zero until finished)
  *     104  attrs, ids
  *     …    data: records                        ◀── grows
  *     end  feature table and feature payloads   ◀── perfdata_finish()
  *
- * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned by
- * every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes, a feature
- * that is not private) give -EINVAL and leave the writer as it was.
+ * The first record is a FINISHED_ROUND: perf takes a file without data for a broken one.
+ *
+ * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned
+ * by every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes,
+ * a feature that is not private) give -EINVAL and leave the writer as it was.
  */
 #pragma once
 
@@ -32,18 +35,19 @@ enum {
 };
 
 struct perfdata_config {
-    uint64_t period_ns;       /* nominal */
-    uint64_t start_time_ns;   /* CLOCK_MONOTONIC of the first possible sample */
-    uint64_t start_wall_ns;   /* CLOCK_REALTIME of the same instant */
+    uint64_t period_ns;     /* nominal */
+    uint64_t start_time_ns; /* CLOCK_MONOTONIC of the first possible sample */
+    uint64_t start_wall_ns; /* CLOCK_REALTIME of the same instant */
     bool exclude_kernel;
-    const char *event_name;   /* "cpu-clock:u", … */
-    const char *const *argv;  /* NULL: the command line is left out; borrowed until finish */
+    const char *event_name;  /* "cpu-clock:u", … */
+    const char *const *argv; /* NULL: the command line is left out; borrowed until finish */
 };
 
 struct perfdata_writer; /* opaque */
 
 /* fd: an empty regular file, opened read-write; borrowed. */
-int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perfdata_config *config);
+int perfdata_writer_open(struct perfdata_writer **out, int fd,
+                         const struct perfdata_config *config);
 void perfdata_writer_close(struct perfdata_writer *writer);
 
 /* time_ns 0 sorts before everything. */
@@ -76,8 +80,8 @@ struct perfdata_sample {
     const uint64_t *frames; /* innermost first: PC, then raw return addresses */
     size_t frame_count;     /* at least 1 */
 };
-/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). A record
- * holds 8183 frames: of more, the innermost are kept. */
+/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). A
+ * record holds 8183 frames: of more, the innermost are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns);
@@ -89,15 +93,16 @@ int perfdata_write_round(struct perfdata_writer *writer);
 int perfdata_checkpoint(struct perfdata_writer *writer);
 
 /* A private feature for finish(); the bytes are copied. */
-int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes, size_t size);
+int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes,
+                         size_t size);
 
 /* Flushes and writes the feature table; nothing can be written afterwards. */
 int perfdata_finish(struct perfdata_writer *writer);
 
 uint64_t perfdata_bytes_written(const struct perfdata_writer *writer);
 
-/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant sees
- * a valid file, with or without features). A replaced payload stays in the file as unused bytes; the
- * same bytes again change nothing. fd is opened read-write. */
+/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant
+ * sees a valid file, with or without features). A replaced payload stays in the file as unused
+ * bytes; the same bytes again change nothing. fd is opened read-write. */
 int perfdata_replace_feature(int fd, unsigned bit, const void *bytes, size_t size,
                              struct error *error);

@@ -142,16 +142,20 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     return 0;
 }
 
-/* A process of that id that is still there has ended unseen. */
+/* A process of that id that is still there has ended unseen. The parent need not be recorded: the first
+ * process' parent is the recorder. */
 static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
 {
     struct profile *profile = tasks->profile;
-    uint32_t parent = tasks_process(tasks, event->parent_pid, event->time_ns);
+    const uint32_t *parent_slot = process_slot(tasks, event->parent_pid);
+    uint32_t parent = parent_slot ? *parent_slot : PROFILE_NONE;
     uint32_t *slot = process_slot(tasks, event->pid);
     uint32_t child = slot ? add_process(tasks, event->pid, slot, event->time_ns) : PROFILE_NONE;
-    if (parent == PROFILE_NONE || child == PROFILE_NONE)
+    if (child == PROFILE_NONE)
         return -ENOMEM;
     profile->processes[child].parent_pid = event->parent_pid;
+    if (parent == PROFILE_NONE)
+        return 0;
     profile->processes[child].name = profile->processes[parent].name;
     tasks->processes[child].has_program = tasks->processes[parent].has_program;
     return address_map_copy(&tasks->processes[child].map, &tasks->processes[parent].map) == 0

@@ -20,9 +20,11 @@ static void set_name(struct collector *collector, struct thread_view *thread, co
     if (memcmp(thread->name, name, 16) == 0)
         return;
     memcpy(thread->name, name, 16);
+    /* A round that began before the thread did reads its name, too: still a name needs its thread. */
     struct perfdata_task task = {.pid = (uint32_t)thread->image->pid,
                                  .tid = (uint32_t)thread->tid,
-                                 .time_ns = time_ns};
+                                 .time_ns =
+                                     time_ns > thread->start_ns ? time_ns : thread->start_ns};
     perfdata_write_comm(collector->writer, &task, name, false);
 }
 

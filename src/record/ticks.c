@@ -87,14 +87,13 @@ uint64_t ticks_to_ns(const struct ticks_clock *clock, uint64_t ticks)
         return clock->latest.ns + scale(ticks - clock->latest.ticks, span_ns, span_ticks);
     if (ticks >= clock->previous.ticks)
         return clock->previous.ns + scale(ticks - clock->previous.ticks, span_ns, span_ticks);
-    /* Older than the last two readings: the average since the start is good enough. */
-    uint64_t all_ticks = clock->previous.ticks - clock->first.ticks;
-    if (ticks < clock->first.ticks || all_ticks == 0) {
-        uint64_t before_ns = scale(clock->previous.ticks - ticks, span_ns, span_ticks);
-        return before_ns < clock->previous.ns ? clock->previous.ns - before_ns : 0;
+    if (ticks < clock->first.ticks) {
+        uint64_t before_ns = scale(clock->first.ticks - ticks, span_ns, span_ticks);
+        return before_ns < clock->first.ns ? clock->first.ns - before_ns : 0;
     }
-    return clock->first.ns +
-           scale(ticks - clock->first.ticks, clock->previous.ns - clock->first.ns, all_ticks);
+    /* Older than the last two readings: the average since the start is good enough. */
+    return clock->first.ns + scale(ticks - clock->first.ticks, clock->previous.ns - clock->first.ns,
+                                   clock->previous.ticks - clock->first.ticks);
 }
 
 uint64_t ticks_span_ns(const struct ticks_clock *clock, uint64_t ticks)

@@ -119,6 +119,10 @@ uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row)
         return complex_rule;
     if (cfa->offset < 0 || cfa->offset % 8 != 0 || cfa->offset / 8 > ROW_OFFSET_MAX)
         return complex_rule;
+    /* Before the `ret` of functions that realign the stack, gcc 12 has forgotten to say that
+     * `leave` has given FP back: it still claims *(FP), of the caller's FP by now. */
+    if (cfa->reg == UNWIND_DWARF_SP && fp == ROW_FP_AT_FP)
+        fp = ROW_FP_SAME;
     if (cfa->reg == UNWIND_DWARF_SP)
         return row_rule(ROW_SP, fp, (uint32_t)(cfa->offset / 8));
     if (cfa->reg == UNWIND_DWARF_FP)

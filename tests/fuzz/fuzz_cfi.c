@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame information that anybody may have written: compiled whole, then evaluated. The input is
- * half .eh_frame, half .debug_frame, and the stack too. */
+/* Call frame information that anybody may have written: compiled whole, then evaluated. The input
+ * is half .eh_frame, half .debug_frame, and the stack too. */
 #include "unwind/module_internal.h"
 
 #include <stdlib.h>
@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct module_bytes bytes = {.eh_frame_svma = 0x2000, .text_svma = 0x1000, .text_bytes = 0x4000};
+    struct module_bytes bytes = {
+        .eh_frame_svma = 0x2000, .text_svma = 0x1000, .text_bytes = 0x4000};
     buffer_append(&bytes.eh_frame, data, size / 2);
     buffer_append(&bytes.debug_frame, data + size / 2, size - size / 2);
     struct unwind_module *module;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole file that anybody may have written, as an image in memory: opened, every section read, its
- * rows compiled. */
+/* A whole file that anybody may have written, as an image in memory: opened, every section read,
+ * its rows compiled. */
 #include "elf/elf_file.h"
 #include "unwind/module.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Recurses to the depth given, notes every return address on the way as the compiler knows it, and
- * stops itself (SIGSTOP) at the bottom: once directly, once inside a signal handler. The test finds the
- * notes through the address printed first.
+ * stops itself (SIGSTOP) at the bottom: once directly, once inside a signal handler. The test finds
+ * the notes through the address printed first.
  */
 #include <signal.h>
 #include <stdio.h>

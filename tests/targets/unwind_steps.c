@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One function for each way in which compilers lay out frames, and calls into parts of the C library
- * that are laid out differently again. The unwinder's test runs it instruction by instruction.
+ * One function for each way in which compilers lay out frames, and calls into parts of the C
+ * library that are laid out differently again. The unwinder's test runs it instruction by
+ * instruction.
  */
 #include <alloca.h>
 #include <regex.h>
@@ -46,8 +47,8 @@ NOINLINE static int sum_of_line(const char *line)
     return leaf(sum);
 }
 
-/* The stack is realigned, and there are arguments on it: the way back to them and to the caller is a
- * pointer kept in the frame, and the CFA an expression. */
+/* The stack is realigned, and there are arguments on it: the way back to them and to the caller is
+ * a pointer kept in the frame, and the CFA an expression. */
 NOINLINE static int realigned_frame(int a, int b, int c, int d, int e, int f, size_t n, int g)
 {
     _Alignas(64) char line[64];
@@ -127,7 +128,8 @@ int main(void)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGUSR1, &action, NULL);
     sink += leaf(1) + many_registers(1, 2, 3, 4, 5);
-    sink += dynamic_frame(50) + realigned_frame(1, 2, 3, 4, 5, 6, 90, 8) + large_frame(9000) + recursive(60);
+    sink += dynamic_frame(50) + realigned_frame(1, 2, 3, 4, 5, 6, 90, 8) + large_frame(9000) +
+            recursive(60);
     if (setjmp(escape) == 0)
         calls_noreturn(3);
     interrupted();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A small ELF file written by hand, so that each of its fields can be made wrong, and the program itself
- * as a real one.
+ * A small ELF file written by hand, so that each of its fields can be made wrong, and the program
+ * itself as a real one.
  *
  *     0x000  header            0x400  .text (4 bytes)         0x600  section headers
  *     0x040  4 segments        0x480  note: build-id          0x900  end
@@ -56,27 +56,41 @@ static uint32_t name_at(const char *name)
 static void fill_segments(struct image *image)
 {
     /* The text's address is not its offset: 0x401400 is loaded from 0x400. */
-    *segment(image, 0) = (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = 0x400000,
-                                      .p_filesz = 0x300, .p_memsz = 0x300};
-    *segment(image, 1) =
-        (Elf64_Phdr){.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = 0x400,
-                     .p_vaddr = 0x401400, .p_filesz = 0x100, .p_memsz = 0x180};
+    *segment(image, 0) = (Elf64_Phdr){.p_type = PT_LOAD,
+                                      .p_flags = PF_R,
+                                      .p_vaddr = 0x400000,
+                                      .p_filesz = 0x300,
+                                      .p_memsz = 0x300};
+    *segment(image, 1) = (Elf64_Phdr){.p_type = PT_LOAD,
+                                      .p_flags = PF_R | PF_X,
+                                      .p_offset = 0x400,
+                                      .p_vaddr = 0x401400,
+                                      .p_filesz = 0x100,
+                                      .p_memsz = 0x180};
     *segment(image, 2) = (Elf64_Phdr){.p_type = PT_NOTE, .p_offset = 0x480, .p_filesz = 36};
     *segment(image, 3) = (Elf64_Phdr){.p_type = PT_INTERP, .p_offset = 0x4c0, .p_filesz = 7};
 }
 
 static void fill_sections(struct image *image, size_t squeezed_bytes)
 {
-    *section(image, 1) = (Elf64_Shdr){.sh_name = name_at(".shstrtab"), .sh_type = SHT_STRTAB,
-                                      .sh_offset = 0x200, .sh_size = sizeof(names)};
-    *section(image, 2) = (Elf64_Shdr){.sh_name = name_at(".text"), .sh_type = SHT_PROGBITS,
-                                      .sh_flags = SHF_ALLOC, .sh_addr = 0x401400,
-                                      .sh_offset = 0x400, .sh_size = 4};
-    *section(image, 3) =
-        (Elf64_Shdr){.sh_name = name_at(".note.gnu.build-id"), .sh_type = SHT_NOTE,
-                     .sh_offset = 0x480, .sh_size = 36};
-    *section(image, 4) = (Elf64_Shdr){.sh_name = name_at(".squeezed"), .sh_type = SHT_PROGBITS,
-                                      .sh_flags = SHF_COMPRESSED, .sh_offset = 0x500,
+    *section(image, 1) = (Elf64_Shdr){.sh_name = name_at(".shstrtab"),
+                                      .sh_type = SHT_STRTAB,
+                                      .sh_offset = 0x200,
+                                      .sh_size = sizeof(names)};
+    *section(image, 2) = (Elf64_Shdr){.sh_name = name_at(".text"),
+                                      .sh_type = SHT_PROGBITS,
+                                      .sh_flags = SHF_ALLOC,
+                                      .sh_addr = 0x401400,
+                                      .sh_offset = 0x400,
+                                      .sh_size = 4};
+    *section(image, 3) = (Elf64_Shdr){.sh_name = name_at(".note.gnu.build-id"),
+                                      .sh_type = SHT_NOTE,
+                                      .sh_offset = 0x480,
+                                      .sh_size = 36};
+    *section(image, 4) = (Elf64_Shdr){.sh_name = name_at(".squeezed"),
+                                      .sh_type = SHT_PROGBITS,
+                                      .sh_flags = SHF_COMPRESSED,
+                                      .sh_offset = 0x500,
                                       .sh_size = squeezed_bytes};
     *section(image, 5) =
         (Elf64_Shdr){.sh_name = name_at(".bss"), .sh_type = SHT_NOBITS, .sh_size = 100};
@@ -218,7 +232,8 @@ static void offsets_past_the_end_are_refused(void **state)
     static const struct {
         uint64_t offset, size;
     } outside[] = {
-        {0x8fe, 4}, {FILE_BYTES, 1}, {UINT64_MAX, 1}, {UINT64_MAX - 2, 4}, {0x10, UINT64_MAX}, {0, UINT64_MAX},
+        {0x8fe, 4},          {FILE_BYTES, 1},    {UINT64_MAX, 1},
+        {UINT64_MAX - 2, 4}, {0x10, UINT64_MAX}, {0, UINT64_MAX},
     };
     for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++) {
         section(&image, 2)->sh_offset = outside[i].offset;
@@ -408,7 +423,8 @@ static void image_in_memory_has_offsets_of_addresses(void **state)
     elf_close(elf);
 }
 
-/* The dynamic linker knows where this very program lies; so must the bias out of /proc/self/maps. */
+/* The dynamic linker knows where this very program lies; so must the bias out of /proc/self/maps.
+ */
 static int compare_with_linker(struct dl_phdr_info *info, size_t size, void *counted)
 {
     (void)size;

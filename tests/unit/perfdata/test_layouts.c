@@ -364,6 +364,16 @@ static void an_id_behind_other_fields_selects_the_event(void **state)
                          "sample #0 1/2 @52 ip 20 period 72 cpu -1 chain\n");
 }
 
+static void only_fields_that_are_there_precede_the_id(void **state)
+{
+    (void)state;
+    struct event events[] = {{.sample_type = TIME | ID, .id = 7},
+                             {.sample_type = TIME | ID, .id = 9}};
+    struct file file = begin_file(false, events, 2);
+    begin_record(&file, 9, 2), put64(&file, 50), put64(&file, 9), end_record(&file);
+    expect_events(&file, "sample #1 0/0 @50 ip 0 period 0 cpu -1 chain\n");
+}
+
 /* EVENT_DESC (12): count, attr size, and per event its attr, the number of ids, the name, the ids.
  */
 static void put_description(struct file *file, const char *name, uint64_t id)
@@ -507,6 +517,20 @@ static void threads_without_user_registers_have_none(void **state)
     expect_events(&file, "sample #0 0/0 @0 ip 10 period 1 cpu -1 chain\n");
 }
 
+static void expect_damage(struct file *file, const char *expected, const char *damage)
+{
+    int fd = end_file(file);
+    struct perfdata_reader *reader = open_reader(fd);
+    struct perfdata_event event;
+    char *text = print_events(reader);
+    assert_string_equal(text, expected);
+    assert_memory_equal(perfdata_damage(reader), damage, strlen(damage));
+    assert_int_equal(perfdata_next(reader, &event), 0);
+    free(text);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 static void a_callchain_larger_than_its_record_is_damage(void **state)
 {
     (void)state;
@@ -514,14 +538,29 @@ static void a_callchain_larger_than_its_record_is_damage(void **state)
     struct file file = begin_file(false, &event, 1);
     begin_record(&file, 9, 2), put64(&file, 1), put64(&file, 0), end_record(&file);
     begin_record(&file, 9, 2), put64(&file, 2), put64(&file, 3), put64(&file, 2), end_record(&file);
-    int fd = end_file(&file);
-    struct perfdata_reader *reader = open_reader(fd);
-    char *text = print_events(reader);
-    assert_string_equal(text, "sample #0 0/0 @0 ip 1 period 1 cpu -1 chain\n");
-    assert_memory_equal(perfdata_damage(reader), "a malformed record", 18);
-    free(text);
-    perfdata_reader_close(reader);
-    close(fd);
+    expect_damage(&file, "sample #0 0/0 @0 ip 1 period 1 cpu -1 chain\n", "a malformed record");
+}
+
+static void a_name_without_an_end_is_damage(void **state)
+{
+    (void)state;
+    struct file file = begin_file(false, &full_event, 1);
+    begin_record(&file, 5, 0), end_record(&file); /* without the trailer it should have */
+    begin_record(&file, 3, 0), put32(&file, 1), put32(&file, 1), put64(&file, UINT64_MAX);
+    end_record(&file);
+    begin_record(&file, 68, 0), end_record(&file);
+    expect_damage(&file, "other 5\n", "a malformed record");
+}
+
+static void a_trace_that_is_cut_off_is_damage(void **state)
+{
+    (void)state;
+    struct event event = {.sample_type = 1};
+    struct file file = begin_file(false, &event, 1);
+    begin_record(&file, 68, 0), end_record(&file);
+    begin_record(&file, 71, 0), put64(&file, 24), end_record(&file);
+    begin_record(&file, 68, 0), end_record(&file);
+    expect_damage(&file, "round\n", "a trace that is cut off");
 }
 
 /* perf before Linux 3.4 wrote attrs of 64 bytes, without branches and registers. */
@@ -556,12 +595,15 @@ int main(void)
         cmocka_unit_test(without_sample_id_all_there_is_no_trailer),
         cmocka_unit_test(an_identifier_selects_the_event_and_its_layout),
         cmocka_unit_test(an_id_behind_other_fields_selects_the_event),
+        cmocka_unit_test(only_fields_that_are_there_precede_the_id),
         cmocka_unit_test(names_and_ids_come_from_the_event_description),
         cmocka_unit_test(mappings_find_their_build_ids),
         cmocka_unit_test(unknown_records_are_stepped_over),
         cmocka_unit_test(a_bad_stack_copy_costs_no_sample),
         cmocka_unit_test(threads_without_user_registers_have_none),
         cmocka_unit_test(a_callchain_larger_than_its_record_is_damage),
+        cmocka_unit_test(a_name_without_an_end_is_damage),
+        cmocka_unit_test(a_trace_that_is_cut_off_is_damage),
         cmocka_unit_test(the_oldest_attr_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,6 +111,7 @@ static void perf_lists_the_features(void **state)
     assert_non_null(strstr(text, "# perf version : 6.1"));
     assert_non_null(strstr(text, "# cmdline : /opt/app/serve --port 80"));
     assert_non_null(strstr(text, "# event : name = cpu-clock:u, , id = { 1 }, type = 1"));
+    assert_non_null(strstr(text, "use_clockid = 1, build_id = 1, clockid = 1\n"));
     assert_non_null(strstr(text, "# clockid: monotonic (1)\n"));
     assert_non_null(strstr(text, "= 1700000000.123456 (TOD) = 5.000000000 (monotonic)"));
     free(text);

@@ -52,14 +52,14 @@ static void usual_function_gives_a_row_for_each_change(void **state)
 {
     (void)state;
     /* push %rbp; mov %rsp,%rbp; …; pop %rbp; ret */
-    struct unwind_module *module = function_of(BYTES(0x41,          /* advance 1 */
-                                                     0x0e, 16,      /* def_cfa_offset 16 */
-                                                     0x86, 2,       /* rbp at CFA - 16 */
-                                                     0x43,          /* advance 3 */
-                                                     0x0d, 6,       /* def_cfa_register rbp */
-                                                     0x5b,          /* advance 27 */
-                                                     0x0c, 7, 8,    /* def_cfa rsp, 8 */
-                                                     0, 0));        /* padding */
+    struct unwind_module *module = function_of(BYTES(0x41,       /* advance 1 */
+                                                     0x0e, 16,   /* def_cfa_offset 16 */
+                                                     0x86, 2,    /* rbp at CFA - 16 */
+                                                     0x43,       /* advance 3 */
+                                                     0x0d, 6,    /* def_cfa_register rbp */
+                                                     0x5b,       /* advance 27 */
+                                                     0x0c, 7, 8, /* def_cfa rsp, 8 */
+                                                     0, 0));     /* padding */
     const struct row expected[] = {
         {0, NOTHING},
         {0x100, SP_PLUS(8)},
@@ -82,12 +82,13 @@ static void usual_function_gives_a_row_for_each_change(void **state)
 static void all_advances_move_the_address(void **state)
 {
     (void)state;
-    /* advance_loc1, advance_loc2, advance_loc4, MIPS_advance_loc8, advance_loc; the CFA counts them. */
-    const uint8_t code[] = {0x02, 2,                      0x0e, 16,  /* from 0x102 */
-                            0x03, 3, 0,                   0x0e, 24,  /* from 0x105 */
-                            0x04, 4, 0, 0, 0,             0x0e, 32,  /* from 0x109 */
-                            0x1d, 5, 0, 0, 0, 0, 0, 0, 0, 0x0e, 40,  /* from 0x10e */
-                            0x46,                         0x0e, 48}; /* from 0x114 */
+    /* advance_loc1, advance_loc2, advance_loc4, MIPS_advance_loc8, advance_loc; the CFA counts
+     * them. */
+    const uint8_t code[] = {0x02, 2,    0x0e, 16,                                 /* from 0x102 */
+                            0x03, 3,    0,    0x0e, 24,                           /* from 0x105 */
+                            0x04, 4,    0,    0,    0,  0x0e, 32,                 /* from 0x109 */
+                            0x1d, 5,    0,    0,    0,  0,    0,  0, 0, 0x0e, 40, /* from 0x10e */
+                            0x46, 0x0e, 48};                                      /* from 0x114 */
     struct unwind_module *module = function_of(code, sizeof(code));
     assert_int_equal(rule_at(module, TEXT + 0x101), SP_PLUS(8));
     assert_int_equal(rule_at(module, TEXT + 0x102), SP_PLUS(16));
@@ -124,9 +125,9 @@ static void all_ways_to_state_the_cfa(void **state)
     assert_int_equal(rule_of(BYTES(0x0c, 6, 32)), row_rule(ROW_FP, ROW_FP_SAME, 4)); /* def_cfa */
     assert_int_equal(rule_of(BYTES(0x0d, 6)), row_rule(ROW_FP, ROW_FP_SAME, 1)); /* …_register */
     assert_int_equal(rule_of(BYTES(0x0e, 0x80, 1)), SP_PLUS(128));               /* …_offset */
-    assert_int_equal(rule_of(BYTES(0x12, 7, 0x7d)), SP_PLUS(24));  /* …_sf: -3 * -8 */
-    assert_int_equal(rule_of(BYTES(0x13, 0x7b)), SP_PLUS(40));     /* …_offset_sf: -5 * -8 */
-    assert_int_equal(rule_of(BYTES(0x2e, 0x20)), SP_PLUS(8));      /* GNU_args_size changes nothing */
+    assert_int_equal(rule_of(BYTES(0x12, 7, 0x7d)), SP_PLUS(24)); /* …_sf: -3 * -8 */
+    assert_int_equal(rule_of(BYTES(0x13, 0x7b)), SP_PLUS(40));    /* …_offset_sf: -5 * -8 */
+    assert_int_equal(rule_of(BYTES(0x2e, 0x20)), SP_PLUS(8)); /* GNU_args_size changes nothing */
     assert_int_equal(row_kind(rule_of(BYTES(0x0c, 3, 8))), ROW_COMPLEX);  /* based on rbx */
     assert_int_equal(row_kind(rule_of(BYTES(0x0c, 99, 8))), ROW_COMPLEX); /* on nothing we know */
     assert_int_equal(row_kind(rule_of(BYTES(0x0e, 12))), ROW_COMPLEX);    /* not a multiple of 8 */
@@ -148,15 +149,17 @@ static void all_ways_to_state_the_saved_fp(void **state)
     assert_int_equal(rule_of(BYTES(0x86, 3, 0x08, 6)), same); /* same_value */
     /* GNU_negative_offset_extended: its offset is negated, so this is CFA + 24. */
     assert_int_equal(row_kind(rule_of(BYTES(0x2f, 6, 3))), ROW_COMPLEX);
-    assert_int_equal(row_kind(rule_of(BYTES(0x07, 6))), ROW_COMPLEX);       /* undefined */
-    assert_int_equal(row_kind(rule_of(BYTES(0x09, 6, 3))), ROW_COMPLEX);    /* in rbx */
-    assert_int_equal(row_kind(rule_of(BYTES(0x14, 6, 2))), ROW_COMPLEX);    /* val_offset */
-    assert_int_equal(row_kind(rule_of(BYTES(0x15, 6, 2))), ROW_COMPLEX);    /* val_offset_sf */
+    assert_int_equal(row_kind(rule_of(BYTES(0x07, 6))), ROW_COMPLEX);          /* undefined */
+    assert_int_equal(row_kind(rule_of(BYTES(0x09, 6, 3))), ROW_COMPLEX);       /* in rbx */
+    assert_int_equal(row_kind(rule_of(BYTES(0x14, 6, 2))), ROW_COMPLEX);       /* val_offset */
+    assert_int_equal(row_kind(rule_of(BYTES(0x15, 6, 2))), ROW_COMPLEX);       /* val_offset_sf */
     assert_int_equal(row_kind(rule_of(BYTES(0x16, 6, 1, 0x30))), ROW_COMPLEX); /* val_expression */
     /* At CFA - 8 * 254 the byte is used up; 255 means *(FP), which has an expression. */
     assert_int_equal(rule_of(BYTES(0x86, 0xfe, 1)), row_rule(ROW_SP, 254, 1));
     assert_int_equal(row_kind(rule_of(BYTES(0x86, 0xff, 1))), ROW_COMPLEX);
-    assert_int_equal(rule_of(BYTES(0x10, 6, 2, 0x76, 0)), row_rule(ROW_SP, ROW_FP_AT_FP, 1));
+    assert_int_equal(rule_of(BYTES(0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0)),
+                     row_rule_deref(ROW_FP_DEREF, ROW_FP_AT_FP, -1, 0));
+    assert_int_equal(rule_of(BYTES(0x10, 6, 2, 0x76, 0)), same); /* what gcc leaves before `ret` */
     assert_int_equal(row_kind(rule_of(BYTES(0x10, 6, 2, 0x76, 8))), ROW_COMPLEX);
     assert_int_equal(rule_of(BYTES(0x83, 2, 0x8c, 3)), same); /* rbx and r12 are of no interest */
 }
@@ -166,11 +169,28 @@ static void remembered_state_comes_back_whole(void **state)
     (void)state;
     /* def_cfa_offset 16, rbp at CFA-16, remember; advance 1, def_cfa rbp 8, rbp same; advance 1,
      * restore_state */
-    struct unwind_module *module = function_of(
-        BYTES(0x0e, 16, 0x86, 2, 0x0a, 0x41, 0x0c, 6, 8, 0x08, 6, 0x41, 0x0b));
+    struct unwind_module *module =
+        function_of(BYTES(0x0e, 16, 0x86, 2, 0x0a, 0x41, 0x0c, 6, 8, 0x08, 6, 0x41, 0x0b));
     assert_int_equal(rule_at(module, TEXT + 0x100), row_rule(ROW_SP, 2, 2));
     assert_int_equal(rule_at(module, TEXT + 0x101), row_rule(ROW_FP, ROW_FP_SAME, 1));
     assert_int_equal(rule_at(module, TEXT + 0x102), row_rule(ROW_SP, 2, 2));
+    unwind_module_close(module);
+}
+
+static void restored_rule_is_the_shared_one(void **state)
+{
+    (void)state;
+    /* The CIE saves rbp at CFA - 16 already; same_value, then restore. */
+    struct buffer frame = {0};
+    struct unwind_module *module;
+    size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8, 0x86, 2));
+    add_fde(&frame, cie, TEXT + 0x100, 0x20,
+            BYTES(0x08, 6, 0x41, 0xc6, 0x41, 0x08, 6, 0x41, 0x06, 6));
+    assert_int_equal(open_module(&module, &frame, NULL), 0);
+    assert_int_equal(rule_at(module, TEXT + 0x100), SP_PLUS(8));
+    assert_int_equal(rule_at(module, TEXT + 0x101), row_rule(ROW_SP, 2, 1));
+    assert_int_equal(rule_at(module, TEXT + 0x102), SP_PLUS(8));
+    assert_int_equal(rule_at(module, TEXT + 0x103), row_rule(ROW_SP, 2, 1));
     unwind_module_close(module);
 }
 
@@ -186,12 +206,12 @@ static void expressions_of_known_shape_become_rows(void **state)
     (void)state;
     /* 0x0f def_cfa_expression. The lazy PLT of ld: one word more from byte 11 of each entry on; the
      * PLT for indirect branch tracking: from byte 9 on. */
-    assert_int_equal(rule_of(BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24,
-                                   0x22)),
-                     row_rule(ROW_PLT, ROW_FP_SAME, 11));
-    assert_int_equal(rule_of(BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24,
-                                   0x22)),
-                     row_rule(ROW_PLT, ROW_FP_SAME, 9));
+    assert_int_equal(
+        rule_of(BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22)),
+        row_rule(ROW_PLT, ROW_FP_SAME, 11));
+    assert_int_equal(
+        rule_of(BYTES(0x0f, 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x39, 0x2a, 0x33, 0x24, 0x22)),
+        row_rule(ROW_PLT, ROW_FP_SAME, 9));
     /* breg6 -8; deref */
     assert_int_equal(rule_of(BYTES(0x0f, 3, 0x76, 0x78, 0x06)),
                      row_rule_deref(ROW_FP_DEREF, ROW_FP_SAME, -1, 0));
@@ -226,7 +246,8 @@ static uint32_t signal_rule_of(const uint8_t *code, size_t code_bytes)
 static void signal_frame_of_the_restorer_becomes_a_row(void **state)
 {
     (void)state;
-    /* breg7 160; deref: the interrupted SP in the ucontext. Other signal frames are not the kernel's. */
+    /* breg7 160; deref: the interrupted SP in the ucontext. Other signal frames are not the
+     * kernel's. */
     assert_int_equal(row_kind(signal_rule_of(BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06))), ROW_SIGNAL);
     assert_int_equal(row_kind(signal_rule_of(BYTES(0x0f, 4, 0x77, 0xa8, 1, 0x06))), ROW_COMPLEX);
     assert_int_equal(row_kind(signal_rule_of(BYTES(0x0e, 8))), ROW_COMPLEX);
@@ -235,13 +256,13 @@ static void signal_frame_of_the_restorer_becomes_a_row(void **state)
 static void malformed_instructions_cost_only_their_function(void **state)
 {
     (void)state;
-    assert_left_out(BYTES(0x0b));                   /* restore_state without remember_state */
-    assert_left_out(BYTES(0x02));                   /* operand past the end */
-    assert_left_out(BYTES(0x0e, 0x80));             /* LEB128 without an end */
-    assert_left_out(BYTES(0x0f, 5, 0x77));          /* expression longer than the record */
+    assert_left_out(BYTES(0x0b));          /* restore_state without remember_state */
+    assert_left_out(BYTES(0x02));          /* operand past the end */
+    assert_left_out(BYTES(0x0e, 0x80));    /* LEB128 without an end */
+    assert_left_out(BYTES(0x0f, 5, 0x77)); /* expression longer than the record */
     assert_left_out(BYTES(0x10, 6, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1));
-    assert_left_out(BYTES(0x3f));                   /* no such opcode */
-    assert_left_out(BYTES(0x2d));                   /* SPARC's register windows */
+    assert_left_out(BYTES(0x3f)); /* no such opcode */
+    assert_left_out(BYTES(0x2d)); /* SPARC's register windows */
     /* set_loc backwards, from the section behind the text to the page before it */
     assert_left_out(BYTES(0x41, 0x01, 0x00, 0xf0, 0xef, 0xff));
     /* LEB128 of more than 64 bits */
@@ -266,6 +287,16 @@ static void rows_past_the_end_of_the_function_are_not_taken(void **state)
     assert_int_equal(rule_at(module, TEXT + 0x11f), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x120), NOTHING);
     assert_int_equal(rule_at(module, TEXT + 0x130), NOTHING);
+    /* advance 8 from 0x11e to 0x126: the range ends with the function. */
+    unwind_module_close(module);
+    module = function_of(BYTES(0x5e, 0x0e, 16, 0x48, 0x0e, 24));
+    struct cfi_walk walk;
+    assert_true(cfi_index_walk(&module->index, &module->index.entries[0], &walk));
+    assert_true(cfi_walk_next(&walk));
+    assert_int_equal(walk.end_svma, TEXT + 0x11e);
+    assert_true(cfi_walk_next(&walk));
+    assert_int_equal(walk.end_svma, TEXT + 0x120);
+    assert_false(cfi_walk_next(&walk));
     unwind_module_close(module);
 }
 
@@ -281,7 +312,7 @@ static void adjacent_functions_have_no_gap_and_distant_ones_have(void **state)
     add_fde(&frame, cie, TEXT + 0x100, 0x10, BYTES(0x0e, 8));
     assert_int_equal(open_module(&module, &frame, NULL), 0);
     const struct row expected[] = {
-        {0, NOTHING}, {0x100, SP_PLUS(8)}, /* equal neighbours are one row */
+        {0, NOTHING},     {0x100, SP_PLUS(8)}, /* equal neighbours are one row */
         {0x120, NOTHING}, {0x200, SP_PLUS(16)}, {0x210, NOTHING},
     };
     size_t count;
@@ -297,7 +328,8 @@ static void overlapping_functions_are_shared_out(void **state)
     struct buffer frame = {0};
     struct unwind_module *module;
     size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
-    add_fde(&frame, cie, TEXT + 0x100, 0x40, BYTES(0x0e, 16));
+    /* 16 bytes, from 0x118 on 40: but by then it is the other's. */
+    add_fde(&frame, cie, TEXT + 0x100, 0x40, BYTES(0x0e, 16, 0x58, 0x0e, 40));
     add_fde(&frame, cie, TEXT + 0x110, 0x10, BYTES(0x0e, 24)); /* starts later: has it from there */
     add_fde(&frame, cie, TEXT + 0x110, 0x20, BYTES(0x0e, 32)); /* starts there too: is second */
     assert_int_equal(open_module(&module, &frame, NULL), 0);
@@ -308,7 +340,8 @@ static void overlapping_functions_are_shared_out(void **state)
     unwind_module_close(module);
 }
 
-/* .debug_frame: CIE id all ones, version 4 with an address size, FDEs by offset and plain addresses. */
+/* .debug_frame: CIE id all ones, version 4 with an address size, FDEs by offset and plain
+ * addresses. */
 static void add_debug_function(struct buffer *out, uint64_t start, uint64_t range, uint8_t offset)
 {
     size_t cie = begin_record(out);
@@ -518,6 +551,7 @@ int main(void)
         cmocka_unit_test(all_ways_to_state_the_cfa),
         cmocka_unit_test(all_ways_to_state_the_saved_fp),
         cmocka_unit_test(remembered_state_comes_back_whole),
+        cmocka_unit_test(restored_rule_is_the_shared_one),
         cmocka_unit_test(undefined_return_address_ends_the_stack),
         cmocka_unit_test(expressions_of_known_shape_become_rows),
         cmocka_unit_test(signal_frame_of_the_restorer_becomes_a_row),

@@ -64,8 +64,8 @@ static void registers_and_memory_are_read(void **state)
 {
     (void)state;
     words[2] = 0x1122334455667788;
-    assert_value(1008, BYTES(0x75, 8));                            /* breg5 8 */
-    assert_value(992, BYTES(0x92, 5, 0x78));                       /* bregx 5, -8 */
+    assert_value(1008, BYTES(0x75, 8));                              /* breg5 8 */
+    assert_value(992, BYTES(0x92, 5, 0x78));                         /* bregx 5, -8 */
     assert_value(0x1122334455667788, BYTES(0x0a, 0x10, 0x70, 0x06)); /* const2u 0x7010; deref */
     assert_value(0x88, BYTES(0x0a, 0x10, 0x70, 0x94, 1));            /* deref_size */
     assert_value(0x7788, BYTES(0x0a, 0x10, 0x70, 0x94, 2));
@@ -80,32 +80,32 @@ static void registers_and_memory_are_read(void **state)
 static void stack_operations_move_values(void **state)
 {
     (void)state;
-    assert_value(0x7180, BYTES(0x96));                         /* nop: the CFA was pushed before */
-    assert_value(10, BYTES(0x35, 0x12, 0x22));                 /* 5 dup plus */
-    assert_value(0x7180, BYTES(0x35, 0x13));                   /* 5 drop */
-    assert_value(2, BYTES(0x32, 0x35, 0x14));                  /* 2 5 over */
-    assert_value(1, BYTES(0x31, 0x32, 0x33, 0x15, 2));         /* 1 2 3 pick 2 */
-    assert_value(3, BYTES(0x32, 0x35, 0x16, 0x1c));            /* 2 5 swap minus = 5 - 2 */
-    assert_value(2, BYTES(0x31, 0x32, 0x33, 0x17));            /* 1 2 3 rot = 3 1 2 */
-    assert_value(1, BYTES(0x31, 0x32, 0x33, 0x17, 0x13));      /* … drop */
+    assert_value(0x7180, BYTES(0x96));                          /* nop: the CFA was pushed before */
+    assert_value(10, BYTES(0x35, 0x12, 0x22));                  /* 5 dup plus */
+    assert_value(0x7180, BYTES(0x35, 0x13));                    /* 5 drop */
+    assert_value(2, BYTES(0x32, 0x35, 0x14));                   /* 2 5 over */
+    assert_value(1, BYTES(0x31, 0x32, 0x33, 0x15, 2));          /* 1 2 3 pick 2 */
+    assert_value(3, BYTES(0x32, 0x35, 0x16, 0x1c));             /* 2 5 swap minus = 5 - 2 */
+    assert_value(2, BYTES(0x31, 0x32, 0x33, 0x17));             /* 1 2 3 rot = 3 1 2 */
+    assert_value(1, BYTES(0x31, 0x32, 0x33, 0x17, 0x13));       /* … drop */
     assert_value(3, BYTES(0x31, 0x32, 0x33, 0x17, 0x13, 0x13)); /* … drop */
 }
 
 static void arithmetic_is_that_of_dwarf(void **state)
 {
     (void)state;
-    assert_value(4, BYTES(0x36, 0x3c, 0x1a));              /* 6 and 12 */
-    assert_value(14, BYTES(0x36, 0x3c, 0x21));             /* 6 or 12 */
-    assert_value(10, BYTES(0x36, 0x3c, 0x27));             /* 6 xor 12 */
-    assert_value((uint64_t)-6, BYTES(0x36, 0x3c, 0x1c));   /* 6 - 12 */
-    assert_value(72, BYTES(0x36, 0x3c, 0x1e));             /* 6 * 12 */
-    assert_value((uint64_t)-1, BYTES(0x79, 0, 0x32, 0x1b)); /* -2 / 2: signed */
-    assert_value(2, BYTES(0x3e, 0x34, 0x1d));              /* 14 mod 4 */
-    assert_value(2, BYTES(0x79, 0, 0x19));                 /* abs -2 */
-    assert_value(2, BYTES(0x79, 0, 0x1f));                 /* neg -2 */
-    assert_value(1, BYTES(0x79, 0, 0x20));                 /* not -2 */
-    assert_value(306, BYTES(0x36, 0x23, 0xac, 2));         /* 6 plus_uconst 300 */
-    assert_value(24, BYTES(0x36, 0x32, 0x24));             /* 6 << 2 */
+    assert_value(4, BYTES(0x36, 0x3c, 0x1a));                  /* 6 and 12 */
+    assert_value(14, BYTES(0x36, 0x3c, 0x21));                 /* 6 or 12 */
+    assert_value(10, BYTES(0x36, 0x3c, 0x27));                 /* 6 xor 12 */
+    assert_value((uint64_t)-6, BYTES(0x36, 0x3c, 0x1c));       /* 6 - 12 */
+    assert_value(72, BYTES(0x36, 0x3c, 0x1e));                 /* 6 * 12 */
+    assert_value((uint64_t)-1, BYTES(0x79, 0, 0x32, 0x1b));    /* -2 / 2: signed */
+    assert_value(2, BYTES(0x3e, 0x34, 0x1d));                  /* 14 mod 4 */
+    assert_value(2, BYTES(0x79, 0, 0x19));                     /* abs -2 */
+    assert_value(2, BYTES(0x79, 0, 0x1f));                     /* neg -2 */
+    assert_value(1, BYTES(0x79, 0, 0x20));                     /* not -2 */
+    assert_value(306, BYTES(0x36, 0x23, 0xac, 2));             /* 6 plus_uconst 300 */
+    assert_value(24, BYTES(0x36, 0x32, 0x24));                 /* 6 << 2 */
     assert_value(UINT64_MAX >> 1, BYTES(0x79, 0, 0x31, 0x25)); /* -2 >> 1 */
     assert_value((uint64_t)-1, BYTES(0x79, 0, 0x31, 0x26));    /* -2 >> 1, signed */
     assert_value(0, BYTES(0x36, 0x08, 64, 0x24));              /* shifted out */
@@ -161,7 +161,8 @@ static void malformed_expressions_have_no_value(void **state)
     assert_no_value(deep, 0);                 /* nothing at all */
 }
 
-/* The registers after one step by a function with these instructions; the stack holds its addresses. */
+/* The registers after one step by a function with these instructions; the stack holds its
+ * addresses. */
 static enum unwind_result step_by(const char *augmentation, const uint8_t *code, size_t code_bytes,
                                   struct full_regs *regs)
 {
@@ -174,8 +175,7 @@ static enum unwind_result step_by(const char *augmentation, const uint8_t *code,
         words[i] = LO + 8 * i;
     *regs = some_regs();
     bool is_signal;
-    enum unwind_result result =
-        unwind_module_step(module, TEXT + 0x110, regs, &stack, &is_signal);
+    enum unwind_result result = unwind_module_step(module, TEXT + 0x110, regs, &stack, &is_signal);
     assert_int_equal(is_signal, augmentation[2] == 'S');
     unwind_module_close(module);
     return result;
@@ -188,8 +188,8 @@ static void every_kind_of_register_rule_is_followed(void **state)
     /* CFA = r9 + 0x7102; rbx saved at CFA - 16; r12 = CFA - 24; rbp in rdi; r13 where breg7 8 says;
      * r14 = lit7; r15 undefined */
     assert_int_equal(step_by("zR",
-                             BYTES(0x0c, R9, 0x92, 0xe2, 1,      /* */
-                                   0x83, 2, 0x14, R12, 3,        /* */
+                             BYTES(0x0c, R9, 0x92, 0xe2, 1,          /* */
+                                   0x83, 2, 0x14, R12, 3,            /* */
                                    0x09, 6, 5, 0x10, 13, 2, 0x77, 8, /* */
                                    0x16, 14, 1, 0x37, 0x07, 15),
                              &regs),

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real processes, stopped at a known depth; their registers and stack are copied and unwound. The truth
- * is what the program noted itself, through __builtin_return_address() in each of its functions.
+ * Real processes, stopped at a known depth; their registers and stack are copied and unwound. The
+ * truth is what the program noted itself, through __builtin_return_address() in each of its
+ * functions.
  */
+#include "cfi_bytes.h"
 #include "tracee.h"
 
 #include <setjmp.h>
@@ -108,7 +110,8 @@ static void stack_of_depth(int depth)
     struct offline_result result = unwind(&c, frames, FRAMES_MAX);
     assert_int_equal(result.end, OFFLINE_ROOT);
     assert_int_equal(c.note_count, depth);
-    /* In libc: raise() and what it calls; then the innermost descend(), whose own PC is not noted. */
+    /* In libc: raise() and what it calls; then the innermost descend(), whose own PC is not noted.
+     */
     size_t first = index_of(frames, result.frame_count, c.notes[depth - 1]);
     assert_in_range(first, 2, 5);
     assert_true(result.frame_count >= first + (size_t)depth + 2);
@@ -199,7 +202,8 @@ static void innermost_pc_is_kept_even_when_it_is_nowhere(void **state)
     release(&c);
 }
 
-/* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code. */
+/* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code.
+ */
 static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
 {
     (void)state;
@@ -219,6 +223,81 @@ static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
     assert_int_equal(result.frame_count, 2);
     assert_int_equal(frames[0], 0x10111);
     assert_int_equal(frames[1], 0x10222);
+}
+
+/* Three functions with rows, with an expression-like CFA, and a signal frame:
+ *
+ *     0x100  CFA = SP + 16, saves rbx at CFA - 16
+ *     0x200  CFA = rbx + 8: no row can say it
+ *     0x300  the restorer: ucontext at SP
+ *     0x400  the outermost: the return address is undefined
+ */
+static struct offline_mapping made_up_module(void)
+{
+    struct buffer frame = {0};
+    struct unwind_module *module;
+    size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    size_t signal_cie = add_cie(&frame, "zRS", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    add_fde(&frame, cie, TEXT + 0x100, 0x20, BYTES(0x0e, 16, 0x83, 2));
+    add_fde(&frame, cie, TEXT + 0x200, 0x20, BYTES(0x0c, 3, 8));
+    add_fde(&frame, signal_cie, TEXT + 0x300, 0x20,
+            BYTES(0x0f, 4, 0x77, 0xa0, 1, 0x06, 0x10, 16, 3, 0x77, 0xa8, 1));
+    add_fde(&frame, cie, TEXT + 0x400, 0x20, BYTES(0x07, 16));
+    assert_int_equal(open_module(&module, &frame, NULL), 0);
+    return (struct offline_mapping){TEXT, TEXT + 0x10000, 0, module};
+}
+
+static struct full_regs made_up_regs(uint64_t pc, uint64_t sp)
+{
+    struct full_regs regs = {.known = UINT32_MAX};
+    regs.value[UNWIND_DWARF_PC] = pc;
+    regs.value[UNWIND_DWARF_SP] = sp;
+    return regs;
+}
+
+static void complex_frame_gets_the_registers_that_frames_below_saved(void **state)
+{
+    (void)state;
+    struct offline_mapping mapping = made_up_module();
+    /* Two frames of the first function; the second one's saved rbx is the one that counts. */
+    const uint64_t words[12] = {
+        0xbad,
+        TEXT + 0x110, /* 0x7000: rbx, return address */
+        0x7040,
+        TEXT + 0x210,       /* 0x7010: rbx, return address: into the complex one */
+        [8] = TEXT + 0x410, /* 0x7040: what rbx points to: its return address */
+    };
+    struct stack_view stack = {0x7000, 0x7060, (const uint8_t *)words};
+    struct full_regs regs = made_up_regs(TEXT + 0x100, 0x7000);
+    uint64_t frames[8];
+    struct offline_result result = offline_unwind(&mapping, 1, &regs, false, &stack, frames, 8);
+    assert_int_equal(result.end, OFFLINE_ROOT);
+    assert_int_equal(result.frame_count, 4);
+    assert_int_equal(frames[1], TEXT + 0x110);
+    assert_int_equal(frames[2], TEXT + 0x210);
+    assert_int_equal(frames[3], TEXT + 0x410);
+    unwind_module_close((struct unwind_module *)(uintptr_t)mapping.module);
+}
+
+static void interrupted_pc_is_looked_up_as_it_is(void **state)
+{
+    (void)state;
+    struct offline_mapping mapping = made_up_module();
+    /* A handler returns to the restorer at 0x7008, where the ucontext lies; what it interrupted was
+     * about to run the first instruction of a function, before which there is nothing. */
+    uint64_t words[40] = {TEXT + 0x301};
+    words[1 + 160 / 8] = 0x7100;       /* rsp */
+    words[1 + 168 / 8] = TEXT + 0x100; /* rip */
+    words[32 + 1] = TEXT + 0x410;      /* 0x7108: return address of 0x100 */
+    struct stack_view stack = {0x7000, 0x7140, (const uint8_t *)words};
+    struct full_regs regs = made_up_regs(TEXT + 0x301, 0x7008);
+    uint64_t frames[8];
+    struct offline_result result = offline_unwind(&mapping, 1, &regs, true, &stack, frames, 8);
+    assert_int_equal(result.end, OFFLINE_ROOT);
+    assert_int_equal(result.frame_count, 3);
+    assert_int_equal(frames[1], TEXT + 0x100);
+    assert_int_equal(frames[2], TEXT + 0x410);
+    unwind_module_close((struct unwind_module *)(uintptr_t)mapping.module);
 }
 
 static bool may_trace(void)
@@ -245,6 +324,8 @@ int main(void)
         cmocka_unit_test(no_more_frames_than_asked_for),
         cmocka_unit_test(innermost_pc_is_kept_even_when_it_is_nowhere),
         cmocka_unit_test(code_without_cfi_needs_a_plausible_frame_pointer),
+        cmocka_unit_test(complex_frame_gets_the_registers_that_frames_below_saved),
+        cmocka_unit_test(interrupted_pc_is_looked_up_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

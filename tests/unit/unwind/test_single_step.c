@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a program one instruction at a time and unwinds at every single one. The truth is what the
- * program did: each call that was executed pushed a return address, so a shadow stack of those calls
- * knows, at any instruction, who the caller is and what SP and FP will be once it has control again.
+ * program did: each call that was executed pushed a return address, so a shadow stack of those
+ * calls knows, at any instruction, who the caller is and what SP and FP will be once it has control
+ * again.
  *
  *     executed call  ──▶ push { return address, SP before the call = CFA, FP before the call }
  *     SP at or above the CFA of the newest entry ──▶ it has returned (or was jumped out of): pop
@@ -11,12 +12,12 @@
  * Nothing of that knows CFI. Two kinds of difference are not ours, and counted apart:
  *
  *     no CFI      the start files of the C compiler (_init, frame_dummy, …) have none
- *     flat CFI    one row for the whole function, CFA = SP + 8, while SP is elsewhere: the author of
- *                 some assembly code described none of its pushes (glibc's __mpn_addmul_1)
+ *     flat CFI    one row for the whole function, CFA = SP + 8, while SP is elsewhere: the author
+ * of some assembly code described none of its pushes (glibc's __mpn_addmul_1)
  *
- * All others are listed by function and have to stay below 0.1 %. Seen so far: glibc's __longjmp, whose
- * CFI describes where it is going to, not where it was called from; and the last instructions of
- * functions that realign the stack, where gcc 12 does not say that `leave` has given FP back.
+ * All others are listed by function and have to stay below 0.1 %. Seen so far: glibc's __longjmp,
+ * whose CFI describes where it is going to, not where it was called from; and the last instructions
+ * of functions that realign the stack, where gcc 12 does not say that `leave` has given FP back.
  *
  * Usage as a tool: test_single_step PROGRAM [ARG…]
  */
@@ -51,11 +52,11 @@ struct stepping {
     size_t depth;
     uint8_t *stack; /* the bytes of the window, or of the whole stack */
     size_t stack_capacity;
-    size_t steps;       /* with a caller in the shadow stack */
-    size_t outermost;   /* with none */
-    size_t by_row;      /* right by a row */
-    size_t by_evaluator; /* right by the full evaluator: the row is complex */
-    size_t wrong_rows;  /* not right, for no reason that is known */
+    size_t steps;            /* with a caller in the shadow stack */
+    size_t outermost;        /* with none */
+    size_t by_row;           /* right by a row */
+    size_t by_evaluator;     /* right by the full evaluator: the row is complex */
+    size_t wrong_rows;       /* not right, for no reason that is known */
     size_t no_cfi, flat_cfi; /* see the top */
     size_t no_module;
     size_t signals;
@@ -131,7 +132,8 @@ static struct stack_view read_stack(struct stepping *s, uint64_t sp, size_t size
         s->stack_capacity = size;
     }
     /* Right behind a large `sub`, SP points below what the kernel has grown the stack to so far. */
-    for (size_t page = 4096 - lo % 4096; !tracee_read(&s->tracee, lo, s->stack, size); page = 4096) {
+    for (size_t page = 4096 - lo % 4096; !tracee_read(&s->tracee, lo, s->stack, size);
+         page = 4096) {
         if (size <= page)
             return (struct stack_view){lo, lo, s->stack};
         lo += page;
@@ -200,8 +202,7 @@ static void judge_step(struct stepping *s, const struct full_regs *now)
             s->flat_cfi++;
         else
             count_wrong(s, pc);
-    }
-    else if (is_complex)
+    } else if (is_complex)
         s->by_evaluator++;
     else
         s->by_row++;
@@ -213,9 +214,8 @@ static void judge_stack(struct stepping *s, const struct full_regs *now)
 {
     static uint64_t frames[SHADOW_MAX + 8];
     struct stack_view stack = read_stack(s, now->value[UNWIND_DWARF_SP], SIZE_MAX);
-    struct offline_result result =
-        offline_unwind(s->tracee.mappings, s->tracee.mapping_count, now, false, &stack, frames,
-                       SHADOW_MAX + 8);
+    struct offline_result result = offline_unwind(s->tracee.mappings, s->tracee.mapping_count, now,
+                                                  false, &stack, frames, SHADOW_MAX + 8);
     bool right = result.frame_count > s->depth;
     for (size_t i = 0; right && i < s->depth; i++)
         right = frames[1 + i] == s->shadow[s->depth - 1 - i].caller.pc;
@@ -230,7 +230,8 @@ static void push(struct stepping *s, struct unwind_regs caller)
 }
 
 /* What the instruction at `before` did to the shadow stack. */
-static void follow(struct stepping *s, const struct full_regs *before, const struct full_regs *after)
+static void follow(struct stepping *s, const struct full_regs *before,
+                   const struct full_regs *after)
 {
     uint64_t sp = after->value[UNWIND_DWARF_SP], old_sp = before->value[UNWIND_DWARF_SP];
     uint64_t pc = before->value[UNWIND_DWARF_PC], return_pc;
@@ -287,10 +288,11 @@ static void run(struct stepping *s)
 static void report(const struct stepping *s)
 {
     size_t right = s->by_row + s->by_evaluator, judged = right + s->wrong_rows;
-    printf("%zu instructions below a known caller: %zu right by row, %zu right by the evaluator, %zu "
-           "wrong (%.4f %% right)\n",
-           s->steps, s->by_row, s->by_evaluator, s->wrong_rows,
-           100.0 * (double)right / (double)(judged ? judged : 1));
+    printf(
+        "%zu instructions below a known caller: %zu right by row, %zu right by the evaluator, %zu "
+        "wrong (%.4f %% right)\n",
+        s->steps, s->by_row, s->by_evaluator, s->wrong_rows,
+        100.0 * (double)right / (double)(judged ? judged : 1));
     printf("besides: %zu without CFI, %zu with flat CFI, %zu outside of modules; %zu signals\n",
            s->no_cfi, s->flat_cfi, s->no_module, s->signals);
     printf("%zu whole stacks, %zu of them not equal to the calls made\n", s->whole_stacks,

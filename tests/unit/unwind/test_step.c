@@ -168,7 +168,8 @@ static void searches_find_what_a_linear_search_finds(void **state)
     struct wire_module modules[40];
     for (uint32_t i = 0; i < 40; i++) {
         rows[i] = (struct row){10 + 7 * i + i * i % 5, i + 1};
-        modules[i] = (struct wire_module){.start_avma = 10 + 7 * i, .end_avma = 10 + 7 * i + 1 + i % 7};
+        modules[i] =
+            (struct wire_module){.start_avma = 10 + 7 * i, .end_avma = 10 + 7 * i + 1 + i % 7};
     }
     for (size_t count = 0; count <= 40; count++)
         for (uint32_t at = 0; at < 400; at++) {

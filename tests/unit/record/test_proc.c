@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel writes into /proc/PID/maps, and what nobody should. */
+#include "record/proc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct proc_maps parse(const char *text)
+{
+    struct proc_maps maps = {0};
+    assert_int_equal(proc_maps_parse(&maps, text, strlen(text)), 0);
+    return maps;
+}
+
+/* As `cat /proc/self/maps` shows it. */
+static const char python[] =
+    "00400000-00420000 r--p 00000000 fe:01 9011 /usr/bin/python3.11\n"
+    "00420000-006c5000 r-xp 00020000 fe:01 9011                               /usr/bin/python3.11\n"
+    "01f5e000-0206c000 rw-p 00000000 00:00 0                                  [heap]\n"
+    "7f1bd6a00000-7f1bd6a10000 rwxp 00000000 00:00 0 \n"
+    "7ffd4c7f6000-7ffd4c7f8000 r-xp 00000000 00:00 0                          [vdso]\n"
+    "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsyscall]\n";
+
+static void only_executable_mappings_are_kept_with_all_that_is_known(void **state)
+{
+    (void)state;
+    struct proc_maps maps = parse(python);
+    assert_int_equal(maps.count, 4);
+    const struct proc_mapping *text = &maps.mappings[0];
+    assert_true(text->start_avma == 0x420000 && text->end_avma == 0x6c5000);
+    assert_int_equal(text->file_offset, 0x20000);
+    assert_int_equal(text->inode, 9011);
+    assert_true(text->is_executable);
+    assert_false(text->is_writable);
+    assert_string_equal(text->path, "/usr/bin/python3.11");
+    assert_string_equal(maps.mappings[1].path, "");
+    assert_true(maps.mappings[1].is_writable);
+    assert_string_equal(maps.mappings[2].path, "[vdso]");
+    assert_true(maps.mappings[3].start_avma == 0xffffffffff600000);
+    proc_maps_free(&maps);
+}
+
+static void the_path_of(const char *written, const char *expected)
+{
+    char line[512];
+    snprintf(line, sizeof(line), "1000-2000 r-xp 0 08:01 5 %s\n3000-4000 r-xp 0 08:01 6 /next\n",
+             written);
+    struct proc_maps maps = parse(line);
+    assert_int_equal(maps.count, 2);
+    assert_string_equal(maps.mappings[0].path, expected);
+    assert_string_equal(maps.mappings[1].path, "/next");
+    proc_maps_free(&maps);
+}
+
+static void strange_names_stay_one_path(void **state)
+{
+    (void)state;
+    the_path_of("/opt/my app/a  b", "/opt/my app/a  b");
+    the_path_of("/tmp/ends in a blank ", "/tmp/ends in a blank ");
+    /* The kernel writes a newline as \012: it cannot begin a line of its own. */
+    the_path_of("/tmp/x\\0129000-a000 r-xp 0 08:01 7 /evil",
+                "/tmp/x\\0129000-a000 r-xp 0 08:01 7 /evil");
+    the_path_of("/tmp/\x1b[31m\xff\x80", "/tmp/\x1b[31m\xff\x80");
+    the_path_of("/tmp/%s%n", "/tmp/%s%n");
+}
+
+static void the_mark_of_deleted_files_is_no_part_of_the_name(void **state)
+{
+    (void)state;
+    the_path_of("/tmp/plugin.so (deleted)", "/tmp/plugin.so");
+    the_path_of("/memfd:jit (deleted)", "/memfd:jit");
+    the_path_of("/tmp/x (deleted) (deleted)", "/tmp/x (deleted)");
+    the_path_of("/tmp/(deleted)", "/tmp/(deleted)");
+}
+
+static void lines_that_make_no_sense_are_passed_over(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "",
+        "\n\n",
+        "hello",
+        "1000",
+        "1000-",
+        "1000-2000",
+        "1000-2000 r-xp",
+        "1000-2000 r-xp 0 08:01",
+        "2000-1000 r-xp 0 08:01 5 /backwards",
+        "1000-1000 r-xp 0 08:01 5 /empty",
+        "-2000 r-xp 0 08:01 5 /no-start",
+        "1000-2000 rwxprwxprwxp 0 08:01 5 /long-permissions",
+        "1000-2000 x 0 08:01 5 /short-permissions",
+        "1000-2000 r-xp zzz 08:01 5 /no-offset",
+        "ffffffffffffffffffff-ffffffffffffffffffffff r-xp 0 08:01 5 /overflow",
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof(text), "%s\n5000-6000 r-xp 0 08:01 6 /good", lines[i]);
+        struct proc_maps maps = parse(text);
+        assert_int_equal(maps.count, 1);
+        assert_string_equal(maps.mappings[0].path, "/good");
+        proc_maps_free(&maps);
+    }
+}
+
+static void the_last_line_needs_no_newline_and_bytes_behind_the_size_are_not_read(void **state)
+{
+    (void)state;
+    static const char line[] = "1000-2000 r-xp 0 08:01 5 /bin/a";
+    size_t size = strlen(line);
+    char *exact = malloc(size); /* a sanitizer watches its end */
+    assert_non_null(exact);
+    memcpy(exact, line, size);
+    struct proc_maps maps = {0};
+    assert_int_equal(proc_maps_parse(&maps, exact, size), 0);
+    assert_int_equal(maps.count, 1);
+    assert_string_equal(maps.mappings[0].path, "/bin/a");
+    proc_maps_free(&maps);
+    /* Cut anywhere, it is the line with a shorter name, or no line. */
+    for (size_t cut = 0; cut < size; cut++) {
+        assert_int_equal(proc_maps_parse(&maps, exact, cut), 0);
+        assert_true(maps.count <= 1);
+        if (maps.count)
+            assert_memory_equal(maps.mappings[0].path, "/bin/a", strlen(maps.mappings[0].path));
+        proc_maps_free(&maps);
+    }
+    free(exact);
+}
+
+static void a_line_longer_than_any_path_is_passed_over(void **state)
+{
+    (void)state;
+    static const char start[] = "1000-2000 r-xp 0 08:01 5 /";
+    static const char end[] = "\n3000-4000 r-xp 0 08:01 6 /next\n";
+    size_t size = 100000;
+    char *text = malloc(size);
+    assert_non_null(text);
+    memset(text, 'a', size);
+    memcpy(text, start, strlen(start));
+    memcpy(text + size - strlen(end), end, strlen(end));
+    struct proc_maps maps = {0};
+    assert_int_equal(proc_maps_parse(&maps, text, size), 0);
+    assert_int_equal(maps.count, 1);
+    assert_string_equal(maps.mappings[0].path, "/next");
+    proc_maps_free(&maps);
+    free(text);
+}
+
+/* The longest path that the kernel shows has 4095 bytes. */
+static void the_longest_path_comes_whole(void **state)
+{
+    (void)state;
+    char text[4400];
+    int at = sprintf(text, "7f1bd6a00000-7f1bd6a10000 r-xp 0000000000020000 fe:01 1234567890%*s/",
+                     20, "");
+    memset(text + at, 'b', 4094);
+    text[at + 4094] = '\0';
+    struct proc_maps maps = parse(text);
+    assert_int_equal(maps.count, 1);
+    assert_int_equal(strlen(maps.mappings[0].path), 4095);
+    proc_maps_free(&maps);
+}
+
+static const struct proc_mapping *mapping_of(const struct proc_maps *maps, const void *address)
+{
+    for (size_t i = 0; i < maps->count; i++)
+        if ((uintptr_t)address >= maps->mappings[i].start_avma &&
+            (uintptr_t)address < maps->mappings[i].end_avma)
+            return &maps->mappings[i];
+    return NULL;
+}
+
+static void our_own_mappings_are_what_we_made(void **state)
+{
+    (void)state;
+    int fd = memfd_create("two\nlines", 0);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, 8192), 0);
+    void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 4096);
+    assert_ptr_not_equal(code, MAP_FAILED);
+    struct proc_maps maps = {0};
+    assert_int_equal(proc_maps_read(&maps, getpid()), 0);
+    const struct proc_mapping *found = mapping_of(&maps, code);
+    assert_non_null(found);
+    assert_int_equal(found->file_offset, 4096);
+    assert_string_equal(found->path, "/memfd:two\\012lines");
+    const struct proc_mapping *own = mapping_of(&maps, (const void *)(uintptr_t)&parse);
+    char executable[4096];
+    assert_int_equal(proc_executable(getpid(), executable, sizeof(executable)), 0);
+    assert_non_null(own);
+    assert_string_equal(own->path, executable);
+    proc_maps_free(&maps);
+    munmap(code, 4096);
+    close(fd);
+}
+
+static void names_are_cut_at_fifteen_bytes(void **state)
+{
+    (void)state;
+    char name[16];
+    assert_int_equal(prctl(PR_SET_NAME, "a (strange) nam"), 0);
+    assert_int_equal(proc_name(getpid(), 0, name), 0);
+    assert_string_equal(name, "a (strange) nam");
+    assert_int_equal(proc_name(getpid(), gettid(), name), 0);
+    assert_string_equal(name, "a (strange) nam");
+    assert_true(proc_name(0x3fffff, 0x3fffff, name) < 0);
+}
+
+static void nobody_traces_us_and_our_time_passes(void **state)
+{
+    (void)state;
+    assert_int_equal(proc_tracer(getpid()), 0);
+    uint64_t before = proc_cpu_ns(getpid());
+    struct timespec start, now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+    do
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while ((now.tv_sec - start.tv_sec) * 1000000000 + now.tv_nsec - start.tv_nsec < 20000000);
+    uint64_t used = proc_cpu_ns(getpid()) - before;
+    assert_in_range(used, 20000000, 1000000000);
+    assert_int_equal(proc_cpu_ns(0x3fffff), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_executable_mappings_are_kept_with_all_that_is_known),
+        cmocka_unit_test(strange_names_stay_one_path),
+        cmocka_unit_test(the_mark_of_deleted_files_is_no_part_of_the_name),
+        cmocka_unit_test(lines_that_make_no_sense_are_passed_over),
+        cmocka_unit_test(the_last_line_needs_no_newline_and_bytes_behind_the_size_are_not_read),
+        cmocka_unit_test(a_line_longer_than_any_path_is_passed_over),
+        cmocka_unit_test(the_longest_path_comes_whole),
+        cmocka_unit_test(our_own_mappings_are_what_we_made),
+        cmocka_unit_test(names_are_cut_at_fifteen_bytes),
+        cmocka_unit_test(nobody_traces_us_and_our_time_passes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
