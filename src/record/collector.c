@@ -11,9 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long a round may be away: a ring must not fill meanwhile. Frames are 8 bytes; 160 of them at every
- * period fill half a ring in this many periods. */
-#define PERIODS_PER_ROUND (SESSION_RING_BYTES / 2 / (160 * 8))
+/* How long a round may be away: a ring must not fill meanwhile, not even with the deepest stacks. */
+#define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MIN_NS 1000000
 #define ROUND_MAX_NS 100000000
 /* The file is brought up to date on disk this often. */
@@ -32,21 +31,17 @@ static void end_round(struct collector *collector)
     }
 }
 
-/* Returns whether anything was written. */
-static bool run_round(struct collector *collector)
+static void run_round(struct collector *collector)
 {
     collector->round_ns = ticks_clock_advance(&collector->clock);
     session_beat(collector->session);
-    uint64_t before = perfdata_bytes_written(collector->writer);
     images_answer(collector);
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);
     images_check(collector);
     images_find_ended(collector);
-    bool wrote = perfdata_bytes_written(collector->writer) != before;
     end_round(collector);
-    return wrote;
 }
 
 static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
@@ -57,23 +52,22 @@ static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
     syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
 }
 
-/* Busy rounds come as often as the rate demands; idle ones twice as seldom each time. */
+/* Rounds come as often as the rate demands, also while nothing runs: the first burst of deep stacks after
+ * a pause must fit too, and a round that finds nothing costs 20 us. */
 static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
-    uint64_t busy_ns = PERIODS_PER_ROUND * collector->period_ns;
-    if (busy_ns > ROUND_MAX_NS)
-        busy_ns = ROUND_MAX_NS;
+    uint64_t longest_ns = PERIODS_PER_ROUND * collector->period_ns;
+    if (longest_ns > ROUND_MAX_NS)
+        longest_ns = ROUND_MAX_NS;
     uint64_t wait_ns = ROUND_MIN_NS;
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
-        bool wrote = run_round(collector);
+        run_round(collector);
         if (collector->doorbell != doorbell || collector->miss_count > 0)
             wait_ns = ROUND_MIN_NS; /* something starts, and copies fill rings quickly */
-        else if (wait_ns < busy_ns)
-            wait_ns = wait_ns * 2 < busy_ns ? wait_ns * 2 : busy_ns;
         else
-            wait_ns = wrote ? busy_ns : ROUND_MAX_NS < 4 * busy_ns ? ROUND_MAX_NS : 4 * busy_ns;
+            wait_ns = wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
         sleep_until_doorbell(collector, wait_ns);
     }
     return NULL;

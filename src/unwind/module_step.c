@@ -93,6 +93,8 @@ static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_
     if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP], cie,
                          return_rule))
         return UNWIND_OFF_STACK;
+    if (return_rule->kind == CFI_REGISTER && (uint64_t)return_rule->value < UNWIND_DWARF_REGS)
+        caller.known &= ~(1u << return_rule->value);
     *regs = caller;
     return UNWIND_OK;
 }

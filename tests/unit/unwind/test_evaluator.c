@@ -202,7 +202,7 @@ static void every_kind_of_register_rule_is_followed(void **state)
     assert_int_equal(regs.value[6], 1000);
     assert_int_equal(regs.value[13], 0x7108);
     assert_int_equal(regs.value[14], 7);
-    /* What the CFI does not speak of keeps its value; what is undefined (rax, r15) is lost. */
+    /* What the CFI does not speak of keeps its value; what is undefined is lost. */
     assert_int_equal(regs.known, 0x17ffe);
 }
 

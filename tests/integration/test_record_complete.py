@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Stacks of the programs that distributions ship, stripped and without frame pointers, reach the root,
+and nearly all of them without the launcher's help."""
+import glob
+import os
+import subprocess
+
+import rec
+
+LEAST_COMPLETE_PERCENT = 99.5
+MOST_MISSES_PERCENT = 0.5
+
+PYTHON = ("import json, re\n"
+          "for i in range(%d):\n"
+          "    text = json.dumps([{'a': n, 'b': [str(n)] * 3} for n in range(100)])\n"
+          "    sorted(re.findall('[0-9]+', text), key=lambda x: -int(x))\n"
+          "    json.loads(text)\n")
+SQL = ("create table t(a, b); with recursive c(n) as (select 1 union all select n + 1 from c where "
+       "n < 300000) insert into t select n, hex(n * 7919 %% 10007) from c; create index i on t(b); "
+       "select count(*), sum(a) from t where b in (select b from t where a %% 3 = 0 limit 20000);")
+PERL = ("my %h; for my $i (1 .. 700000) { my $k = ($i * 7919) % 10007; $h{$k} .= chr(65 + $i % 26) "
+        "if length($h{$k} // '') < 50; } my $n = 0; for (sort keys %h) { $n++ while $h{$_} =~ /A.B/g } "
+        "print $n;")
+
+
+class Complete(rec.Case):
+    def check(self, *command, frequency, most_misses=None, **options):
+        with self.subTest(program=os.path.basename(command[0]), frequency=frequency):
+            run = self.recorded(*command, rec_options=["-q", "-F", str(frequency)], **options)
+            samples = run.count("samples")
+            self.assertGreater(samples, frequency / 4, "hardly any samples: the test proves nothing")
+            self.assertGreaterEqual(run.complete_percent(), LEAST_COMPLETE_PERCENT, run.summary)
+            self.assertEqual(run.lost(), 0, run.summary)
+            if most_misses is not None:
+                self.assertLess(100 * run.count("misses") / samples, most_misses, run.summary)
+
+    def both(self, *command, **options):
+        self.check(*command, frequency=999, **options)
+        self.check(*command, frequency=9999, most_misses=MOST_MISSES_PERCENT, **options)
+
+    def test_python(self):
+        self.need_program("/usr/bin/python3")
+        self.both("/usr/bin/python3", "-c", PYTHON % 5000)
+
+    def test_perl(self):
+        self.both(self.need_program("/usr/bin/perl"), "-e", PERL)
+
+    def test_sqlite(self):
+        self.both(self.need_program("/usr/bin/sqlite3"), ":memory:", SQL.replace("%%", "%"))
+
+    def test_xz(self):
+        xz = self.need_program("/usr/bin/xz")
+        path = os.path.join(self.directory, "input")
+        with open(path, "wb") as file, open(rec.REC, "rb") as source:
+            file.write((source.read() * 40)[:6 << 20])
+        self.both(xz, "-k", "-f", "-T1", "-3", path)
+        self.both(xz, "-k", "-f", "-T2", "--block-size=1MiB", "-3", path)
+
+    def test_a_threaded_program_that_throws(self):
+        self.both(rec.target("throws"), "1500")
+
+    def test_the_compiler(self):
+        found = glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1plus")
+        if not found:
+            self.skipTest("there is no cc1plus on this machine")
+        source, path = os.path.join(self.directory, "a.cc"), os.path.join(self.directory, "a.ii")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write("#include <bits/stdc++.h>\n"
+                       "int main() { std::map<std::string, std::vector<int>> m; m[\"a\"]; }\n")
+        subprocess.run(["g++", "-E", source, "-o", path], check=True, timeout=60)
+        self.both(found[0], "-quiet", "-O1", "-fpreprocessed", path, "-o", "/dev/null")
+
+    def test_openssl_with_its_hand_written_loops(self):
+        openssl = self.need_program("/usr/bin/openssl")
+        for cipher in ("sha256", "aes-256-gcm"):
+            self.check(openssl, "speed", "-seconds", "1", "-bytes", "4096", "-evp", cipher,
+                       frequency=9999, most_misses=MOST_MISSES_PERCENT)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Functions, inlined calls and lines have the names that the source gives them, also in plugins that come
+and go, and the program's own symbols need no debug directory."""
+import gzip
+import json
+import subprocess
+
+import rec
+
+
+def marked_line(source, mark):
+    """The number of the line of a target's source that ends with this mark."""
+    text = (rec.SOURCE / "tests" / "targets" / source).read_text(encoding="utf-8")
+    lines = [number for number, line in enumerate(text.splitlines(), 1)
+             if line.endswith(f"/* mark: {mark} */")]
+    assert len(lines) == 1, mark
+    return lines[0]
+
+
+class Inlined(rec.Case):
+    def test_inlined_calls_are_frames_of_their_own(self):
+        run = self.recorded(rec.target("inlined"), "500")
+        chain = ("main", "outer", "middle", "inner")
+        hits = sum(weight for stack, weight in run.stacks().items() if stack[-4:] == chain)
+        self.assertGreater(hits, 0.9 * sum(run.stacks().values()))
+
+    def test_every_frame_of_an_inlined_chain_has_its_line(self):
+        run = self.recorded(rec.target("inlined"), "500")
+        with gzip.open(run.path("rec.json.gz")) as file:
+            tables = json.load(file)["shared"]
+        lines = {}
+        for func, line in zip(tables["frameTable"]["func"], tables["frameTable"]["line"]):
+            name = tables["stringArray"][tables["funcTable"]["name"][func]]
+            lines.setdefault(name, set()).add(line)
+        works = marked_line("inlined.c", "works")
+        self.assertLessEqual(lines["inner"], {works, works - 1})
+        for name, mark in (("middle", "middle calls inner"), ("outer", "outer calls middle"),
+                           ("main", "main calls outer")):
+            self.assertEqual(lines[name], {marked_line("inlined.c", mark)}, name)
+
+    def test_the_report_names_the_source_of_an_inlined_function(self):
+        run = self.recorded(rec.target("inlined"), "500")
+        done = subprocess.run([rec.REC, "report", "--json", run.path()], capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        hot = max(report["functions"], key=lambda function: function["self_ns"])
+        self.assertEqual(hot["name"], "inner")
+        self.assertTrue(hot["file"].endswith("tests/targets/inlined.c"), hot)
+
+
+class DebugDirectory(rec.Case):
+    def test_without_debug_files_names_and_completeness_stay(self):
+        for program, argument, names in (("shares", "600", ("hot_70", "hot_20", "hot_10", "main")),
+                                         ("inlined", "300", ("inner", "outer", "main")),
+                                         ("throws", "300", ("go_down(int, long&)",))):
+            with self.subTest(program=program):
+                run = self.recorded(rec.target(program), argument,
+                                    rec_options=["--debug-dir=/nonexistent"])
+                for name in names:
+                    self.assertGreater(run.share_of(name), 5, name)
+                self.assertGreaterEqual(run.complete_percent(), 99.5)
+
+
+class Plugins(rec.Case):
+    def test_plugins_at_the_same_address_keep_their_own_names(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("plugins"), "1200", rec.target("lib_plugin_a.so"),
+                                    rec.target("lib_plugin_b.so"),
+                                    rec_options=["-F", "4999", f"--engine={engine}"])
+                self.assertEqual(run.stdout, b"the same address\n",
+                                 "the plugins were not mapped where the test needs them")
+                a, b = run.share_of("work_of_plugin_a"), run.share_of("work_of_plugin_b")
+                self.assert_within(a, 50, 6, "per cent in plugin a")
+                self.assert_within(b, 50, 6, "per cent in plugin b")
+                for stack in run.stacks():
+                    self.assertFalse({"work_of_plugin_a", "work_of_plugin_b"} <= set(stack), stack)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""10 000 interruptions a second leave registers, errno, stacks and control flow of a program as they
+were: small alternate and thread stacks, longjmp, C++ exceptions, coroutines."""
+import rec
+
+FAST = ["-q", "-F", "9999"]
+
+
+class ProgramState(rec.Case):
+    def compare(self, *command, least_samples=20):
+        bare = self.bare(*command)
+        self.assertEqual(bare.status, 0)
+        for engine in rec.ENGINES:
+            with self.subTest(command=command[1:], engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(*command, rec_options=[*FAST, f"--engine={engine}"])
+                self.assertEqual(run.stdout, bare.stdout)
+                self.assertGreater(run.count("samples"), least_samples)
+
+    def test_errno_is_kept(self):
+        self.compare(rec.target("errno_kept"), "500")
+
+    def test_vector_and_x87_registers_are_kept(self):
+        self.compare(rec.target("vectors"), "40000000")
+
+    def test_handlers_on_small_alternate_stacks_run(self):
+        for size in ("8192", "16384", "65536"):
+            self.compare(rec.target("small_altstack"), size, "300")
+
+    def test_threads_on_nearly_full_small_stacks_run(self):
+        self.compare(rec.target("small_stacks"), "16384", "8192", "150")
+        self.compare(rec.target("small_stacks"), "32768", "20000", "150")
+
+    def test_longjmp_and_siglongjmp_arrive(self):
+        self.compare(rec.target("jumps"), "500")
+
+    def test_exceptions_are_caught_and_destructors_run(self):
+        self.compare(rec.target("throws"), "500")
+
+    def test_coroutines_take_their_turns(self):
+        self.compare(rec.target("coroutines"), "500")
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * own_signal HOW NUMBER: a program that uses a signal for itself while it uses 300 ms of CPU time, and
+ * says what it got.
+ *
+ *     raise, kill, queue   500 times to itself, counted by its handler
+ *     int3                 500 breakpoint instructions
+ *     round-trip           sets actions and reads them back
+ *     siginfo              the handler gets the sender's data
+ *     reset                puts every signal back to its default
+ *     one-shot             sysv_signal: handled once, the second one kills
+ *     ignore               ignores it, and sends it
+ *     default              sends it with its default action
+ *     block                handled when it is unblocked
+ *     interrupt            interrupts a sleep, which must not be restarted
+ */
+#include "burn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TIMES = 500 };
+
+static volatile sig_atomic_t handled;
+static volatile sig_atomic_t seen_code, seen_value;
+static uint64_t end_ns = 300 * 1000000;
+
+static void count(int signal)
+{
+    (void)signal;
+    handled++;
+}
+
+static void look(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)context;
+    seen_code = info->si_code;
+    seen_value = info->si_value.sival_int;
+    handled++;
+}
+
+static void burn_a_part(int i)
+{
+    burn_until_ns(end_ns / TIMES * (uint64_t)i);
+}
+
+static void say_handled(void)
+{
+    printf("handled %d\n", (int)handled);
+}
+
+static void send_often(const char *how, int number)
+{
+    signal(number, count);
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        if (strcmp(how, "raise") == 0)
+            raise(number);
+        else if (strcmp(how, "kill") == 0)
+            kill(getpid(), number);
+        else if (strcmp(how, "queue") == 0)
+            sigqueue(getpid(), number, (union sigval){.sival_int = i});
+        else
+            __asm__ volatile("int3");
+    }
+    say_handled();
+}
+
+static void round_trip(int number)
+{
+    struct sigaction wanted = {.sa_handler = count, .sa_flags = SA_NODEFER | SA_RESTART};
+    struct sigaction before, after;
+    sigemptyset(&wanted.sa_mask);
+    sigaddset(&wanted.sa_mask, SIGUSR2);
+    sigaction(number, NULL, &before);
+    printf("default at first: %d\n", before.sa_handler == SIG_DFL);
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        sigaction(number, &wanted, NULL);
+        sigaction(number, &before, &after);
+        if (after.sa_handler != count || (after.sa_flags & ~0x04000000) != wanted.sa_flags ||
+            !sigismember(&after.sa_mask, SIGUSR2) || sigismember(&after.sa_mask, SIGUSR1))
+            printf("another action came back in turn %d\n", i);
+    }
+    printf("signal says: %d %d %d\n", signal(number, SIG_IGN) == SIG_DFL,
+           signal(number, count) == SIG_IGN, signal(number, SIG_DFL) == count);
+    printf("bad handlers: %d %d\n", sigaction(SIGKILL, &wanted, NULL), errno == EINVAL);
+}
+
+static void get_siginfo(int number)
+{
+    struct sigaction action = {.sa_sigaction = look, .sa_flags = SA_SIGINFO};
+    sigaction(number, &action, NULL);
+    burn_a_part(TIMES);
+    sigqueue(getpid(), number, (union sigval){.sival_int = 4711});
+    printf("code %d value %d\n", (int)seen_code, (int)seen_value);
+    say_handled();
+}
+
+static void reset_all(void)
+{
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        for (int number = 1; number <= SIGRTMAX; number++)
+            signal(number, SIG_DFL);
+    }
+    puts("reset");
+}
+
+static void one_shot(int number)
+{
+    sysv_signal(number, count);
+    burn_a_part(TIMES);
+    raise(number);
+    say_handled();
+    fflush(stdout);
+    raise(number);
+    puts("survived");
+}
+
+static void ignore(int number)
+{
+    signal(number, SIG_IGN);
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        raise(number);
+    }
+    puts("ignored");
+}
+
+static void block(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, count);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise(number);
+    burn_a_part(TIMES / 2);
+    printf("while blocked: ");
+    say_handled();
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    burn_a_part(TIMES);
+    say_handled();
+}
+
+static void interrupt_sleep(int number)
+{
+    struct sigaction action = {.sa_handler = count};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
+    struct itimerspec once = {.it_value = {.tv_nsec = 100000000}};
+    timer_t timer;
+    sigaction(number, &action, NULL);
+    burn_a_part(TIMES);
+    timer_create(CLOCK_MONOTONIC, &event, &timer);
+    timer_settime(timer, 0, &once, NULL);
+    struct timespec sleep = {.tv_sec = 5};
+    printf("sleep: %d %s\n", nanosleep(&sleep, &sleep), strerror(errno));
+    say_handled();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3)
+        return 98;
+    const char *how = argv[1];
+    int number = atoi(argv[2]);
+    if (strcmp(how, "round-trip") == 0)
+        round_trip(number);
+    else if (strcmp(how, "siginfo") == 0)
+        get_siginfo(number);
+    else if (strcmp(how, "reset") == 0)
+        reset_all();
+    else if (strcmp(how, "one-shot") == 0)
+        one_shot(number);
+    else if (strcmp(how, "ignore") == 0)
+        ignore(number);
+    else if (strcmp(how, "block") == 0)
+        block(number);
+    else if (strcmp(how, "interrupt") == 0)
+        interrupt_sleep(number);
+    else if (strcmp(how, "default") == 0)
+        burn_a_part(TIMES), fflush(stdout), raise(number);
+    else
+        send_often(how, number);
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* small_stacks STACK_BYTES USED_BYTES MILLISECONDS: four threads with stacks of that size, nearly full. */
+#include "burn.h"
+
+#include <alloca.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t used_bytes;
+static uint64_t end_ns;
+
+__attribute__((noinline)) static void *work_on_a_full_stack(void *unused)
+{
+    (void)unused;
+    char *block = alloca(used_bytes);
+    memset(block, 7, used_bytes);
+    burn_until_ns(end_ns);
+    for (size_t i = 0; i < used_bytes; i++)
+        if (block[i] != 7)
+            return (void *)1;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 98;
+    size_t stack_bytes = strtoull(argv[1], NULL, 10);
+    used_bytes = strtoull(argv[2], NULL, 10);
+    end_ns = strtoull(argv[3], NULL, 10) * 1000000;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, stack_bytes) != 0)
+        return 2;
+    pthread_t threads[4];
+    int changed = 0;
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], &attributes, work_on_a_full_stack, NULL) != 0)
+            return 3;
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(threads[i], &result);
+        changed += result != NULL;
+    }
+    printf("%d changed\n", changed);
+    return 0;
+}
