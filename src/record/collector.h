@@ -82,9 +82,9 @@ struct collector {
     bool may_arm; /* perf-trap is wanted and this user may */
     struct ticks_clock clock;
     pthread_t thread;
-    uint32_t stop;       /* atomic */
-    int end_fd;          /* epoll: every image's pid_fd */
-    uint32_t doorbell;   /* last value seen */
+    uint32_t stop;     /* atomic */
+    int end_fd;        /* epoll: every image's pid_fd */
+    uint32_t doorbell; /* last value seen */
     uint32_t threads_started;
 
     pid_t root_pid;
@@ -147,8 +147,8 @@ struct decoded {
     uint32_t frame_count;
     uint32_t dropped;
     uint32_t flags;
-    bool is_complete;     /* the walk reached a root */
-    enum record_cut cut;  /* when it is not */
+    bool is_complete;    /* the walk reached a root */
+    enum record_cut cut; /* when it is not */
 };
 void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */

@@ -33,9 +33,8 @@ void images_add_not_followed(struct collector *collector, pid_t pid, const char 
                              const char *reason)
 {
     struct record_summary *summary = collector->summary;
-    struct record_not_followed *entry =
-        ARRAY_PUSH(summary->not_followed, summary->not_followed_count,
-                   summary->not_followed_capacity);
+    struct record_not_followed *entry = ARRAY_PUSH(
+        summary->not_followed, summary->not_followed_count, summary->not_followed_capacity);
     if (!entry)
         return;
     entry->pid = pid;

@@ -189,7 +189,8 @@ static int finish(struct recording *recording, struct error *error)
     summary->wall_ns = end_ns - recording->start_ns;
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
-    int err = perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
+    int err =
+        perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
     if (err == 0)
         err = perfdata_finish(recording->writer);
     summary->file_bytes = perfdata_bytes_written(recording->writer);

@@ -15,9 +15,5 @@
 /* EM_* of the ELF files whose CFI this is. */
 extern const uint16_t arch_elf_machine;
 
-/* Bit i: DWARF register i holds the caller's value unless the CFI says otherwise; every other
- * register may have been overwritten by the callee. */
-extern const uint32_t arch_preserved_regs;
-
 /* The rule that does what the CFI row says, ROW_COMPLEX when none does. */
 uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
