@@ -87,7 +87,8 @@ struct collector {
     uint32_t doorbell; /* last value seen */
     uint32_t threads_started;
 
-    pid_t root_pid;
+    pid_t root_pid;                         /* the command's */
+    bool has_root;                          /* it joined */
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
@@ -122,6 +123,8 @@ void collector_free(struct collector *collector);
 void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
+/* A command that never joined gets its name and the synthetic mappings, for what is said of it. */
+void images_start_silent(struct collector *collector, pid_t pid, const char *program);
 void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
 void image_want_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
