@@ -13,11 +13,12 @@ import xml.etree.ElementTree as ET
 
 
 def outcome(case):
+    skipped = case.find("skipped")
     if case.find("failure") is not None or case.get("status") == "fail":
         return "failed"
-    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
-        return "skipped"
-    return "passed"
+    if skipped is not None and skipped.get("message", "").startswith("Unable to find"):
+        return "failed"  # it was not built
+    return "skipped" if skipped is not None else "passed"
 
 
 def reason(case):

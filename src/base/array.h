@@ -14,7 +14,7 @@
 int array_reserve(void **items, size_t *capacity, size_t need, size_t element_bytes);
 
 /* One more element, zeroed; NULL when memory is out. */
-#define ARRAY_PUSH(items, count, capacity)                                                         \
+#define ARRAY_PUSH(items, count, capacity) \
     ((__typeof__(items))array_push((void **)&(items), &(count), &(capacity), sizeof(*(items))))
 
 void *array_push(void **items, size_t *count, size_t *capacity, size_t element_bytes);

@@ -13,9 +13,9 @@
 struct cursor {
     const uint8_t *bytes; /* borrowed */
     size_t size;
-    size_t at;     /* invariant: at <= size */
-    bool failed;   /* something was read that is not there, or is not well formed */
-    bool swapped;  /* integers are in the other byte order */
+    size_t at;    /* invariant: at <= size */
+    bool failed;  /* something was read that is not there, or is not well formed */
+    bool swapped; /* integers are in the other byte order */
 };
 
 static inline struct cursor cursor_of(const void *bytes, size_t size)

@@ -26,7 +26,7 @@ int io_read_file(const char *path, struct buffer *out, size_t limit);
  */
 struct out_file {
     int fd;
-    char path[4096]; /* final name */
+    char path[4096];      /* final name */
     char temporary[4128]; /* only where the file system has no unnamed files; else empty */
 };
 

@@ -22,9 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A program that used more than this must have samples. */
-#define CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
-
 /* Claims the capture; when another rec is writing it, all files get names of this process. */
 static int claim(struct record_request *request, struct capture *capture, bool *is_private,
                  struct error *error)
@@ -109,10 +106,9 @@ static int finish(const struct record_request *request, struct capture *capture,
     recap_say(&recap);
     if (err)
         say_failure("%s", error->text);
-    bool is_blind = summary->samples == 0 && summary->cpu_billed_ns > CPU_WORTH_SAMPLING_NS;
+    bool is_blind = summary->samples == 0 && summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS;
     if (is_blind)
-        say_failure("no samples at all%s%s: see `rec doctor`", summary->engine_reason ? ": " : "",
-                    summary->engine_reason ? summary->engine_reason : "");
+        say_failure("no samples at all; `rec doctor` tells what is possible here");
     profile_free(profile);
     int status = end_as(result->wait_status);
     return status == 0 && (err || is_blind) ? STATUS_FAILED : status;

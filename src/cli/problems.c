@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Below this share of the profile nothing is worth a line. */
 #define PERCENT_WORTH_SAYING 1.0
@@ -133,22 +134,45 @@ static void find_rate(struct list *list, const struct record_summary *summary)
             shown_percent(summary->merged, signals).text);
 }
 
-static void find_not_followed(struct list *list, const struct record_summary *summary)
+/* The time that the recording itself gives to processes that it could not sample. */
+static uint64_t not_followed_ns(const struct profile *profile)
 {
-    if (summary->not_followed_count == 0)
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; profile && i < profile->sample_count; i++) {
+        const struct profile_sample *sample = &profile->samples[i];
+        if (sample->call == PROFILE_NONE)
+            continue;
+        uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
+        if (lib != PROFILE_NONE &&
+            strcmp(profile_text(profile, profile->libs[lib].path), "[not followed]") == 0)
+            sum_ns += sample->weight_ns;
+    }
+    return sum_ns;
+}
+
+static void find_not_followed(struct list *list, const struct record_summary *summary,
+                              const struct profile *profile)
+{
+    uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
+    uint64_t unseen_ns = not_followed_ns(profile);
+    if (summary->not_followed_count > 0 && billed > seen)
+        unseen_ns += billed - seen;
+    double percent = percent_of(unseen_ns, billed);
+    struct shown share = shown_percent(unseen_ns, billed);
+    size_t count = summary->not_followed_count;
+    if (count == 0 && percent >= PERCENT_WORTH_SAYING)
+        add(list, percent,
+            "%s of the CPU time was used by processes that cannot be followed: static or "
+            "privileged programs, or too short-lived",
+            share.text);
+    if (count == 0)
         return;
     const struct record_not_followed *first = &summary->not_followed[0];
     char more[48] = "";
-    if (summary->not_followed_count > 1)
-        snprintf(more, sizeof(more), " and %zu more, see `rec info`",
-                 summary->not_followed_count - 1);
-    uint64_t unseen_ns = summary->cpu_billed_ns > summary->cpu_seen_ns
-                             ? summary->cpu_billed_ns - summary->cpu_seen_ns
-                             : 0;
-    add(list, percent_of(unseen_ns, summary->cpu_billed_ns),
-        "not recorded: %s (%d): %s%s; %s of the CPU time has no samples", first->name,
-        (int)first->pid, first->reason, more,
-        shown_percent(unseen_ns, summary->cpu_billed_ns).text);
+    if (count > 1)
+        snprintf(more, sizeof(more), "; and %zu more, see `rec info`", count - 1);
+    add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
+        first->name, (int)first->pid, first->reason, more);
 }
 
 /* CPU time that the kernel billed and no sample stands for, or the other way round. */
@@ -174,7 +198,7 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     struct list list = {.problems = problems};
     find_losses(&list, summary);
     find_cuts(&list, summary);
-    find_not_followed(&list, summary);
+    find_not_followed(&list, summary, profile);
     if (summary->samples > 0) {
         find_rate(&list, summary);
         find_gap(&list, summary);

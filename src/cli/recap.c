@@ -134,10 +134,10 @@ static void say_more(const struct record_summary *summary)
         shown_duration(summary->handler_max_ns).text);
     say("%s unwind rows, compiled in %s CPU, first table after %s", shown_count(summary->rows).text,
         shown_duration(summary->compile_ns).text, shown_duration(summary->tables_ready_ns).text);
-    say("%s stacks finished by rec%s%s, which used %s CPU while recording",
-        shown_count(summary->misses).text, summary->misses ? ", most of them in " : "",
-        summary->misses ? summary->worst_module.path : "",
-        shown_duration(summary->launcher_cpu_ns).text);
+    say("rec used %s CPU while recording and finished %s stacks itself%s%s",
+        shown_duration(summary->launcher_cpu_ns).text, shown_count(summary->misses).text,
+        summary->misses ? ", most of them in " : "",
+        summary->misses ? summary->worst_module.path : "");
     if (summary->checked)
         say("self-check: %s of %s stacks differ", shown_count(summary->check_differed).text,
             shown_count(summary->checked).text);
@@ -150,6 +150,8 @@ void recap_say(const struct recap *recap)
     int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
     if (summary->samples > 0)
         room -= say_ran(recap) + say_samples(summary);
+    else if (summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS)
+        room -= say_ran(recap);
     else
         room -= say_nothing_to_sample(recap);
     say_problems(recap, room);

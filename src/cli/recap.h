@@ -6,6 +6,11 @@
 #include "profile/profile.h"
 #include "record/record.h"
 
+#include <stdint.h>
+
+/* A program that used more than this must have samples. */
+#define RECAP_CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
+
 struct recap {
     const char *command;
     const struct record_result *result;

@@ -74,16 +74,25 @@ static void print_completeness(const struct profile *profile)
                    shown_percent(note_number(profile, "complete"), samples).text, engine);
 }
 
+/* A command line may hold whole scripts: on one line, and not all of them. */
+static void print_command(const struct profile *profile)
+{
+    bool is_known = profile->command_line != PROFILE_NONE;
+    char line[200], clean[200];
+    snprintf(line, sizeof(line), "%s",
+             profile_text(profile, is_known ? profile->command_line : profile->product));
+    for (char *p = line; *p; p++)
+        *p = *p == '\n' || *p == '\t' ? ' ' : *p;
+    bool is_cut = strlen(line) == sizeof(line) - 1;
+    printf("%s%s\n", text_escape(clean, sizeof(clean), line), is_cut ? "…" : "");
+}
+
 static void print_header(const struct report *report, const char *path)
 {
     const struct profile *profile = report->profile;
-    char name[4096], command[1024];
-    text_escape(name, sizeof(name), path);
-    const char *line = profile->command_line == PROFILE_NONE
-                           ? profile_text(profile, profile->product)
-                           : profile_text(profile, profile->command_line);
-    text_escape(command, sizeof(command), line);
-    printf("%s, %s: %s\n", name, view_age(path).text, command);
+    char name[4096];
+    printf("%s, %s: ", text_escape(name, sizeof(name), path), view_age(path).text);
+    print_command(profile);
     uint64_t wall_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
     printf("%s samples, %s CPU in %s, %zu %s", shown_count(profile->sample_count).text,

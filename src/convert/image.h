@@ -14,7 +14,7 @@
 
 struct image {
     bool is_known;
-    uint64_t base_svma; /* the first PT_LOAD, page aligned down */
+    uint64_t base_svma;           /* the first PT_LOAD, page aligned down */
     struct elf_segment *segments; /* owned; the executable PT_LOADs */
     size_t segment_count, segment_capacity;
 };

@@ -28,8 +28,8 @@ int convert_load(struct profile **out, const char *path, struct error *error);
 
 /* Names every address: from the names stored in the file (when it has them), else from the binaries.
  * A binary with another build-id than the recorded one gives no names; a note "no_names" says so. */
-int convert_resolve(struct profile *profile, const char *path, const struct convert_options *options,
-                    struct error *error);
+int convert_resolve(struct profile *profile, const char *path,
+                    const struct convert_options *options, struct error *error);
 
 /* Stores the names that convert_resolve() found in the file itself, so that a copy of it on another
  * machine converts to the same names. */

@@ -42,12 +42,13 @@ struct profile_lib {
     uint8_t build_id[20];
     uint8_t build_id_bytes;
     enum profile_category category; /* of all its frames */
-    bool is_synthetic;    /* a name in brackets: no file, its frames carry the name itself */
-    bool has_functions;   /* set while resolving: some address got a name, … */
-    bool has_files;       /* … a file, … */
-    bool has_lines;       /* … a line, */
+    bool is_synthetic;  /* a name in brackets: no file, its frames carry the name itself */
+    bool has_functions; /* set while resolving: some address got a name, … */
+    bool has_files;     /* … a file, … */
+    bool has_lines;     /* … a line, */
     bool has_inlines;
-    uint64_t base_svma;   /* address of the first PT_LOAD (page aligned); 0 when the file is not there */
+    uint64_t
+        base_svma; /* address of the first PT_LOAD (page aligned); 0 when the file is not there */
     /* One place where it was mapped, for formats that speak of runtime addresses. */
     uint64_t map_start_avma, map_end_avma, map_file_offset, map_bias;
 };
@@ -84,11 +85,12 @@ struct profile_frame {
     uint32_t func;
     uint32_t lib;
     uint64_t svma;
-    uint32_t file;         /* of the line; string or PROFILE_NONE */
-    uint32_t line;         /* being executed, or of the call into the next inner frame; 0: unknown */
-    uint32_t column;       /* 0: unknown */
-    uint32_t symbol;       /* PROFILE_NONE: unknown */
-    uint32_t inline_depth; /* 0: the function whose code it is; 1 the first one inlined into it, … */
+    uint32_t file;   /* of the line; string or PROFILE_NONE */
+    uint32_t line;   /* being executed, or of the call into the next inner frame; 0: unknown */
+    uint32_t column; /* 0: unknown */
+    uint32_t symbol; /* PROFILE_NONE: unknown */
+    uint32_t
+        inline_depth; /* 0: the function whose code it is; 1 the first one inlined into it, … */
     enum profile_category category;
 };
 
@@ -100,7 +102,7 @@ struct profile_stack {
 struct profile_process {
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t name; /* of the main thread, after exec */
+    uint32_t name;             /* of the main thread, after exec */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */
 };
 
@@ -150,8 +152,8 @@ struct profile {
     struct profile_note *notes;
     size_t note_count, note_capacity;
 
-    uint64_t period_ns;     /* nominal */
-    uint64_t start_ns;      /* CLOCK_MONOTONIC of the start */
+    uint64_t period_ns; /* nominal */
+    uint64_t start_ns;  /* CLOCK_MONOTONIC of the start */
     uint64_t end_ns;
     uint64_t start_wall_ns; /* CLOCK_REALTIME of start_ns; 0: unknown */
     uint32_t product;       /* string: the program's name */

@@ -82,12 +82,13 @@ struct collector {
     bool may_arm; /* perf-trap is wanted and this user may */
     struct ticks_clock clock;
     pthread_t thread;
-    uint32_t stop;       /* atomic */
-    int end_fd;          /* epoll: every image's pid_fd */
-    uint32_t doorbell;   /* last value seen */
+    uint32_t stop;     /* atomic */
+    int end_fd;        /* epoll: every image's pid_fd */
+    uint32_t doorbell; /* last value seen */
     uint32_t threads_started;
 
-    pid_t root_pid;
+    pid_t root_pid;                         /* the command's */
+    bool has_root;                          /* it joined */
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
@@ -122,6 +123,8 @@ void collector_free(struct collector *collector);
 void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
+/* A command that never joined gets its name and the synthetic mappings, for what is said of it. */
+void images_start_silent(struct collector *collector, pid_t pid, const char *program);
 void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
 void image_want_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
@@ -147,8 +150,8 @@ struct decoded {
     uint32_t frame_count;
     uint32_t dropped;
     uint32_t flags;
-    bool is_complete;     /* the walk reached a root */
-    enum record_cut cut;  /* when it is not */
+    bool is_complete;    /* the walk reached a root */
+    enum record_cut cut; /* when it is not */
 };
 void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */

@@ -21,7 +21,7 @@
 struct job {
     pid_t pid;
     uint32_t slot;
-    char *path; /* a file to compile ahead; NULL: a process */
+    char *path;                /* a file to compile ahead; NULL: a process */
     struct proc_maps mappings; /* empty: to be read */
     uint64_t read_ns;
 };
@@ -106,8 +106,8 @@ static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapp
     mapping->is_pending = false;
     if (!module)
         return -ENOMEM;
-    if (module->elf && elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset,
-                                     &mapping->bias) == 0)
+    if (module->elf &&
+        elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
         mapping->module = module;
     return 0;
 }

@@ -23,11 +23,11 @@ struct image_mapping {
 
 /* One process' executable mappings at one time. */
 struct image_map {
-    uint32_t slot;           /* process slot it was made for */
-    uint64_t read_ns;        /* not older than this */
+    uint32_t slot;    /* process slot it was made for */
+    uint64_t read_ns; /* not older than this */
     uint32_t unload_count;
-    uint64_t ready_ns;       /* when it was published */
-    bool is_gone;            /* the process could not be read any more */
+    uint64_t ready_ns;              /* when it was published */
+    bool is_gone;                   /* the process could not be read any more */
     struct image_mapping *mappings; /* sorted */
     size_t count, capacity;
     struct offline_mapping *offline; /* the same for the offline unwinder */

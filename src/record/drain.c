@@ -184,7 +184,9 @@ static void forget_thread(struct collector *collector, uint32_t index)
         .parent_tid = (uint32_t)thread->image->parent_pid,
         .time_ns = collector->round_ns,
     };
-    perfdata_write_exit(collector->writer, &task);
+    /* The main thread's end is that of its process, which writes it. */
+    if (thread->tid != thread->image->pid)
+        perfdata_write_exit(collector->writer, &task);
     thread->in_use = false;
     for (size_t i = 0; i < collector->active_count; i++)
         if (collector->active[i] == index)

@@ -33,9 +33,8 @@ void images_add_not_followed(struct collector *collector, pid_t pid, const char 
                              const char *reason)
 {
     struct record_summary *summary = collector->summary;
-    struct record_not_followed *entry =
-        ARRAY_PUSH(summary->not_followed, summary->not_followed_count,
-                   summary->not_followed_capacity);
+    struct record_not_followed *entry = ARRAY_PUSH(
+        summary->not_followed, summary->not_followed_count, summary->not_followed_capacity);
     if (!entry)
         return;
     entry->pid = pid;
@@ -110,6 +109,17 @@ static void write_start(struct collector *collector, struct image *image, bool i
     maps_write_synthetic(collector, image);
 }
 
+void images_start_silent(struct collector *collector, pid_t pid, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    struct image image = {
+        .pid = pid, .parent_pid = getpid(), .start_ns = collector->clock.first.ns, .pid_fd = -1};
+    snprintf(image.name, sizeof(image.name), "%.15s", slash ? slash + 1 : program);
+    write_start(collector, &image, false);
+    images_add_not_followed(collector, pid, image.name,
+                            "static or privileged: its loader does not preload");
+}
+
 static void watch_end(struct collector *collector, struct image *image)
 {
     image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
@@ -145,6 +155,8 @@ static void fill_image(struct collector *collector, struct image *image,
         .last_cpu_ns = slot->start_cpu_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
+    if (image->parent_pid == getpid())
+        collector->has_root = true;
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
     image->checked_ns = collector->round_ns;

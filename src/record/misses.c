@@ -84,8 +84,7 @@ static void note_module(struct collector *collector, const struct image *image, 
         summary->worst_module.misses++;
 }
 
-static void finish_copy(struct collector *collector, struct image *image,
-                        const struct miss *miss)
+static void finish_copy(struct collector *collector, struct image *image, const struct miss *miss)
 {
     struct copied from;
     if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from))

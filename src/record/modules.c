@@ -143,8 +143,7 @@ static void compile(struct module_store *store, struct known_module *module, pid
         module->has_rows = publish_rows(store, module);
 }
 
-static struct known_module *find(const struct module_store *store, const char *path,
-                                 uint64_t inode)
+static struct known_module *find(const struct module_store *store, const char *path, uint64_t inode)
 {
     for (size_t i = 0; i < store->count; i++)
         if (store->modules[i]->inode == inode && strcmp(store->modules[i]->path, path) == 0)
@@ -157,8 +156,8 @@ bool module_store_knows(const struct module_store *store, const char *path, uint
     return find(store, path, inode) != NULL;
 }
 
-const struct known_module *module_store_get(struct module_store *store, pid_t pid,
-                                            const char *path, uint64_t inode)
+const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
+                                            uint64_t inode)
 {
     struct known_module *module = find(store, path, inode);
     if (module)

@@ -15,13 +15,13 @@
 struct known_module {
     char *path;
     uint64_t inode;
-    struct elf_file *elf; /* NULL: not ELF; for load biases */
+    struct elf_file *elf;         /* NULL: not ELF; for load biases */
     struct unwind_module *unwind; /* NULL: no CFI known */
     uint8_t build_id[20];
     size_t build_id_bytes;
-    uint64_t base_svma;   /* what the rows are relative to */
+    uint64_t base_svma; /* what the rows are relative to */
     uint32_t rows_first, rows_count;
-    bool has_rows;        /* its rows are in shared memory, or it has none at all */
+    bool has_rows; /* its rows are in shared memory, or it has none at all */
     bool is_go;
     bool is_sampler;
     /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
@@ -36,8 +36,8 @@ void module_store_close(struct module_store *store);
 
 /* The module behind a mapping of process pid, compiled if it is new. NULL: memory is out. Never fails for a
  * strange file: that is a module without rows. */
-const struct known_module *module_store_get(struct module_store *store, pid_t pid,
-                                            const char *path, uint64_t inode);
+const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
+                                            uint64_t inode);
 /* True when it would not have to be compiled. */
 bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode);
 

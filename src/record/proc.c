@@ -18,8 +18,8 @@ static int parse_line(struct proc_maps *maps, const char *line)
     unsigned long long start, end, offset, inode;
     char permissions[8] = "";
     int path_at = 0;
-    if (sscanf(line, "%llx-%llx %7s %llx %*x:%*x %llu %n", &start, &end, permissions, &offset, &inode,
-               &path_at) < 5 ||
+    if (sscanf(line, "%llx-%llx %7s %llx %*x:%*x %llu %n", &start, &end, permissions, &offset,
+               &inode, &path_at) < 5 ||
         end <= start)
         return -EBADMSG;
     if (permissions[2] != 'x')

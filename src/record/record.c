@@ -164,18 +164,6 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 }
 
-/* A static program, or one whose loader ignored us, never spoke up. */
-static void name_silent_command(struct recording *recording)
-{
-    struct record_summary *summary = &recording->result->summary;
-    if (summary->processes > 0 || summary->not_followed_count > 0)
-        return;
-    const char *slash = strrchr(recording->program, '/');
-    images_add_not_followed(recording->collector, recording->launch.pid,
-                            slash ? slash + 1 : recording->program,
-                            "static or privileged: its loader does not preload");
-}
-
 static int finish(struct recording *recording, struct error *error)
 {
     struct record_summary *summary = &recording->result->summary;
@@ -184,12 +172,14 @@ static int finish(struct recording *recording, struct error *error)
     collector_stop(recording->collector);
     uint64_t end_ns = monotonic_ns();
     launch_reap(&recording->launch, &recording->result->wait_status, &usage);
-    name_silent_command(recording);
+    if (!recording->collector->has_root)
+        images_start_silent(recording->collector, recording->launch.pid, recording->program);
     collector_settle_tree(recording->collector, usage_ns(&usage), end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
-    int err = perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
+    int err =
+        perfdata_set_feature(recording->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
     if (err == 0)
         err = perfdata_finish(recording->writer);
     summary->file_bytes = perfdata_bytes_written(recording->writer);

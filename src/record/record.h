@@ -24,32 +24,32 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 #define RECORD_FREQUENCY_MAX 20000
 
 struct record_options {
-    char *const *argv;   /* the command and its arguments, NULL-terminated */
-    const char *output;  /* path of rec.data */
-    uint32_t frequency;  /* 1 .. RECORD_FREQUENCY_MAX */
+    char *const *argv;  /* the command and its arguments, NULL-terminated */
+    const char *output; /* path of rec.data */
+    uint32_t frequency; /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
-    bool no_command_line; /* leave argv out of the file */
+    bool no_command_line;      /* leave argv out of the file */
     uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
     bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
 };
 
 enum record_loss { /* why samples are not in the file; each is counted in samples */
-    RECORD_LOST_RING_FULL,
-    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
-    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
-    RECORD_LOST_OTHER,     /* crash in progress, stale launcher, damaged record */
-    RECORD_LOSSES,
+                   RECORD_LOST_RING_FULL,
+                   RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
+                   RECORD_LOST_NO_THREAD, /* the thread never got a slot */
+                   RECORD_LOST_OTHER,     /* crash in progress, stale launcher, damaged record */
+                   RECORD_LOSSES,
 };
 const char *record_loss_name(enum record_loss loss);
 
-enum record_cut { /* why a stack is not complete */
-    RECORD_CUT_NO_CFI,      /* code without unwind data and without a frame pointer */
-    RECORD_CUT_UNMAPPED,    /* a PC outside of every file */
-    RECORD_CUT_STACK_COPY,  /* deeper than the bytes that were copied */
-    RECORD_CUT_FOREIGN,     /* the stack pointer was on no known stack */
-    RECORD_CUT_DEEP,        /* more frames than fit: both ends are kept */
-    RECORD_CUT_ROOT,        /* ended, but not in the entry function or the thread start */
-    RECORD_CUTS,
+enum record_cut {                        /* why a stack is not complete */
+                  RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
+                  RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
+                  RECORD_CUT_STACK_COPY, /* deeper than the bytes that were copied */
+                  RECORD_CUT_FOREIGN,    /* the stack pointer was on no known stack */
+                  RECORD_CUT_DEEP,       /* more frames than fit: both ends are kept */
+                  RECORD_CUT_ROOT, /* ended, but not in the entry function or the thread start */
+                  RECORD_CUTS,
 };
 const char *record_cut_name(enum record_cut cut);
 
@@ -70,13 +70,16 @@ struct record_summary {
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
     uint64_t lost[RECORD_LOSSES];
-    uint64_t merged; /* signals whose weight went into the next sample */
-    uint64_t misses; /* samples finished by the launcher */
+    uint64_t merged;                  /* signals whose weight went into the next sample */
+    uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
     struct record_not_followed *not_followed; /* owned; freed by record_summary_free() */
     size_t not_followed_count, not_followed_capacity;
-    struct { char path[256]; uint64_t misses; } worst_module; /* most misses */
+    struct {
+        char path[256];
+        uint64_t misses;
+    } worst_module; /* most misses */
     uint64_t handler_p50_ns, handler_p99_ns, handler_max_ns;
     uint64_t tables_ready_ns; /* from the program's start to its first complete table */
     uint64_t compile_ns;      /* CPU spent compiling rows */

@@ -74,9 +74,9 @@ int session_open(struct session *session, const struct session_config *config, s
 {
     *session = (struct session){.tables_fd = -1, .rings_fd = -1};
     unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;
-    int err = make_memory("rec-tables", sizeof(struct tables),
-                          seals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL, &session->tables_fd,
-                          (void **)&session->tables);
+    int err =
+        make_memory("rec-tables", sizeof(struct tables), seals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
+                    &session->tables_fd, (void **)&session->tables);
     if (err == 0)
         err = make_memory("rec-rings", sizeof(struct rings), seals | F_SEAL_SEAL,
                           &session->rings_fd, (void **)&session->rings);
@@ -130,9 +130,8 @@ int session_environment(const struct session *session, const char *sampler_path,
     if (!environment->variables ||
         asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, keeps ? ":" : "",
                  keeps ? preloaded : "") < 0 ||
-        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx", SESSION_VARIABLE,
-                 session->tables_fd, session->rings_fd, (int)getpid(),
-                 (unsigned long long)session->token) < 0) {
+        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx", SESSION_VARIABLE, session->tables_fd,
+                 session->rings_fd, (int)getpid(), (unsigned long long)session->token) < 0) {
         session_environment_free(environment);
         return -ENOMEM;
     }
@@ -181,6 +180,6 @@ int session_find_sampler(char path[4096], struct error *error)
                              path);
         return 0;
     }
-    return error_set(error, -ENOENT, "librec-sampler.so is neither in %s nor in %s/../lib", directory,
-                     directory);
+    return error_set(error, -ENOENT, "librec-sampler.so is neither in %s nor in %s/../lib",
+                     directory, directory);
 }

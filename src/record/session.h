@@ -22,8 +22,7 @@ struct session_config {
     bool withhold_tables;
 };
 
-int session_open(struct session *session, const struct session_config *config,
-                 struct error *error);
+int session_open(struct session *session, const struct session_config *config, struct error *error);
 void session_close(struct session *session);
 
 /* "I am alive", to be called at least every second. */

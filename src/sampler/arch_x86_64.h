@@ -53,15 +53,27 @@ static inline uint64_t arch_fp(const ucontext_t *context)
     return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
 
-/* The interrupted registers under their DWARF numbers; returns which are known. Async-signal-safe. */
-static inline uint32_t arch_dwarf_registers(const ucontext_t *context, uint64_t registers[17])
+/* The interrupted value of a register by its DWARF number (0 to 16). Async-signal-safe. */
+static inline uint64_t arch_dwarf_register(const ucontext_t *context, uint32_t number)
 {
     static const uint8_t order[17] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                       REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                       REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-    for (int i = 0; i < 17; i++)
-        registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+    return (uint64_t)context->uc_mcontext.gregs[order[number]];
+}
+
+/* All of them; returns which are known. Async-signal-safe. */
+static inline uint32_t arch_dwarf_registers(const ucontext_t *context, uint64_t registers[17])
+{
+    for (uint32_t i = 0; i < 17; i++)
+        registers[i] = arch_dwarf_register(context, i);
     return 0x1ffff;
+}
+
+/* rbx, rbp, rsp, r12 to r15: a callee may have saved it and use it. Async-signal-safe. */
+static inline bool arch_is_callee_saved(uint32_t dwarf_number)
+{
+    return dwarf_number == 3 || dwarf_number == 6 || dwarf_number == 7 || dwarf_number >= 12;
 }
 
 enum { ARCH_DWARF_FP = 6, ARCH_DWARF_SP = 7, ARCH_DWARF_PC = 16 };

@@ -47,9 +47,8 @@ static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns
     thread->user_ns = 0;
     if (thread->unseen_ns < -interval_ns)
         thread->unseen_ns = -interval_ns;
-    int64_t enough_ns = arch_leaves_syscall(context)
-                            ? (int64_t)process.tables->header.period_ns
-                            : 2 * interval_ns;
+    int64_t enough_ns =
+        arch_leaves_syscall(context) ? (int64_t)process.tables->header.period_ns : 2 * interval_ns;
     if (thread->unseen_ns < enough_ns)
         return 0;
     uint64_t share_ns = (uint64_t)thread->unseen_ns;
@@ -58,8 +57,8 @@ static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns
 }
 
 /* What this signal weighs; 0: nothing to record. */
-static uint64_t weigh(struct thread_state *thread, const siginfo_t *info,
-                      const ucontext_t *context, uint16_t *flags)
+static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context,
+                      uint16_t *flags)
 {
     const struct tables_header *header = &process.tables->header;
     if (!is_timer(info)) {

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 
 #define raw_syscall(number, ...) raw_syscall_pad(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
-#define raw_syscall_pad(number, a, b, c, d, e, f, ...)                                             \
+#define raw_syscall_pad(number, a, b, c, d, e, f, ...) \
     raw_syscall6((number), (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
 static inline bool raw_failed(long result)

@@ -43,7 +43,7 @@ _Static_assert(sizeof(struct rule_cache_entry) == 16, "four to a cache line");
 /* One thread's private state: written by its hooks before the first signal can come, then by its handler
  * alone. Its index is that of its thread slot and its ring. */
 struct thread_state {
-    uint32_t busy;  /* taken by test-and-set: a raw clone thread shares its parent's TLS */
+    uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
     uint32_t index;
     struct thread_slot *slot;
     struct ring ring;

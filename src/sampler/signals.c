@@ -272,7 +272,7 @@ __attribute__((visibility("default"))) signal_handler sigset(int number, signal_
     uint64_t before = 0;
     bool holds = disposition == SIG_HOLD;
     raw_syscall(SYS_rt_sigprocmask, holds ? SIG_BLOCK : SIG_UNBLOCK, &bit, &before, sizeof(bit));
-    signal_handler old = holds ? read_action().handler.simple
-                               : set_simple(number, disposition, 0, "sigset");
+    signal_handler old =
+        holds ? read_action().handler.simple : set_simple(number, disposition, 0, "sigset");
     return before & bit ? SIG_HOLD : old;
 }

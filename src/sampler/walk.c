@@ -37,7 +37,8 @@ static bool choose_stack(struct walk *walk)
     uint64_t end = thread->stack_end_avma;
     if (sp < start || sp >= end) {
         start = (uint64_t)(uintptr_t)alternate->ss_sp;
-        if (alternate->ss_flags & SS_DISABLE || __builtin_add_overflow(start, alternate->ss_size, &end))
+        if (alternate->ss_flags & SS_DISABLE ||
+            __builtin_add_overflow(start, alternate->ss_size, &end))
             return false;
         if (sp < start || sp >= end)
             return false;
@@ -52,8 +53,7 @@ static bool choose_stack(struct walk *walk)
 /* The rule of a PC; false when no module holds it. */
 static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 {
-    struct rule_cache_entry *entry =
-        &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
+    struct rule_cache_entry *entry = &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
     if (entry->pc == pc && entry->generation == walk->generation) {
         *rule = entry->rule;
         return true;
@@ -90,13 +90,35 @@ static enum walk_end step_without_cfi(struct walk *walk)
     return WALK_ENDS;
 }
 
+/*
+ * The CFA is in a general register. Those were never followed, so it must still hold what was
+ * interrupted: any of them in the innermost frame, and the ones that no callee saves also in its caller
+ * (ciphers keep the old SP in rax across calls of their own helpers).
+ */
+static enum unwind_result apply_register(const struct walk *walk, uint32_t rule,
+                                         struct unwind_regs *regs)
+{
+    uint32_t reg = row_register(rule);
+    uint32_t frames_below = walk->frame_count - 1;
+    if (frames_below > 1 || (frames_below == 1 && arch_is_callee_saved(reg)))
+        return UNWIND_COMPLEX;
+    return unwind_apply_register(rule, arch_dwarf_register(walk->context, reg), regs, &walk->stack);
+}
+
+static enum unwind_result apply(struct walk *walk, uint32_t rule)
+{
+    if (row_kind(rule) == ROW_REGISTER)
+        return apply_register(walk, rule, &walk->regs);
+    return unwind_apply(rule, &walk->regs, &walk->stack);
+}
+
 /* One step; WALK_ENDS: go on. */
 static enum walk_end step(struct walk *walk)
 {
     uint32_t rule;
     if (!find_rule(walk, unwind_lookup_pc(walk->regs.pc, walk->is_return_address), &rule))
         return WALK_UNKNOWN;
-    switch (unwind_apply(rule, &walk->regs, &walk->stack)) {
+    switch (apply(walk, rule)) {
     case UNWIND_OK:
         break;
     case UNWIND_END:
@@ -189,7 +211,8 @@ static bool fits_from_leaf(const struct walk *walk)
 static void write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
                          uint32_t unload_count)
 {
-    struct record_stack *stack = (struct record_stack *)(void *)(record + sizeof(struct record_header));
+    struct record_stack *stack =
+        (struct record_stack *)(void *)(record + sizeof(struct record_header));
     uint32_t kept = walk->frame_count < RECORD_FRAMES_MAX ? walk->frame_count : RECORD_FRAMES_MAX;
     stack->frame_count = kept;
     stack->dropped = walk->frame_count - kept;

@@ -2,6 +2,7 @@
 #include "symbols/functions.h"
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "symbols/demangle.h"
 
 #include <dwarf.h>
@@ -10,12 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_CHAIN = 16 }; /* of origins; real ones have one link, hostile ones are circles */
+enum {
+    LONGEST_CHAIN = 16, /* of origins; real ones have one link, hostile ones are circles */
+    DEEPEST_NAME = 8,   /* functions in functions that a name spells out */
+};
 
 int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab)
 {
     *functions = (struct functions){.keys = intern_new(), .paths = paths, .symtab = symtab};
-    return functions->keys ? 0 : -ENOMEM;
+    return functions->keys ? contexts_init(&functions->contexts) : -ENOMEM;
 }
 
 void functions_free(struct functions *functions)
@@ -23,23 +27,29 @@ void functions_free(struct functions *functions)
     for (size_t i = 0; i < functions->count; i++)
         free(functions->functions[i].owned);
     free(functions->functions);
-    intern_free(functions->keys);
+    if (functions->keys)
+        intern_free(functions->keys);
+    contexts_free(&functions->contexts);
     *functions = (struct functions){0};
+}
+
+static Dwarf_Die follow(const Dwarf_Die *die, unsigned link)
+{
+    Dwarf_Die end = *die;
+    for (int i = 0; i < LONGEST_CHAIN; i++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Die next;
+        if (!dwarf_attr(&end, link, &attribute) || !dwarf_formref_die(&attribute, &next))
+            break;
+        end = next;
+    }
+    return end;
 }
 
 /* The DIE that all copies of a function have in common. */
 static Dwarf_Die key_of(const Dwarf_Die *die)
 {
-    Dwarf_Die key = *die;
-    for (int i = 0; i < LONGEST_CHAIN; i++) {
-        Dwarf_Attribute attribute;
-        Dwarf_Die origin;
-        if (!dwarf_attr(&key, DW_AT_abstract_origin, &attribute) ||
-            !dwarf_formref_die(&attribute, &origin))
-            break;
-        key = origin;
-    }
-    return key;
+    return follow(die, DW_AT_abstract_origin);
 }
 
 static struct function *find_or_add(struct functions *functions, const Dwarf_Die *key)
@@ -114,10 +124,58 @@ static void locate_definition(struct functions *functions, struct function *func
             paths_full(functions->paths, attribute.cu, dwarf_decl_file(key));
 }
 
+static const char *context_name(struct functions *functions, Dwarf_Die *die, const char *plain)
+{
+    if (dwarf_tag(die) == DW_TAG_subprogram) {
+        const struct function *function = functions_get(functions, die);
+        return function ? function->name : "(unnamed)";
+    }
+    const char *name = dwarf_diename(die);
+    if (name)
+        return name;
+    if (dwarf_tag(die) == DW_TAG_namespace)
+        return "(anonymous namespace)";
+    /* gcc writes no name for the class of a lambda. */
+    return strcmp(plain, "operator()") == 0 ? "<lambda>" : "(unnamed)";
+}
+
 /*
- * The readable name is the linkage name demangled. A linkage name that is not mangled is an
- * assembler alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name
- * is read better.
+ * "space::outer(int)::<lambda>::operator()" for a function of which there is neither a linkage name
+ * nor a symbol; NULL when it lies in nothing. A function's name says itself what it lies in.
+ */
+static char *qualify(struct functions *functions, const Dwarf_Die *key, const char *plain)
+{
+    Dwarf_Die declaration = follow(key, DW_AT_specification);
+    const struct unit_contexts *unit;
+    uint32_t found = contexts_find(&functions->contexts, &declaration, &unit);
+    if (found == CONTEXT_NONE || functions->nesting == DEEPEST_NAME)
+        return NULL;
+    uint32_t chain[DEEPEST_NAME];
+    size_t count = 0;
+    for (; found != CONTEXT_NONE && count < DEEPEST_NAME; found = unit->contexts[found].parent) {
+        chain[count++] = found;
+        if (dwarf_tag(&unit->contexts[found].die) == DW_TAG_subprogram)
+            break;
+    }
+    struct buffer out = {0};
+    functions->nesting++;
+    while (count-- > 0) {
+        /* A nested name may read another unit, which moves the tables. */
+        struct context context = unit->contexts[chain[count]];
+        buffer_printf(&out, "%s::", context_name(functions, &context.die, plain));
+        (void)contexts_find(&functions->contexts, &declaration, &unit);
+    }
+    functions->nesting--;
+    buffer_text(&out, plain);
+    buffer_u8(&out, 0);
+    if (out.failed)
+        buffer_free(&out);
+    return (char *)out.bytes;
+}
+
+/*
+ * The readable name is the linkage name demangled. A linkage name that is not mangled is an assembler
+ * alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name is read better.
  */
 static void name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
 {
@@ -127,7 +185,10 @@ static void name_function(struct functions *functions, struct function *function
         const struct symbol *symbol = symbol_of_instance(function, functions->symtab);
         linkage = symbol ? symbol->name : NULL;
     }
-    function->owned = linkage ? demangle_function(linkage) : NULL;
+    if (linkage)
+        function->owned = demangle_function(linkage);
+    else if (plain)
+        function->owned = qualify(functions, key, plain);
     function->name = function->owned ? function->owned : plain ? plain : linkage;
     if (!function->name)
         function->name = "(unnamed)";
@@ -138,10 +199,15 @@ static void name_function(struct functions *functions, struct function *function
 const struct function *functions_get(struct functions *functions, Dwarf_Die *die)
 {
     Dwarf_Die key = key_of(die);
-    struct function *function = find_or_add(functions, &key);
-    if (function && !function->name) {
-        name_function(functions, function, &key);
-        locate_definition(functions, function, &key);
-    }
-    return function;
+    struct function *found = find_or_add(functions, &key);
+    if (!found || found->name)
+        return found;
+    size_t index = (size_t)(found - functions->functions);
+    struct function function = *found;
+    name_function(functions, &function, &key);
+    locate_definition(functions, &function, &key);
+    /* Naming it may have named and added others, even itself: the table may have moved. */
+    free(functions->functions[index].owned);
+    functions->functions[index] = function;
+    return &functions->functions[index];
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/intern.h"
+#include "symbols/contexts.h"
 #include "symbols/paths.h"
 #include "symbols/symtab.h"
 
@@ -29,6 +30,8 @@ struct functions {
     struct intern *keys; /* DIE address -> index */
     struct function *functions;
     size_t count, capacity;
+    struct contexts contexts;
+    unsigned nesting;            /* of names that are put together from names */
     struct paths *paths;         /* borrowed */
     const struct symtab *symtab; /* borrowed */
 };

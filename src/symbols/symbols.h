@@ -19,8 +19,8 @@
 struct symbol_frame {
     const char *name;        /* demangled; never NULL in a result */
     const char *system_name; /* linkage name; the same pointer as name when not mangled */
-    const char *file;        /* of the executing line, or of the call into the next inner frame; or NULL */
-    uint32_t line, column;   /* 0: unknown */
+    const char *file; /* of the executing line, or of the call into the next inner frame; or NULL */
+    uint32_t line, column;       /* 0: unknown */
     const char *definition_file; /* where the function is declared; or NULL */
     uint32_t definition_line;
 };

@@ -15,10 +15,5 @@
 /* EM_* of the ELF files whose CFI this is. */
 extern const uint16_t arch_elf_machine;
 
-/* Bit i: DWARF register i is taken to hold the caller's value unless the CFI says otherwise. More than the
- * calling convention promises: OpenSSL's aesni_gcm_encrypt has its CFA in rax while it calls local
- * functions that leave rax alone. Where one does not, the CFA is off the stack or leads to no code. */
-extern const uint32_t arch_preserved_regs;
-
 /* The rule that does what the CFI row says, ROW_COMPLEX when none does. */
 uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);

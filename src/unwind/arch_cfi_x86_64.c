@@ -16,9 +16,6 @@
 
 const uint16_t arch_elf_machine = EM_X86_64;
 
-/* All but the return address. */
-const uint32_t arch_preserved_regs = 0xffff;
-
 enum {
     OP_DEREF = 0x06,
     OP_PLUS_UCONST = 0x23,
@@ -127,5 +124,7 @@ uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row)
         return row_rule(ROW_SP, fp, (uint32_t)(cfa->offset / 8));
     if (cfa->reg == UNWIND_DWARF_FP)
         return row_rule(ROW_FP, fp, (uint32_t)(cfa->offset / 8));
+    if (cfa->reg < UNWIND_DWARF_PC && cfa->offset / 8 <= ROW_REGISTER_OFFSET_MAX)
+        return row_rule_register(fp, (uint32_t)cfa->reg, (uint32_t)(cfa->offset / 8));
     return complex_rule;
 }

@@ -58,8 +58,7 @@ static enum unwind_result apply_signal(struct unwind_regs *regs, const struct st
     struct unwind_regs caller;
     if (!stack_load(stack, regs->sp + UCONTEXT_PC, &caller.pc) ||
         !stack_load(stack, regs->sp + UCONTEXT_SP, &caller.sp) ||
-        !stack_load(stack, regs->sp + UCONTEXT_FP, &caller.fp) || caller.sp < stack->lo ||
-        caller.sp >= stack->hi)
+        !stack_load(stack, regs->sp + UCONTEXT_FP, &caller.fp))
         return UNWIND_OFF_STACK;
     *regs = caller;
     return UNWIND_OK;
@@ -87,11 +86,18 @@ enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
     case ROW_END:
         return UNWIND_END;
     case ROW_COMPLEX:
+    case ROW_REGISTER:
         return UNWIND_COMPLEX;
     case ROW_NONE:
         break;
     }
     return UNWIND_NO_ROW;
+}
+
+enum unwind_result unwind_apply_register(uint32_t rule, uint64_t value, struct unwind_regs *regs,
+                                         const struct stack_view *stack)
+{
+    return apply_cfa(rule, value + 8 * (uint64_t)row_register_n(rule), regs, stack);
 }
 
 enum unwind_result unwind_frame_pointer(struct unwind_regs *regs, const struct stack_view *stack)

@@ -50,8 +50,8 @@ struct cfi_section {
 #define CFI_CIE_CODE_BYTES_MAX 256
 
 struct cfi_cie {
-    uint32_t offset; /* of the record in its section */
-    uint8_t section; /* for the owner of several: which one */
+    uint32_t offset;          /* of the record in its section */
+    uint8_t section;          /* for the owner of several: which one */
     uint8_t address_encoding; /* DW_EH_PE_* of the FDEs' addresses */
     uint8_t return_register;
     bool has_augmentation_data; /* FDEs have a block of it too */
@@ -87,7 +87,8 @@ enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
                               struct cfi_record *record);
 
 /* 0, or -EBADMSG: malformed, or of a kind that does not exist on this side of 1990. */
-int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record, struct cfi_cie *cie);
+int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record,
+                  struct cfi_cie *cie);
 int cfi_parse_fde(const struct cfi_section *section, const struct cfi_cie *cie,
                   struct cfi_record *record, struct cfi_fde *fde);
 

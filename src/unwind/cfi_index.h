@@ -32,7 +32,7 @@ _Static_assert(CFI_SECTION_BYTES_MAX <= UINT32_C(1) << 28 && CFI_SECTIONS_MAX <=
 struct cfi_index {
     struct cfi_section sections[CFI_SECTIONS_MAX]; /* in the order of preference */
     size_t section_count;
-    uint64_t base_svma;   /* the executable segments lie in [base, base + size) */
+    uint64_t base_svma; /* the executable segments lie in [base, base + size) */
     uint32_t size;
     bool has_entry; /* a program: `entry` is its entry point, less the base */
     uint32_t entry;

@@ -5,7 +5,6 @@
  */
 #include "unwind/module.h"
 
-#include "unwind/arch.h"
 #include "unwind/expression.h"
 #include "unwind/module_internal.h"
 
@@ -35,8 +34,10 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
     case CFI_UNDEFINED:
         return false;
     case CFI_UNSPECIFIED:
+        /* The ABI would say that a callee may overwrite some of them. But code whose CFI needs one
+         * knows that its callees do not: OpenSSL's ciphers keep the old SP in rax across calls. */
         *value = reg == UNWIND_DWARF_SP ? cfa : regs->value[reg];
-        return reg == UNWIND_DWARF_SP || (arch_preserved_regs >> reg & 1 && is_known(regs, reg));
+        return reg == UNWIND_DWARF_SP || is_known(regs, reg);
     case CFI_SAME:
         *value = regs->value[reg];
         return is_known(regs, reg);
@@ -63,10 +64,10 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
  * left: vfork() keeps it out of the child's reach. That register is lost to the next step, so there
  * is no going round in circles. */
 static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_cie *cie,
-                            const struct cfi_rule *return_rule, const struct stack_view *stack)
+                            const struct cfi_rule *return_rule)
 {
     if (cie->is_signal_frame)
-        return after >= stack->lo && after < stack->hi;
+        return true; /* the handler may have run on another stack */
     return after > before || (after == before && return_rule->kind == CFI_REGISTER);
 }
 
@@ -90,7 +91,7 @@ static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_
     if (!is_known(&caller, UNWIND_DWARF_SP))
         return UNWIND_COMPLEX;
     if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP], cie,
-                         return_rule, stack))
+                         return_rule))
         return UNWIND_OFF_STACK;
     if (return_rule->kind == CFI_REGISTER && (uint64_t)return_rule->value < UNWIND_DWARF_REGS)
         caller.known &= ~(1u << return_rule->value);

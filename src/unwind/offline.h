@@ -21,11 +21,11 @@ struct offline_mapping {
 };
 
 enum offline_end {
-    OFFLINE_ROOT,      /* reached a frame whose return address is undefined */
-    OFFLINE_CUT,       /* the captured bytes end before the stack does */
-    OFFLINE_NO_CFI,    /* a PC without CFI, and no valid frame-pointer step */
-    OFFLINE_UNMAPPED,  /* a PC outside every mapping */
-    OFFLINE_TOO_DEEP,  /* more than the frames asked for */
+    OFFLINE_ROOT,     /* reached a frame whose return address is undefined */
+    OFFLINE_CUT,      /* the captured bytes end before the stack does */
+    OFFLINE_NO_CFI,   /* a PC without CFI, and no valid frame-pointer step */
+    OFFLINE_UNMAPPED, /* a PC outside every mapping */
+    OFFLINE_TOO_DEEP, /* more than the frames asked for */
 };
 
 struct offline_result {

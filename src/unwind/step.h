@@ -65,10 +65,15 @@ const struct wire_module *unwind_find_module(const struct wire_module *modules, 
  * ROW_NONE when there is none. Async-signal-safe. */
 uint32_t unwind_find_rule(const struct row *rows, size_t count, uint32_t relative);
 
-/* Applies a rule of any kind to regs. SP always grows, except out of signal frames, whose SP may go
- * anywhere inside the view. ROW_NONE gives UNWIND_NO_ROW. Async-signal-safe. */
+/* Applies a rule of any kind to regs. SP always grows, except out of signal frames, whose handler may
+ * have run on another stack: the caller's SP may then lie outside the view. ROW_NONE gives UNWIND_NO_ROW,
+ * ROW_REGISTER like ROW_COMPLEX UNWIND_COMPLEX. Async-signal-safe. */
 enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
                                 const struct stack_view *stack);
+
+/* Applies a rule of kind ROW_REGISTER, given the value of its register. Async-signal-safe. */
+enum unwind_result unwind_apply_register(uint32_t rule, uint64_t value, struct unwind_regs *regs,
+                                         const struct stack_view *stack);
 
 /* One step by frame pointer: FP aligned, inside the view and not below SP. The caller must still check
  * that the new PC lies in executable memory. Async-signal-safe. */

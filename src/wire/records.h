@@ -8,7 +8,8 @@
 #include <stdint.h>
 
 #define RECORD_FRAMES_MAX 1024u
-#define RECORD_FRAMES_LEAF 768u /* deeper stacks keep this many from the leaf, the rest from the root */
+#define RECORD_FRAMES_LEAF \
+    768u /* deeper stacks keep this many from the leaf, the rest from the root */
 #define RECORD_COPY_BYTES_MAX (UINT32_C(32) << 10)
 
 enum record_kind {
@@ -21,14 +22,14 @@ enum record_kind {
 
 /* Why a walk stopped. */
 enum walk_end {
-    WALK_ROOT = 0,     /* a frame whose return address is undefined */
-    WALK_NO_CFI = 1,   /* a PC without CFI, and no frame pointer to follow */
-    WALK_UNKNOWN = 2,  /* a PC in no known module */
-    WALK_COMPLEX = 3,  /* a rule that does not fit a row */
+    WALK_ROOT = 0,      /* a frame whose return address is undefined */
+    WALK_NO_CFI = 1,    /* a PC without CFI, and no frame pointer to follow */
+    WALK_UNKNOWN = 2,   /* a PC in no known module */
+    WALK_COMPLEX = 3,   /* a rule that does not fit a row */
     WALK_OFF_STACK = 4, /* the rule pointed outside of the stack */
-    WALK_FOREIGN = 5,  /* SP is on no known stack: leaf only */
-    WALK_TOO_LONG = 6, /* gave up: more frames than anybody could want */
-    WALK_WITHHELD = 7, /* the tables are withheld (a test switch) */
+    WALK_FOREIGN = 5,   /* SP is on no known stack: leaf only */
+    WALK_TOO_LONG = 6,  /* gave up: more frames than anybody could want */
+    WALK_WITHHELD = 7,  /* the tables are withheld (a test switch) */
     WALK_ENDS,
 };
 
@@ -48,8 +49,8 @@ _Static_assert(sizeof(struct record_header) == 24, "in shared memory");
 /* RECORD_STACK: header, this, frame_count frames. */
 struct record_stack {
     uint32_t frame_count;
-    uint32_t dropped; /* frames between the leaf part and the root part that are not here */
-    uint32_t end;     /* enum walk_end */
+    uint32_t dropped;      /* frames between the leaf part and the root part that are not here */
+    uint32_t end;          /* enum walk_end */
     uint32_t unload_count; /* of the process, as the walk saw it */
 };
 

@@ -34,6 +34,7 @@ enum row_kind {
     ROW_SIGNAL = 6,   /* a signal frame: the kernel's ucontext lies at SP */
     ROW_END = 7,      /* the return address is undefined: the outermost frame */
     ROW_COMPLEX = 8,  /* has a rule that does not fit: finished by the launcher */
+    ROW_REGISTER = 9, /* CFA = R + 8n for another register R: only where R's value is known */
 };
 
 /* How the caller's FP is found; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */
@@ -45,6 +46,7 @@ enum {
 /*
  * rule, from the low bit:  kind:4  fp:8  then
  *     SP, FP, PLT:         n:20 unsigned
+ *     REGISTER:            n:16 unsigned, R:4 (a DWARF number)
  *     SP_DEREF, FP_DEREF:  n:10 signed, m:10 signed
  */
 struct row {
@@ -65,6 +67,13 @@ static inline uint32_t row_rule_deref(enum row_kind kind, uint32_t fp, int32_t n
     return (uint32_t)kind | fp << 4 | ((uint32_t)n & 0x3ff) << 12 | ((uint32_t)m & 0x3ff) << 22;
 }
 
+#define ROW_REGISTER_OFFSET_MAX ((UINT32_C(1) << 16) - 1)
+
+static inline uint32_t row_rule_register(uint32_t fp, uint32_t reg, uint32_t n)
+{
+    return (uint32_t)ROW_REGISTER | fp << 4 | n << 12 | reg << 28;
+}
+
 static inline enum row_kind row_kind(uint32_t rule)
 {
     return (enum row_kind)(rule & 0xf);
@@ -78,6 +87,16 @@ static inline uint32_t row_fp(uint32_t rule)
 static inline uint32_t row_n(uint32_t rule)
 {
     return rule >> 12;
+}
+
+static inline uint32_t row_register(uint32_t rule)
+{
+    return rule >> 28;
+}
+
+static inline uint32_t row_register_n(uint32_t rule)
+{
+    return rule >> 12 & ROW_REGISTER_OFFSET_MAX;
 }
 
 static inline int32_t row_deref_n(uint32_t rule)

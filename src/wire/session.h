@@ -45,10 +45,10 @@
 
 #define SESSION_PROCESSES 1024u /* at one time */
 #define SESSION_THREADS 1024u
-#define SESSION_MODULES 1024u          /* executable mappings of one process */
+#define SESSION_MODULES 1024u            /* executable mappings of one process */
 #define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
 #define SESSION_RING_BYTES (UINT64_C(256) << 10)
-#define SESSION_WAIT_NS 5000000 /* how long a start may be delayed by an absent launcher */
+#define SESSION_WAIT_NS 5000000        /* how long a start may be delayed by an absent launcher */
 #define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */
 
 enum engine {
@@ -76,10 +76,11 @@ struct tables_header {
 
 /* The launcher's answer to a process slot, and the map that goes with it. */
 struct process_verdict {
-    uint32_t pid;        /* whom it is for */
-    uint32_t engine;     /* enum engine */
-    uint64_t generation; /* of the published map; 0: none yet. Map generation % 2 is the current one */
-    uint32_t counts[2];  /* modules in either map */
+    uint32_t pid;    /* whom it is for */
+    uint32_t engine; /* enum engine */
+    uint64_t
+        generation; /* of the published map; 0: none yet. Map generation % 2 is the current one */
+    uint32_t counts[2];    /* modules in either map */
     uint32_t unload_count; /* the process' unload_count that the current map has seen */
     uint32_t unused[9];
 };
@@ -112,11 +113,11 @@ struct process_slot {
     uint32_t state; /* enum process_state; futex */
     uint32_t pid;
     uint32_t parent_pid;
-    uint32_t unload_count;    /* raised before and after each dlclose */
+    uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
-    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
-    uint64_t lost_no_thread;  /* signals in threads without a slot */
-    uint64_t lost_stale;      /* signals while the launcher was gone, or before a fork child's exec */
+    uint64_t start_cpu_ns;   /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread; /* signals in threads without a slot */
+    uint64_t lost_stale; /* signals while the launcher was gone, or before a fork child's exec */
     uint64_t foreign_signals; /* our signal number, somebody else's signal */
     char executable[456];     /* as the process sees /proc/self/exe */
 };
@@ -142,7 +143,7 @@ struct thread_slot {
     uint64_t lost_busy;
     uint64_t lost_crashing; /* the program was handling a crash */
     uint64_t merged;
-    uint64_t lost_weight_ns; /* what the lost ones weighed */
+    uint64_t lost_weight_ns;                 /* what the lost ones weighed */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's own time */
     uint64_t handler_max_ticks;
     uint8_t unused[256 - 80 - 4 * HANDLER_BUCKETS];

@@ -92,6 +92,11 @@ with tempfile.TemporaryDirectory() as root:
     check("a broken step fails", status == 1 and out.endswith("1 passed, 1 failed, 1 skipped\n"), out)
     status, out = run("count_results.py", "", results, Path(root, "missing.xml"))
     check("a missing result fails", status == 1 and "missing.xml" in out, out)
+    results.write_text(CASES.format('<testcase name="unit/gone" status="notrun">'
+                                    '<skipped message="Unable to find executable"/></testcase>'),
+                       encoding="utf-8")
+    status, out = run("count_results.py", "", results)
+    check("a test that was not built fails", status == 1 and "failed: unit/gone" in out, out)
     results.write_text(CASES.format('<testcase name="unit/bad" status="fail"><failure/></testcase>'),
                        encoding="utf-8")
     status, out = run("count_results.py", "", results)

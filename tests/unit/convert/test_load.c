@@ -120,6 +120,19 @@ static void a_child_starts_with_the_mappings_of_its_parent(void **state)
     profile_free(profile);
 }
 
+static void a_parent_that_was_not_recorded_is_no_process(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    forked(&story, 9, 10, 10, 1000);
+    comm(&story, 10, 10, 1001, "app", true);
+    SAMPLED(&story, 10, 10, 2000, 0x10);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->process_count, 1);
+    assert_int_equal(process_of(profile, 0)->parent_pid, 9);
+    profile_free(profile);
+}
+
 static void a_pid_that_is_used_again_is_another_process(void **state)
 {
     (void)state;
@@ -368,6 +381,7 @@ int main(void)
         cmocka_unit_test(a_later_mapping_replaces_the_older_from_its_time_on),
         cmocka_unit_test(an_exec_forgets_what_was_mapped),
         cmocka_unit_test(a_child_starts_with_the_mappings_of_its_parent),
+        cmocka_unit_test(a_parent_that_was_not_recorded_is_no_process),
         cmocka_unit_test(a_pid_that_is_used_again_is_another_process),
         cmocka_unit_test(a_renamed_thread_keeps_its_process_name),
         cmocka_unit_test(records_count_by_their_time_and_not_by_their_place),

@@ -87,8 +87,7 @@ static void compare_frame(const struct symbol_frame *ours, const char *name, con
             differences->clone++;
         else if (is_same_structor(ours->system_name, name))
             differences->structor++;
-        else if (strstr(ours->system_name, "_Z") && name[0] != '_' &&
-                 strstr(ours->name, name[0] == '~' ? name + 1 : name))
+        else if (strncmp(name, "_Z", 2) != 0 && strstr(ours->name, name))
             differences->internal++;
         else
             *is_equal = false;

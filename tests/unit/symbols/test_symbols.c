@@ -98,6 +98,30 @@ static void functions_with_internal_linkage_get_their_whole_name(void **state)
     symbols_close(symbols);
 }
 
+/* Inlined everywhere, it has no symbol either: the name is put together from what it lies in. */
+static void inlined_lambdas_say_whose_they_are(void **state)
+{
+    (void)state;
+    assert_int_equal(run("g++ -O2 -g $S/sym_cxx.cc -o lambdas"), 0);
+    struct symbols *symbols = open_in("lambdas", "/nonexistent");
+    static const char *const names[] = {
+        "shop::run(std::vector<int, std::allocator<int> >&)::<lambda>::operator()",
+        "shop::(anonymous namespace)::hidden", "shop::(anonymous namespace)::account::add"};
+    unsigned found = 0;
+    uint64_t start = address_of("lambdas", "main") & ~UINT64_C(0xfff);
+    for (uint64_t svma = start; svma < start + 0x2000; svma++) {
+        struct symbol_result result = resolve(symbols, svma);
+        for (size_t i = 0; i < result.frame_count; i++) {
+            assert_string_not_equal(result.frames[i].name, "operator()");
+            for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+                if (strcmp(result.frames[i].name, names[j]) == 0)
+                    found |= 1u << j;
+        }
+    }
+    assert_int_equal(found, 7);
+    symbols_close(symbols);
+}
+
 /* Makes a stripped file and its debug file; both answer as the whole file did. */
 static void expect_same_as_whole(const char *file, const char *debug_directory)
 {
@@ -350,6 +374,7 @@ int main(void)
         cmocka_unit_test(an_inline_chain_has_every_caller_with_its_line),
         cmocka_unit_test(paths_that_the_compiler_was_given_relative_are_full),
         cmocka_unit_test(functions_with_internal_linkage_get_their_whole_name),
+        cmocka_unit_test(inlined_lambdas_say_whose_they_are),
         cmocka_unit_test(the_debug_file_of_a_debuglink_is_used),
         cmocka_unit_test(a_debug_file_with_another_checksum_is_not_used),
         cmocka_unit_test(the_debug_file_of_a_build_id_is_used),

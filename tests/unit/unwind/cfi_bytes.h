@@ -20,7 +20,7 @@
 #define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
 
 /* Instructions that every CIE of gcc has. */
-#define CFA_RSP_8 0x0c, 7, 8       /* DW_CFA_def_cfa rsp, 8 */
+#define CFA_RSP_8 0x0c, 7, 8      /* DW_CFA_def_cfa rsp, 8 */
 #define RA_AT_CFA_MINUS_8 0x90, 1 /* DW_CFA_offset rip, 1 * data alignment (-8) */
 
 /* A length that is filled in by end_record(). */

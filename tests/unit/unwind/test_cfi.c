@@ -128,7 +128,8 @@ static void all_ways_to_state_the_cfa(void **state)
     assert_int_equal(rule_of(BYTES(0x12, 7, 0x7d)), SP_PLUS(24)); /* …_sf: -3 * -8 */
     assert_int_equal(rule_of(BYTES(0x13, 0x7b)), SP_PLUS(40));    /* …_offset_sf: -5 * -8 */
     assert_int_equal(rule_of(BYTES(0x2e, 0x20)), SP_PLUS(8)); /* GNU_args_size changes nothing */
-    assert_int_equal(row_kind(rule_of(BYTES(0x0c, 3, 8))), ROW_COMPLEX);  /* based on rbx */
+    assert_int_equal(rule_of(BYTES(0x0c, 3, 8)), row_rule_register(ROW_FP_SAME, 3, 1)); /* rbx */
+    assert_int_equal(row_kind(rule_of(BYTES(0x0c, 3, 0x80, 0x80, 0x20))), ROW_COMPLEX); /* far */
     assert_int_equal(row_kind(rule_of(BYTES(0x0c, 99, 8))), ROW_COMPLEX); /* on nothing we know */
     assert_int_equal(row_kind(rule_of(BYTES(0x0e, 12))), ROW_COMPLEX);    /* not a multiple of 8 */
     /* 2^20 words do not fit the row's 20 bits; one word less does. */

@@ -87,8 +87,8 @@ static void signal_frame_gives_back_the_interrupted_registers(void **state)
     put(0x7100 + 160, 0x7008);   /* rsp: lower, as for a handler on an alternate stack */
     put(0x7100 + 168, 0x402000); /* rip */
     assert_step(rule, regs, (struct unwind_regs){0x402000, 0x7008, 0xf00d}, &stack);
-    put(0x7100 + 160, HI);
-    assert_refused(rule, regs, UNWIND_OFF_STACK, &stack);
+    put(0x7100 + 160, HI + 0x1000); /* the handler ran on another stack */
+    assert_step(rule, regs, (struct unwind_regs){0x402000, HI + 0x1000, 0xf00d}, &stack);
     assert_refused(rule, (struct unwind_regs){0x401000, HI - 168, 0}, UNWIND_OFF_STACK, &stack);
 }
 
@@ -101,6 +101,20 @@ static void kinds_without_a_caller_say_so(void **state)
     assert_refused(row_rule(ROW_END, 0, 0), regs, UNWIND_END, &stack);
     assert_refused(row_rule(ROW_COMPLEX, 0, 0), regs, UNWIND_COMPLEX, &stack);
     assert_refused(0xf, regs, UNWIND_NO_ROW, &stack); /* a kind that does not exist */
+}
+
+static void register_rule_takes_the_value_that_it_is_given(void **state)
+{
+    (void)state;
+    struct stack_view stack = view();
+    const uint32_t rule = row_rule_register(2, 0, 1); /* CFA = rax + 8, FP at CFA - 16 */
+    struct unwind_regs regs = {.pc = 0x401000, .sp = 0x7100, .fp = 0x7200};
+    put(0x7300, 0xf00d);
+    put(0x7308, 0x402000);
+    assert_refused(rule, regs, UNWIND_COMPLEX, &stack);
+    assert_int_equal(unwind_apply_register(rule, 0x7308, &regs, &stack), UNWIND_OK);
+    assert_true(regs.pc == 0x402000 && regs.sp == 0x7310 && regs.fp == 0xf00d);
+    assert_int_equal(unwind_apply_register(rule, 0x7000, &regs, &stack), UNWIND_OFF_STACK);
 }
 
 static void stack_pointer_has_to_grow(void **state)
@@ -193,6 +207,7 @@ int main(void)
         cmocka_unit_test(plt_entry_has_one_word_more_behind_its_push),
         cmocka_unit_test(signal_frame_gives_back_the_interrupted_registers),
         cmocka_unit_test(kinds_without_a_caller_say_so),
+        cmocka_unit_test(register_rule_takes_the_value_that_it_is_given),
         cmocka_unit_test(stack_pointer_has_to_grow),
         cmocka_unit_test(nothing_outside_the_view_is_read),
         cmocka_unit_test(frame_pointer_has_to_be_plausible),

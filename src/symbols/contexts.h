@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a DIE lies in: namespaces, classes, functions. libdw knows no parents, so a unit is walked once,
+ * and only units in which some function's name has to be put together from its surroundings.
+ */
+#pragma once
+
+#include "base/intern.h"
+
+#include <elfutils/libdw.h>
+#include <stdint.h>
+
+#define CONTEXT_NONE UINT32_MAX
+
+struct context {
+    Dwarf_Die die;
+    const unsigned char *end; /* the first DIE after its children */
+    uint32_t parent;          /* in the same unit; CONTEXT_NONE: the unit itself */
+};
+
+struct unit_contexts {
+    struct context *contexts; /* in the order of the file */
+    size_t count, capacity;
+};
+
+struct contexts {
+    struct intern *keys; /* Dwarf_CU * -> index */
+    struct unit_contexts *units;
+    size_t count, capacity;
+};
+
+int contexts_init(struct contexts *contexts);
+void contexts_free(struct contexts *contexts);
+
+/* The innermost context that a DIE lies in, itself not counted; *unit: the table it is an index of.
+ * CONTEXT_NONE: none, or out of memory. */
+uint32_t contexts_find(struct contexts *contexts, const Dwarf_Die *die,
+                       const struct unit_contexts **unit);
