@@ -197,12 +197,12 @@ static bool launcher_is_stale(void)
 static bool claim_process(void)
 {
     uint32_t pid = (uint32_t)raw_syscall(SYS_getpid);
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        uint32_t index = (pid + i) % SESSION_PROCESSES;
+    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
         struct process_slot *slot = &process.rings->processes[index];
         if (load_relaxed(&slot->state) != PROCESS_FREE ||
             !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
             continue;
+        raise_to(&process.rings->header.processes_used, index + 1);
         slot->pid = pid;
         process.index = index;
         process.slot = slot;

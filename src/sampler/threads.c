@@ -84,13 +84,12 @@ static void fill_slot(struct thread_slot *slot)
 
 struct thread_state *thread_claim(void)
 {
-    uint32_t first = process.slot->pid % SESSION_THREADS;
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        uint32_t index = (first + i) % SESSION_THREADS;
+    for (uint32_t index = 0; index < SESSION_THREADS; index++) {
         struct thread_slot *slot = &process.rings->threads[index];
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
             continue;
+        raise_to(&process.rings->header.threads_used, index + 1);
         fill_slot(slot);
         reset_state(&process.threads[index], index);
         return &process.threads[index];
