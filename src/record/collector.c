@@ -41,6 +41,7 @@ static void run_round(struct collector *collector)
     collector->round_ns = ticks_clock_advance(&collector->clock);
     session_beat(collector->session);
     uint64_t before = perfdata_bytes_written(collector->writer);
+    collector->fullest_bytes = 0;
     images_answer(collector);
     maps_take(collector);
     drain_all(collector);
@@ -66,6 +67,17 @@ static bool is_idle(const struct collector *collector)
            collector->round_ns - collector->last_wrote_ns > IDLE_AFTER_NS;
 }
 
+/* Half a ring is left for rounds that come late: on a busy machine they do. */
+static uint64_t next_wait_ns(const struct collector *collector, uint64_t wait_ns,
+                             uint64_t longest_ns)
+{
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 2)
+        return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)
+        return wait_ns;
+    return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+}
+
 /* Rounds come as often as the rate demands, also in short pauses: the first burst of deep stacks must fit
  * too. */
 static void *collector_thread(void *argument)
@@ -84,7 +96,7 @@ static void *collector_thread(void *argument)
         else if (may_idle && is_idle(collector) && wake_arm(collector))
             wait_ns = IDLE_ROUND_NS;
         else
-            wait_ns = wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+            wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
         sleep_until_doorbell(collector, wait_ns);
     }
     return NULL;

@@ -107,6 +107,7 @@ struct collector {
 
     uint64_t round_ns; /* time of this round */
     uint64_t last_checkpoint_ns;
+    uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
     uint64_t wrote_since_round;
     uint64_t handler_ticks[HANDLER_BUCKETS];

@@ -131,6 +131,8 @@ static void drain_ring(struct collector *collector, uint32_t index)
         thread->tail = head;
         collector->summary->lost[RECORD_LOST_OTHER]++;
     }
+    if (head - thread->tail > collector->fullest_bytes)
+        collector->fullest_bytes = head - thread->tail;
     while (thread->tail != head) {
         struct record_header header;
         if (!copy_record(collector, thread, data, head, &header)) {

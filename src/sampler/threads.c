@@ -52,6 +52,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->ring = (struct ring){&process.rings->controls[index], process.rings->data[index]};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
+    thread->usual_cost_ticks = 0;
     thread->merged_ns = 0;
     thread->user_ns = 0;
     thread->unseen_ns = 0;
