@@ -205,6 +205,7 @@ void image_end(struct collector *collector, struct image *image, uint64_t end_ns
     collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
     settle_end(collector, image, end_ns);
     arm_close(&image->armed);
+    wake_forget(image);
     if (image->pid_fd >= 0)
         close(image->pid_fd);
     image->pid_fd = -1;

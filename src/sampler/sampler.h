@@ -94,6 +94,8 @@ static inline bool process_is_followed(void)
 /* start.c */
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
+/* Wakes the launcher. Not async-signal-safe. */
+void ring_doorbell(void);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

@@ -247,6 +247,12 @@ static bool launcher_is_running(void)
     return state == 'R' || state == 'S' || state == 'D';
 }
 
+void ring_doorbell(void)
+{
+    add_release(&process.rings->header.doorbell, 1);
+    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+}
+
 /*
  * Waits until the launcher has answered; takes the request back when that lasts too long. A launcher that
  * runs is waited for: on a machine with three times as many busy threads as processors, one start in
@@ -258,8 +264,7 @@ static enum engine ask_launcher(void)
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
-    add_release(&process.rings->header.doorbell, 1);
-    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+    ring_doorbell();
     for (;;) {
         uint32_t now = load_acquire(state);
         if (now == PROCESS_ANSWERED)

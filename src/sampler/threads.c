@@ -110,7 +110,10 @@ void thread_bind(struct thread_state *thread)
     thread->slot->tid = (uint32_t)raw_syscall(SYS_gettid);
     thread->slot->start_ticks = arch_ticks();
     store_release(&thread->slot->state, THREAD_ACTIVE); /* publishes tid and start */
-    add_release(&process.rings->header.threads_started, 1);
+    uint32_t started = add_release(&process.rings->header.threads_started, 1);
+    /* Slots of ended threads come back when the launcher looks; when it sleeps, they run out. */
+    if (started % (SESSION_THREADS / 4) == SESSION_THREADS / 4 - 1)
+        ring_doorbell();
     thread_self = thread;
     signal_fence();
 }
