@@ -60,7 +60,7 @@ struct thread_state {
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     uint32_t exit_rounds;
-    bool hides_block; /* the program blocks the sampler's signal here, the kernel does not */
+    bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
     uint64_t usual_mask; /* as the program set it, without what handlers add */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
