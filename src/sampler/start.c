@@ -337,6 +337,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
             return;
         }
     }
+    masks_hide(thread_self);
     thread_start_timer(thread_self);
 }
 
@@ -364,6 +365,8 @@ void process_join_after_fork(void)
     uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
     if (forker)
         process.main_stack_end_avma = forker->stack_end_avma;
+    if (forker)
+        masks_unhide(forker);
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;

@@ -60,6 +60,8 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->samples = 0;
     thread->timer = -1;
     thread->exit_rounds = 0;
+    thread->hides_block = false;
+    thread->usual_mask = 0;
     thread->stack_bytes = 0;
     thread->stack_given_avma = 0;
     /* Its tags are generations of a map that another process may have had. */
@@ -162,6 +164,7 @@ static void *thread_main(void *argument)
     if (has_end_key)
         pthread_setspecific(end_key, thread);
     thread_bind(thread);
+    masks_hide(thread);
     thread_start_timer(thread);
     return thread->start(thread->argument);
 }
@@ -196,7 +199,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
     state->start = start;
     state->argument = argument;
     note_stack(state, attributes);
+    /* A block is real while the new thread inherits it. */
+    struct thread_state *self = thread_self;
+    bool hides_block = self && self->hides_block;
+    if (hides_block)
+        masks_unhide(self);
     int err = real_pthread_create(thread, attributes, thread_main, state);
+    if (hides_block)
+        masks_hide(self);
     if (err)
         thread_unclaim(state);
     return err;
@@ -242,6 +252,7 @@ static void thread_end(void *argument)
         pthread_setspecific(end_key, thread);
         return;
     }
+    masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
     if (thread->timer >= 0)
