@@ -367,6 +367,7 @@ void process_join_after_fork(void)
     uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
     if (forker)
         process.main_stack_end_avma = forker->stack_end_avma;
+    main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;
