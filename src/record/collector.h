@@ -119,6 +119,9 @@ void collector_stop(struct collector *collector);
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns);
 void collector_free(struct collector *collector);
 
+/* When something in a ring says that it happened: not before the recording and not after now. */
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
+
 /* images.c */
 void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
@@ -138,7 +141,10 @@ const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
 
 /* drain.c */
 void drain_all(struct collector *collector);
-void drain_thread(struct collector *collector, uint32_t index);
+/* All threads of one image, also those that nobody has seen yet. */
+void drain_image(struct collector *collector, const struct image *image);
+/* Gives back the slots that a dead process claimed and never used. */
+void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid);
 
 /* stacks.c */
 struct decoded {

@@ -329,6 +329,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     else
         store_release(&process.slot->state, PROCESS_WITHDRAWN);
     if (engine == ENGINE_NONE) {
+        swap_acq_rel(&process.slot->state, PROCESS_ANSWERED, PROCESS_DISMISSED);
         give_up();
         return;
     }

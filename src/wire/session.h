@@ -106,7 +106,7 @@ enum process_state {
     PROCESS_TAKEN = 3,     /* the launcher is looking */
     PROCESS_ANSWERED = 4,  /* see the verdict */
     PROCESS_WITHDRAWN = 5, /* the launcher was too slow: runs on unsampled */
-    PROCESS_FORKED = 6,    /* runs on without exec: only announced, not followed */
+    PROCESS_DISMISSED = 6, /* has read that it is not followed */
 };
 
 struct process_slot {
