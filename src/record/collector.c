@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -132,6 +133,17 @@ out:
     return 0;
 }
 
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks)
+{
+    uint64_t time_ns = ticks_to_ns(&collector->clock, ticks);
+    if (time_ns < collector->clock.first.ns)
+        return collector->clock.first.ns;
+    if (time_ns <= collector->round_ns)
+        return time_ns;
+    uint64_t now_ns = monotonic_ns();
+    return time_ns < now_ns ? time_ns : now_ns;
+}
+
 void collector_set_root(struct collector *collector, pid_t pid)
 {
     store_relaxed(&collector->root_pid, pid);
@@ -152,6 +164,15 @@ static void finish_maps(struct collector *collector)
     }
 }
 
+/* Processes of which nothing is known but that they started. */
+static void tell_unseen(struct collector *collector, uint32_t count, const char *reason)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "%u processes", count);
+    if (count)
+        images_add_not_followed(collector, 0, name, reason);
+}
+
 void collector_stop(struct collector *collector)
 {
     store_release(&collector->stop, 1);
@@ -169,9 +190,12 @@ void collector_stop(struct collector *collector)
             continue;
         images_add_not_followed(collector, image->pid, image->name,
                                 "still running when the command ended");
-        image_end(collector, image, collector->round_ns);
+        image_settle_and_end(collector, image);
     }
     misses_finish(collector, true);
+    const struct rings_header *header = &collector->session->rings->header;
+    tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
+    tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
 }
 
 /* Time below a bucket's upper bound, for the share of samples that is asked for. */

@@ -109,6 +109,7 @@ static int open_session(struct recording *recording, struct error *error)
         err = session_open(&recording->session, &config, error);
     if (err == 0)
         err = session_environment(&recording->session, sampler, &recording->environment);
+    launch_raise_files(&recording->launch); /* after the session's descriptors have their numbers */
     return err;
 }
 
