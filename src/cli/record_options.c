@@ -9,7 +9,17 @@
 #define NOT_YET "rec starts the program that it records: rec -- COMMAND"
 #define SELF_CHECK_DEFAULT 100
 
-enum { HELP = 1, VERSION, ENGINE, NO_CMDLINE, EMBED_SOURCE, DEBUG_DIR, SELF_CHECK, CALL_GRAPH };
+enum {
+    HELP = 1,
+    VERSION,
+    ENGINE,
+    NO_CMDLINE,
+    EMBED_SOURCE,
+    DEBUG_DIR,
+    SELF_CHECK,
+    WITHHOLD_TABLES,
+    CALL_GRAPH
+};
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -26,6 +36,7 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
+    {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
     {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
@@ -108,6 +119,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return parse_engine(request, value, error);
     case SELF_CHECK:
         return parse_self_check(request, value, error);
+    case WITHHOLD_TABLES:
+        request->options.withhold_tables = true;
+        return 0;
     case DEBUG_DIR:
         request->debug_directory = value;
         return 0;

@@ -15,6 +15,11 @@
 #define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MIN_NS 1000000
 #define ROUND_MAX_NS 100000000
+/* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
+ * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
+#define IDLE_AFTER_NS 200000000
+#define IDLE_ROUND_NS 900000000
+#define IDLE_NEEDS_NS 20000000
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
 
@@ -35,12 +40,16 @@ static void run_round(struct collector *collector)
 {
     collector->round_ns = ticks_clock_advance(&collector->clock);
     session_beat(collector->session);
+    uint64_t before = perfdata_bytes_written(collector->writer);
+    collector->fullest_bytes = 0;
     images_answer(collector);
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);
     images_check(collector);
     images_find_ended(collector);
+    if (perfdata_bytes_written(collector->writer) != before)
+        collector->last_wrote_ns = collector->round_ns;
     end_round(collector);
 }
 
@@ -52,22 +61,42 @@ static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
     syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
 }
 
-/* Rounds come as often as the rate demands, also while nothing runs: the first burst of deep stacks after
- * a pause must fit too, and a round that finds nothing costs 20 us. */
+static bool is_idle(const struct collector *collector)
+{
+    return collector->miss_count == 0 &&
+           collector->round_ns - collector->last_wrote_ns > IDLE_AFTER_NS;
+}
+
+/* Half a ring is left for rounds that come late: on a busy machine they do. */
+static uint64_t next_wait_ns(const struct collector *collector, uint64_t wait_ns,
+                             uint64_t longest_ns)
+{
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 2)
+        return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)
+        return wait_ns;
+    return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+}
+
+/* Rounds come as often as the rate demands, also in short pauses: the first burst of deep stacks must fit
+ * too. */
 static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
     uint64_t longest_ns = PERIODS_PER_ROUND * collector->period_ns;
     if (longest_ns > ROUND_MAX_NS)
         longest_ns = ROUND_MAX_NS;
+    bool may_idle = longest_ns >= IDLE_NEEDS_NS && wake_prepare(collector);
     uint64_t wait_ns = ROUND_MIN_NS;
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
         run_round(collector);
         if (collector->doorbell != doorbell || collector->miss_count > 0)
             wait_ns = ROUND_MIN_NS; /* something starts, and copies fill rings quickly */
+        else if (may_idle && is_idle(collector) && wake_arm(collector))
+            wait_ns = IDLE_ROUND_NS;
         else
-            wait_ns = wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+            wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
         sleep_until_doorbell(collector, wait_ns);
     }
     return NULL;
@@ -183,6 +212,7 @@ void collector_free(struct collector *collector)
         return;
     for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
         image_map_free(collector->images[i].map);
+        proc_maps_free(&collector->images[i].first_mappings);
         arm_close(&collector->images[i].armed);
         if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
             close(collector->images[i].pid_fd);

@@ -8,6 +8,7 @@
  *                                    drain every ring       drain.c ──▶ stacks.c ──▶ perfdata writer
  *                                    finish misses          misses.c ─────▲
  *                                    settle ended processes settle.c ─────┘
+ *     nothing runs ─────▶ wake.c
  *
  * Vocabulary: an image is one program in one process; exec makes a new image of the same pid. An image has
  * a process slot in shared memory for as long as it lives. Everything read from `rings` was written by
@@ -29,6 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct image {
     bool in_use;
@@ -44,11 +46,14 @@ struct image {
     uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;    /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
+    struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;  /* NULL until the first one */
     uint32_t map_requests;  /* not answered yet */
     uint64_t map_wanted_ns; /* of the newest request */
     uint64_t map_pause_ns;  /* before the next one: grows while maps bring nothing new */
     uint64_t checked_ns;    /* when tracer and names were last looked at */
+    timer_t wake_timer;
+    bool has_wake_timer;
 };
 
 struct thread_view {
@@ -102,6 +107,8 @@ struct collector {
 
     uint64_t round_ns; /* time of this round */
     uint64_t last_checkpoint_ns;
+    uint64_t fullest_bytes; /* what the fullest ring of this round held */
+    uint64_t last_wrote_ns; /* a round that brought something */
     uint64_t wrote_since_round;
     uint64_t handler_ticks[HANDLER_BUCKETS];
     uint64_t handler_max_ticks;
@@ -127,6 +134,8 @@ void images_find_ended(struct collector *collector);
 void images_start_silent(struct collector *collector, pid_t pid, const char *program);
 void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
 void image_want_map(struct collector *collector, struct image *image);
+/* The first map of a process that proved worth it: it ran for a while, or has a sample. */
+void image_want_first_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason);
@@ -168,6 +177,12 @@ void misses_finish(struct collector *collector, bool force);
 /* Unwinds a RECORD_CHECK again and compares. */
 void miss_check(struct collector *collector, const struct image *image, const uint8_t *record,
                 size_t bytes);
+
+/* wake.c; for the collector thread only */
+bool wake_prepare(struct collector *collector);
+/* From now on a process that uses CPU time wakes the collector. False: not all of them do. */
+bool wake_arm(struct collector *collector);
+void wake_forget(struct image *image);
 
 /* settle.c */
 void settle_start(struct collector *collector, struct image *image, const struct image *before);

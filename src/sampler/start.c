@@ -197,12 +197,12 @@ static bool launcher_is_stale(void)
 static bool claim_process(void)
 {
     uint32_t pid = (uint32_t)raw_syscall(SYS_getpid);
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        uint32_t index = (pid + i) % SESSION_PROCESSES;
+    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
         struct process_slot *slot = &process.rings->processes[index];
         if (load_relaxed(&slot->state) != PROCESS_FREE ||
             !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
             continue;
+        raise_to(&process.rings->header.processes_used, index + 1);
         slot->pid = pid;
         process.index = index;
         process.slot = slot;
@@ -247,6 +247,12 @@ static bool launcher_is_running(void)
     return state == 'R' || state == 'S' || state == 'D';
 }
 
+void ring_doorbell(void)
+{
+    add_release(&process.rings->header.doorbell, 1);
+    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+}
+
 /*
  * Waits until the launcher has answered; takes the request back when that lasts too long. A launcher that
  * runs is waited for: on a machine with three times as many busy threads as processors, one start in
@@ -258,8 +264,7 @@ static enum engine ask_launcher(void)
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
-    add_release(&process.rings->header.doorbell, 1);
-    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+    ring_doorbell();
     for (;;) {
         uint32_t now = load_acquire(state);
         if (now == PROCESS_ANSWERED)
@@ -332,6 +337,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
             return;
         }
     }
+    masks_hide(thread_self);
     thread_start_timer(thread_self);
 }
 
@@ -359,6 +365,8 @@ void process_join_after_fork(void)
     uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
     if (forker)
         process.main_stack_end_avma = forker->stack_end_avma;
+    if (forker)
+        masks_unhide(forker);
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rec.data is small, private, and opens in perf with the same samples and weights."""
+import os
+import re
+import subprocess
+
+import rec
+
+
+class CaptureFile(rec.Case):
+    def perf(self, *arguments):
+        try:
+            done = subprocess.run(["perf", *arguments], capture_output=True, text=True, timeout=60)
+        except OSError:
+            self.skipTest("there is no perf on this machine")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_a_sample_takes_64_bytes_and_8_for_each_frame(self):
+        for depth in (5, 100):
+            short = self.recorded(rec.target("depth"), depth, "300", rec_options=["-F", "4999"])
+            long = self.recorded(rec.target("depth"), depth, "1300", rec_options=["-F", "4999"])
+            samples = long.count("samples") - short.count("samples")
+            bytes_ = os.path.getsize(long.path()) - os.path.getsize(short.path())
+            self.assertGreater(samples, 3000)
+            frames = depth + 5  # _start, two of libc, main, leaf
+            # One byte for what is not a sample: rounds of the drain, names.
+            self.assertLessEqual(bytes_ / samples, 64 + 8 * frames + 1)
+
+    def test_perf_reads_the_same_weights(self):
+        self.perf("--version")
+        run = self.recorded(rec.target("shares"), "1000")
+        periods = [int(line) for line in
+                   self.perf("script", "-i", run.path(), "-F", "period", "-G").split() if line.isdigit()]
+        self.assertEqual(len(periods), run.info["samples"])
+        self.assertEqual(sum(periods), run.count("cpu_seen_ns"))
+
+    def test_perf_report_names_functions_and_shares(self):
+        self.perf("--version")
+        run = self.recorded(rec.target("shares"), "1500")
+        report = self.perf("report", "-i", run.path(), "--stdio", "--no-children", "-g", "none",
+                           "-F", "overhead,sym")
+        found = re.search(r"([0-9.]+)%.*\bhot_70\b", report)
+        self.assertTrue(found, report)
+        self.assert_within(float(found.group(1)), 70, 4)
+
+    def test_every_process_has_its_comm_in_perf_script(self):
+        self.perf("--version")
+        run = self.recorded("sh", "-c", f"{rec.target('short_run')} 100; {rec.target('shares')} 100")
+        script = self.perf("script", "-i", run.path(), "-F", "comm,ip,sym")
+        self.assertIn("short_run", script)
+        self.assertIn("hot_70", script)
+
+    def test_the_capture_is_private_and_the_rest_follows_the_umask(self):
+        run = self.recorded("true", preexec_fn=lambda: os.umask(0o027))
+        self.assertEqual(os.stat(run.path()).st_mode & 0o777, 0o600)
+        self.assertEqual(os.stat(run.path("rec.folded")).st_mode & 0o777, 0o640)
+
+    def test_the_environment_never_reaches_the_disk(self):
+        secret = "quite-secret-value"
+        run = self.recorded(rec.target("shares"), "300", env=dict(os.environ, SECRET=secret),
+                            rec_options=["--withhold-tables"])
+        for name in os.listdir(run.directory):
+            with open(run.path(name), "rb") as file:
+                self.assertNotIn(secret.encode(), file.read(), name)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a program suffers when rec is stopped or killed, or when its own stacks are very deep: hardly
+anything. What was recorded until then can be read."""
+import os
+import signal
+import subprocess
+import time
+
+import rec
+
+
+class Trouble(rec.Case):
+    def start(self, *command, rec_options=()):
+        process = subprocess.Popen([rec.REC, "-q", *rec_options, "--", *command], cwd=self.directory,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_recursion_100_000_deep_takes_at_most_three_times_as_long(self):
+        command = (rec.target("deep_recursion"), "100000", "150")
+        bare_s = min(self.timed(self.bare, *command) for _ in range(2))
+        self.assertGreater(bare_s, 0.2, "too short to tell")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(*command, rec_options=["-q", "-F", "9999", f"--engine={engine}"])
+                # What the program took, without what rec does after its end.
+                self.assertLess(run.count("wall_ns") / 1e9, 3 * bare_s + 0.2, run.summary)
+                self.assertGreater(run.share_of("go_down"), 80)
+
+    @staticmethod
+    def timed(function, *arguments):
+        start = time.monotonic()
+        function(*arguments)
+        return time.monotonic() - start
+
+    def test_starts_under_a_stopped_rec_are_delayed_by_milliseconds(self):
+        count = 40
+        script = (f"echo ready; read line; a=$(date +%s%N); for i in $(seq {count}); do /bin/true; done; "
+                  "b=$(date +%s%N); echo $(( (b - a) / 1000 ))")
+        process = subprocess.Popen([rec.REC, "-q", "--", "bash", "-c", script], cwd=self.directory,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        process.send_signal(signal.SIGSTOP)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        per_start_ms = int(process.stdout.readline()) / count / 1000
+        process.send_signal(signal.SIGCONT)
+        process.stdin.close()
+        self.assertEqual(process.wait(30), 0)
+        process.stdout.close()
+        # Two waits each, at most: after the fork and after the exec.
+        self.assertLess(per_start_ms, 20)
+
+    def test_a_program_outlives_a_killed_rec(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                self.outlive(engine)
+
+    def outlive(self, engine):
+        script = (f"{rec.target('shares')} 1500 >/dev/null; echo survived; exit 7")
+        runner = ("import subprocess, sys, os\n"
+                  "child = os.fork()\n"
+                  "if child == 0:\n"
+                  f"    os.execv('{rec.REC}', ['rec', '-q', '--engine={engine}', '-o', 'rec.data', '--', "
+                  f"'sh', '-c', '{script.replace(chr(39), '')}'])\n"
+                  "print(child, flush=True)\n"
+                  "os.waitpid(child, 0)\n")
+        directory = self.new_directory()
+        process = subprocess.Popen(["/usr/bin/python3", "-c", runner], cwd=directory,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        launcher = int(process.stdout.readline())
+        time.sleep(0.8)
+        os.kill(launcher, signal.SIGKILL)
+        self.assertEqual(process.stdout.read(), "survived\n")
+        process.wait(30)
+        process.stdout.close()
+        run = rec.Run(subprocess.CompletedProcess((), 0, b"", b""), directory, 0)
+        self.assertGreater(run.info["samples"], 50)
+        self.assertLess(run.info["cpu_ns"], 1.2e9)
+        script = subprocess.run(["perf", "script", "-i", run.path()], capture_output=True, text=True,
+                                timeout=60, check=False) if self.has_perf() else None
+        if script:
+            self.assertEqual(script.returncode, 0, script.stderr)
+            self.assertIn("hot_70", script.stdout)
+
+    @staticmethod
+    def has_perf():
+        return subprocess.run(["sh", "-c", "perf --version"], capture_output=True).returncode == 0
+
+
+if __name__ == "__main__":
+    rec.main()

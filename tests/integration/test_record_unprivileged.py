@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Users without any permission, and processes in containers that refuse perf events, get complete
+profiles with the right weights, and are told in one line what limits the rate and what would lift it."""
+import errno
+import os
+import pwd
+import shutil
+
+import rec
+
+
+class Refused(rec.Case):
+    def check(self, run):
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        self.assertEqual(run.summary["engine"], "timer")
+        self.assertIn("engine_reason", run.summary)
+        lines = [line for line in run.stderr.decode().splitlines() if "instead of" in line]
+        self.assertEqual(len(lines), 1, run.stderr.decode())
+        self.assertIn("perf", lines[0])
+        self.assertRegex(lines[0], "perf_event_paranoid|doctor|seccomp")
+        self.assertEqual(run.count("complete"), run.count("samples"))
+        billed, seen = run.count("cpu_billed_ns"), run.count("cpu_seen_ns")
+        self.assert_within(seen / billed, 1, 0.01, "seen / billed")
+        for name, share in (("hot_70", 70), ("hot_20", 20), ("hot_10", 10)):
+            self.assert_within(run.share_of(name), share, 9, name)
+
+    def test_a_seccomp_filter_that_refuses_perf_events(self):
+        for number in (errno.EPERM, errno.EACCES, errno.ENOSYS):
+            with self.subTest(errno=errno.errorcode[number]):
+                directory = self.new_directory()
+                run = self.run_in(directory, [rec.target("no_perf"), number, rec.REC, "-F", "4999", "--",
+                                              rec.target("shares"), "1500"])
+                self.check(run)
+
+    def test_perf_trap_is_refused_loudly_when_it_cannot_be_had(self):
+        directory = self.new_directory()
+        run = self.run_in(directory, [rec.target("no_perf"), errno.EPERM, rec.REC, "--engine=perf-trap",
+                                      "--", "touch", "started"])
+        self.assertEqual(run.status, 125)
+        self.assertIn(b"perf-trap", run.stderr)
+        self.assertEqual(os.listdir(directory), [])
+
+
+class Nobody(rec.Case):
+    def as_nobody(self, *command):
+        """In a directory of nobody's own, with a copy of rec that nobody can reach."""
+        if os.getuid() != 0:
+            self.skipTest("only root can become another user")
+        if not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv on this machine")
+        nobody = pwd.getpwnam("nobody")
+        os.chmod(self.directory, 0o755)
+        programs = os.path.join(self.directory, "programs")
+        os.makedirs(programs, exist_ok=True)
+        build = os.path.dirname(rec.REC)
+        for path in (rec.REC, os.path.join(build, "librec-sampler.so"), rec.target("shares"),
+                     rec.target("no_perf")):
+            shutil.copy(path, programs)
+        directory = self.new_directory()
+        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
+        words = [word.replace("@", programs + "/") for word in command]
+        return self.run_in(directory, ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}",
+                                       "--clear-groups", *words])
+
+    def test_nobody_gets_a_complete_profile(self):
+        run = self.as_nobody("@rec", "-F", "999", "--", "@shares", "1500")
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        self.assertIn(run.summary["engine"], rec.ENGINES)
+        self.assertEqual(run.count("complete"), run.count("samples"))
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.01)
+        self.assert_within(run.share_of("hot_70"), 70, 9)
+        self.assertEqual(os.stat(run.path()).st_uid, pwd.getpwnam("nobody").pw_uid)
+
+    def test_nobody_without_perf_events_does_too(self):
+        run = self.as_nobody("@no_perf", str(errno.EPERM), "@rec", "-F", "999", "--", "@shares", "1500")
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        self.assertEqual(run.summary["engine"], "timer")
+        self.assertEqual(run.count("complete"), run.count("samples"))
+        self.assert_within(run.share_of("hot_70"), 70, 9)
+
+
+if __name__ == "__main__":
+    rec.main()
