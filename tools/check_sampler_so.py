@@ -33,6 +33,7 @@ IMPORTS = {
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
     "sigemptyset": "fills in what sigaction() answers",
     "sigfillset": "the mask of our handler",
+    "__errno_location": "sigprocmask() tells its errors there",
     "memcpy": "what clang makes of a large struct's initial value",
     "__register_atfork": "a forked child joins by itself",
     "__cxa_finalize": "start files",

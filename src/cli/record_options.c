@@ -9,7 +9,17 @@
 #define NOT_YET "rec starts the program that it records: rec -- COMMAND"
 #define SELF_CHECK_DEFAULT 100
 
-enum { HELP = 1, VERSION, ENGINE, NO_CMDLINE, EMBED_SOURCE, DEBUG_DIR, SELF_CHECK, WITHHOLD_TABLES, CALL_GRAPH };
+enum {
+    HELP = 1,
+    VERSION,
+    ENGINE,
+    NO_CMDLINE,
+    EMBED_SOURCE,
+    DEBUG_DIR,
+    SELF_CHECK,
+    WITHHOLD_TABLES,
+    CALL_GRAPH
+};
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},

@@ -17,8 +17,8 @@
 #define ROUND_MAX_NS 100000000
 /* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
  * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
-#define IDLE_AFTER_NS 500000000
-#define IDLE_ROUND_NS 500000000
+#define IDLE_AFTER_NS 200000000
+#define IDLE_ROUND_NS 900000000
 #define IDLE_NEEDS_NS 20000000
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
@@ -212,6 +212,7 @@ void collector_free(struct collector *collector)
         return;
     for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
         image_map_free(collector->images[i].map);
+        proc_maps_free(&collector->images[i].first_mappings);
         arm_close(&collector->images[i].armed);
         if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
             close(collector->images[i].pid_fd);

@@ -46,6 +46,7 @@ struct image {
     uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;    /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
+    struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;  /* NULL until the first one */
     uint32_t map_requests;  /* not answered yet */
     uint64_t map_wanted_ns; /* of the newest request */
@@ -133,6 +134,8 @@ void images_find_ended(struct collector *collector);
 void images_start_silent(struct collector *collector, pid_t pid, const char *program);
 void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
 void image_want_map(struct collector *collector, struct image *image);
+/* The first map of a process that proved worth it: it ran for a while, or has a sample. */
+void image_want_first_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason);

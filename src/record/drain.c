@@ -60,6 +60,8 @@ static void take_sample(struct collector *collector, const struct thread_view *t
                         const struct record_header *header, uint64_t time_ns)
 {
     struct image *image = thread->image;
+    if (!image->map)
+        image_want_first_map(collector, image);
     bool needs_first_map = !image->map && image->map_requests > 0;
     if (header->kind == RECORD_COPY || needs_first_map)
         miss_add(collector, image, thread->tid, time_ns, collector->scratch, header->bytes);
@@ -244,7 +246,8 @@ static void find_threads(struct collector *collector)
     if (started == collector->threads_started)
         return;
     bool is_complete = true;
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
+    uint32_t used = load_acquire(&rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
         const struct thread_slot *slot = &rings->threads[i];
         uint32_t state = load_acquire(&slot->state);
         if (collector->threads[i].in_use || (state != THREAD_ACTIVE && state != THREAD_ENDED))

@@ -18,6 +18,8 @@
 
 /* Tracer and file mappings are looked at this often while a process runs. */
 #define CHECK_INTERVAL_NS 1000000000
+/* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
+#define WORTH_TABLES_NS 1000000
 
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
@@ -172,14 +174,14 @@ void image_want_map(struct collector *collector, struct image *image)
                      0);
 }
 
-/* Read while the process waits for its answer: it may be gone before anybody else could. */
-static void want_first_map(struct collector *collector, struct image *image,
-                           struct proc_maps *mappings)
+void image_want_first_map(struct collector *collector, struct image *image)
 {
+    if (image->first_mappings.count == 0)
+        return;
     image->map_requests++;
     image->map_wanted_ns = image->start_ns;
     compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images),
-                     mappings, image->start_ns);
+                     &image->first_mappings, image->start_ns);
 }
 
 static void drain_image(struct collector *collector, const struct image *image)
@@ -234,7 +236,6 @@ static void answer(struct collector *collector, uint32_t index)
     if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
         return;
     struct process_slot request = *slot;
-    struct proc_maps mappings = {0};
     request.executable[sizeof(request.executable) - 1] = '\0';
     struct image *before = image_of_pid(collector, (pid_t)request.pid);
     if (before)
@@ -242,8 +243,9 @@ static void answer(struct collector *collector, uint32_t index)
     fill_image(collector, image, &request);
     const char *reason = refusal(&request, image->pid);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
+    /* Read while the process waits for its answer: it may be gone before anybody else could. */
     if (!reason)
-        proc_maps_read(&mappings, image->pid);
+        proc_maps_read(&image->first_mappings, image->pid);
     if (!reply(collector, index, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
@@ -255,9 +257,6 @@ static void answer(struct collector *collector, uint32_t index)
     collector->summary->processes++;
     if (reason)
         images_add_not_followed(collector, image->pid, image->name, reason);
-    else
-        want_first_map(collector, image, &mappings);
-    proc_maps_free(&mappings);
 }
 
 static void take_withdrawn(struct collector *collector, uint32_t index)
@@ -277,7 +276,8 @@ void images_answer(struct collector *collector)
     if (doorbell == collector->doorbell)
         return;
     collector->doorbell = doorbell;
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
+    uint32_t used = load_acquire(&rings->header.processes_used);
+    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
         uint32_t state = load_acquire(&rings->processes[i].state);
         /* A slot whose last owner's map is still being made waits for the next round. */
         if (collector->images[i].in_use)
@@ -295,6 +295,7 @@ static void release(struct collector *collector, size_t live_index)
     collector->live[live_index] = collector->live[--collector->live_count];
     struct image *image = &collector->images[index];
     image_map_free(image->map);
+    proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
 }
@@ -343,6 +344,8 @@ static void check(struct collector *collector, struct image *image)
     bool ran = cpu_ns > image->last_cpu_ns;
     if (ran)
         image->last_cpu_ns = cpu_ns;
+    if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)
+        image_want_first_map(collector, image);
     if (collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;

@@ -26,11 +26,11 @@ static bool is_timer(const siginfo_t *info)
 }
 
 /* The program is already dying of something: its crash handler runs on whatever stack is left. */
-static bool is_crashing(const ucontext_t *context)
+static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
 {
     uint64_t mask = *(const uint64_t *)(const void *)&context->uc_sigmask;
     uint64_t crash = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1);
-    return (mask & crash) != 0;
+    return (mask & crash & ~thread->usual_mask) != 0;
 }
 
 /*
@@ -110,7 +110,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
         thread->slot->merged++;
         return;
     }
-    if (is_crashing(context)) {
+    if (is_crashing(thread, context)) {
         thread->slot->lost_crashing++;
         thread->slot->lost_weight_ns += weight_ns;
         return;

@@ -8,7 +8,7 @@
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
- *                    modules.c  dlclose
+ *                    masks.c  pthread_sigmask, sigprocmask;  modules.c  dlclose
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -60,6 +60,8 @@ struct thread_state {
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     uint32_t exit_rounds;
+    bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
+    uint64_t usual_mask; /* as the program set it, without what handlers add */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 
@@ -115,6 +117,15 @@ bool signals_install(int signal);
 void signals_uninstall(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
+
+/* masks.c */
+/* From now on the kernel does not block the sampler's signal in the calling thread, but the program reads
+ * that it is blocked, if it was; and back. Not async-signal-safe. */
+void masks_hide(struct thread_state *thread);
+void masks_unhide(struct thread_state *thread);
+/* A signal of the program's own in a thread that it believes to block it: blocks it there and sends it on;
+ * false: not blocked. Async-signal-safe (makes system calls, as it must). */
+bool masks_defer(int signal, siginfo_t *info, void *context);
 
 /* handler.c */
 /* The handler of the sampler's signal. Async-signal-safe. */

@@ -122,10 +122,11 @@ void signals_uninstall(void)
         real_sigaction()(signal, &before, NULL);
 }
 
-/* int3 and friends cannot be ignored or blocked: the kernel kills. */
-static bool is_forced(const siginfo_t *info)
+/* int3 and friends cannot be ignored or blocked: the kernel kills. (A SIGPROF from the kernel is only an
+ * interval timer's.) */
+static bool is_forced(int signal, const siginfo_t *info)
 {
-    return info->si_code > 0 && info->si_code != SI_USER;
+    return signal == SIGTRAP && info->si_code > 0 && info->si_code != SI_USER;
 }
 
 /* Death by the default action, with the program's registers, its signal information and its core. */
@@ -164,8 +165,11 @@ void signals_deliver(int signal, siginfo_t *info, void *context)
 {
     if (process.slot)
         add_relaxed(&process.slot->foreign_signals, 1);
+    bool forced = is_forced(signal, info);
+    if (!forced && masks_defer(signal, info, context))
+        return;
     struct action action = read_action();
-    if (action.handler.value == (uintptr_t)SIG_IGN && !is_forced(info))
+    if (action.handler.value == (uintptr_t)SIG_IGN && !forced)
         return;
     if (action.handler.value == (uintptr_t)SIG_IGN || action.handler.value == (uintptr_t)SIG_DFL) {
         deliver_default(signal, info);

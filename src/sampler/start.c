@@ -197,12 +197,12 @@ static bool launcher_is_stale(void)
 static bool claim_process(void)
 {
     uint32_t pid = (uint32_t)raw_syscall(SYS_getpid);
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        uint32_t index = (pid + i) % SESSION_PROCESSES;
+    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
         struct process_slot *slot = &process.rings->processes[index];
         if (load_relaxed(&slot->state) != PROCESS_FREE ||
             !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
             continue;
+        raise_to(&process.rings->header.processes_used, index + 1);
         slot->pid = pid;
         process.index = index;
         process.slot = slot;
@@ -337,6 +337,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
             return;
         }
     }
+    masks_hide(thread_self);
     thread_start_timer(thread_self);
 }
 
@@ -364,6 +365,8 @@ void process_join_after_fork(void)
     uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
     if (forker)
         process.main_stack_end_avma = forker->stack_end_avma;
+    if (forker)
+        masks_unhide(forker);
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;

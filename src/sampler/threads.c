@@ -60,6 +60,8 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->samples = 0;
     thread->timer = -1;
     thread->exit_rounds = 0;
+    thread->hides_block = false;
+    thread->usual_mask = 0;
     thread->stack_bytes = 0;
     thread->stack_given_avma = 0;
     /* Its tags are generations of a map that another process may have had. */
@@ -85,13 +87,12 @@ static void fill_slot(struct thread_slot *slot)
 
 struct thread_state *thread_claim(void)
 {
-    uint32_t first = process.slot->pid % SESSION_THREADS;
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        uint32_t index = (first + i) % SESSION_THREADS;
+    for (uint32_t index = 0; index < SESSION_THREADS; index++) {
         struct thread_slot *slot = &process.rings->threads[index];
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
             continue;
+        raise_to(&process.rings->header.threads_used, index + 1);
         fill_slot(slot);
         reset_state(&process.threads[index], index);
         return &process.threads[index];
@@ -163,6 +164,7 @@ static void *thread_main(void *argument)
     if (has_end_key)
         pthread_setspecific(end_key, thread);
     thread_bind(thread);
+    masks_hide(thread);
     thread_start_timer(thread);
     return thread->start(thread->argument);
 }
@@ -197,7 +199,14 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
     state->start = start;
     state->argument = argument;
     note_stack(state, attributes);
+    /* A block is real while the new thread inherits it. */
+    struct thread_state *self = thread_self;
+    bool hides_block = self && self->hides_block;
+    if (hides_block)
+        masks_unhide(self);
     int err = real_pthread_create(thread, attributes, thread_main, state);
+    if (hides_block)
+        masks_hide(self);
     if (err)
         thread_unclaim(state);
     return err;
@@ -243,6 +252,7 @@ static void thread_end(void *argument)
         pthread_setspecific(end_key, thread);
         return;
     }
+    masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
     if (thread->timer >= 0)

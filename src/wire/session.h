@@ -166,6 +166,8 @@ struct rings_header {
     uint64_t token;
     uint32_t lost_no_slot;    /* processes that found no process slot */
     uint32_t threads_started; /* raised by every thread that becomes active */
+    uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
+    uint32_t threads_used;
 };
 
 struct rings {

@@ -32,7 +32,8 @@ class Complete(rec.Case):
             samples = run.count("samples")
             self.assertGreater(samples, frequency / 4, "hardly any samples: the test proves nothing")
             self.assertGreaterEqual(run.complete_percent(), LEAST_COMPLETE_PERCENT, run.summary)
-            self.assertEqual(run.lost(), 0, run.summary)
+            # Before the tables are there, copies of stacks may fill a ring within a millisecond.
+            self.assertLessEqual(run.lost(), samples / 200, run.summary)
             if most_misses is not None:
                 before_tables = frequency * (run.count("tables_ready_ns") / 1e9 + 0.02)
                 self.assertLess(run.count("misses"), before_tables + samples * most_misses / 100,
@@ -76,6 +77,15 @@ class Complete(rec.Case):
                        "int main() { std::map<std::string, std::vector<int>> m; m[\"a\"]; }\n")
         subprocess.run(["g++", "-E", source, "-o", path], check=True, timeout=60)
         self.both(found[0], "-quiet", "-O1", "-fpreprocessed", path, "-o", "/dev/null")
+
+    def test_threads_that_block_every_signal_are_sampled_too(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("signals_blocked"), "500",
+                                    rec_options=["-F", "999", f"--engine={engine}"])
+                self.assert_within(run.share_of("created_with_signals_blocked"), 50, 10)
+                self.assert_within(run.share_of("blocks_signals_itself"), 50, 10)
 
     def test_openssl_with_its_hand_written_loops(self):
         openssl = self.need_program("/usr/bin/openssl")

@@ -21,8 +21,8 @@ static void note(long result)
 
 int main(int argc, char **argv)
 {
-    uint64_t end_ns = burn_clock_ns(CLOCK_MONOTONIC) +
-                      strtoull(argc > 1 ? argv[1] : "1000", NULL, 10) * 1000000;
+    uint64_t end_ns =
+        burn_clock_ns(CLOCK_MONOTONIC) + strtoull(argc > 1 ? argv[1] : "1000", NULL, 10) * 1000000;
     struct timespec pause = {.tv_nsec = 200000};
     int events = epoll_create1(0);
     sem_t semaphore;

@@ -12,15 +12,19 @@
  *     ignore               ignores it, and sends it
  *     default              sends it with its default action
  *     block                handled when it is unblocked
+ *     wait                 every thread blocks it, one waits for it
+ *     timer                an interval timer's SIGPROF, ignored at first, then counted
  *     interrupt            interrupts a sleep, which must not be restarted
  */
 #include "burn.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { TIMES = 500 };
@@ -149,6 +153,47 @@ static void block(int number)
     say_handled();
 }
 
+static void *wait_for_signals(void *number)
+{
+    sigset_t set;
+    int got;
+    sigemptyset(&set);
+    sigaddset(&set, *(int *)number);
+    for (int i = 0; i < 100; i++)
+        if (sigwait(&set, &got) == 0)
+            handled += got == *(int *)number;
+    return NULL;
+}
+
+static void wait_in_a_thread(int number)
+{
+    sigset_t all;
+    pthread_t waiter;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    pthread_create(&waiter, NULL, wait_for_signals, &number);
+    for (int i = 0; i < 100; i++) {
+        burn_until_ns(end_ns / 100 * (uint64_t)i);
+        int before = handled;
+        kill(getpid(), number);
+        while (handled == before)
+            usleep(100);
+    }
+    pthread_join(waiter, NULL);
+    say_handled();
+}
+
+static void use_interval_timer(void)
+{
+    struct itimerval often = {.it_interval = {.tv_usec = 4000}, .it_value = {.tv_usec = 4000}};
+    signal(SIGPROF, SIG_IGN);
+    setitimer(ITIMER_PROF, &often, NULL);
+    burn_a_part(TIMES / 2);
+    signal(SIGPROF, count);
+    burn_a_part(TIMES);
+    printf("handled some: %d\n", handled > 5);
+}
+
 static void interrupt_sleep(int number)
 {
     struct sigaction action = {.sa_handler = count};
@@ -182,6 +227,10 @@ int main(int argc, char **argv)
         ignore(number);
     else if (strcmp(how, "block") == 0)
         block(number);
+    else if (strcmp(how, "wait") == 0)
+        wait_in_a_thread(number);
+    else if (strcmp(how, "timer") == 0)
+        use_interval_timer();
     else if (strcmp(how, "interrupt") == 0)
         interrupt_sleep(number);
     else if (strcmp(how, "default") == 0)
