@@ -87,8 +87,10 @@ static void note_module(struct collector *collector, const struct image *image, 
 static void finish_copy(struct collector *collector, struct image *image, const struct miss *miss)
 {
     struct copied from;
-    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from))
+    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from)) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     uint64_t frames[RECORD_FRAMES_MAX];
     uint32_t known = from.stack.frame_count;
     memcpy(frames, from.frames, 8 * (size_t)known);
