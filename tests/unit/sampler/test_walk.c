@@ -321,7 +321,7 @@ static void the_alternate_stack_is_a_known_one(void **state)
 static void a_signal_frame_leads_to_the_interrupted_stack(void **state)
 {
     (void)state;
-    uint64_t alternate[128] = {0};
+    uint64_t alternate[256] = {0};
     at.context.uc_stack = (stack_t){.ss_sp = alternate, .ss_size = sizeof(alternate)};
     uint64_t word = make_stack(1, ROOT);
     ucontext_t *interrupted = (ucontext_t *)(void *)&alternate[41];
