@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,8 +18,8 @@
 #define ROUND_MAX_NS 100000000
 /* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
  * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
-#define IDLE_AFTER_NS 500000000
-#define IDLE_ROUND_NS 500000000
+#define IDLE_AFTER_NS 200000000
+#define IDLE_ROUND_NS 900000000
 #define IDLE_NEEDS_NS 20000000
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
@@ -41,6 +42,7 @@ static void run_round(struct collector *collector)
     collector->round_ns = ticks_clock_advance(&collector->clock);
     session_beat(collector->session);
     uint64_t before = perfdata_bytes_written(collector->writer);
+    collector->fullest_bytes = 0;
     images_answer(collector);
     maps_take(collector);
     drain_all(collector);
@@ -66,6 +68,17 @@ static bool is_idle(const struct collector *collector)
            collector->round_ns - collector->last_wrote_ns > IDLE_AFTER_NS;
 }
 
+/* Half a ring is left for rounds that come late: on a busy machine they do. */
+static uint64_t next_wait_ns(const struct collector *collector, uint64_t wait_ns,
+                             uint64_t longest_ns)
+{
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 2)
+        return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
+    if (collector->fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)
+        return wait_ns;
+    return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+}
+
 /* Rounds come as often as the rate demands, also in short pauses: the first burst of deep stacks must fit
  * too. */
 static void *collector_thread(void *argument)
@@ -84,7 +97,7 @@ static void *collector_thread(void *argument)
         else if (may_idle && is_idle(collector) && wake_arm(collector))
             wait_ns = IDLE_ROUND_NS;
         else
-            wait_ns = wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+            wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
         sleep_until_doorbell(collector, wait_ns);
     }
     return NULL;
@@ -120,6 +133,17 @@ out:
     return 0;
 }
 
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks)
+{
+    uint64_t time_ns = ticks_to_ns(&collector->clock, ticks);
+    if (time_ns < collector->clock.first.ns)
+        return collector->clock.first.ns;
+    if (time_ns <= collector->round_ns)
+        return time_ns;
+    uint64_t now_ns = monotonic_ns();
+    return time_ns < now_ns ? time_ns : now_ns;
+}
+
 void collector_set_root(struct collector *collector, pid_t pid)
 {
     store_relaxed(&collector->root_pid, pid);
@@ -140,6 +164,15 @@ static void finish_maps(struct collector *collector)
     }
 }
 
+/* Processes of which nothing is known but that they started. */
+static void tell_unseen(struct collector *collector, uint32_t count, const char *reason)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "%u processes", count);
+    if (count)
+        images_add_not_followed(collector, 0, name, reason);
+}
+
 void collector_stop(struct collector *collector)
 {
     store_release(&collector->stop, 1);
@@ -157,9 +190,12 @@ void collector_stop(struct collector *collector)
             continue;
         images_add_not_followed(collector, image->pid, image->name,
                                 "still running when the command ended");
-        image_end(collector, image, collector->round_ns);
+        image_settle_and_end(collector, image);
     }
     misses_finish(collector, true);
+    const struct rings_header *header = &collector->session->rings->header;
+    tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
+    tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
 }
 
 /* Time below a bucket's upper bound, for the share of samples that is asked for. */
@@ -200,6 +236,7 @@ void collector_free(struct collector *collector)
         return;
     for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
         image_map_free(collector->images[i].map);
+        proc_maps_free(&collector->images[i].first_mappings);
         arm_close(&collector->images[i].armed);
         if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
             close(collector->images[i].pid_fd);

@@ -46,6 +46,7 @@ struct image {
     uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;    /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
+    struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;  /* NULL until the first one */
     uint32_t map_requests;  /* not answered yet */
     uint64_t map_wanted_ns; /* of the newest request */
@@ -106,6 +107,7 @@ struct collector {
 
     uint64_t round_ns; /* time of this round */
     uint64_t last_checkpoint_ns;
+    uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
     uint64_t wrote_since_round;
     uint64_t handler_ticks[HANDLER_BUCKETS];
@@ -124,14 +126,22 @@ void collector_stop(struct collector *collector);
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns);
 void collector_free(struct collector *collector);
 
+/* When something in a ring says that it happened: not before the recording and not after now. */
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
+
 /* images.c */
 void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
 /* A command that never joined gets its name and the synthetic mappings, for what is said of it. */
 void images_start_silent(struct collector *collector, pid_t pid, const char *program);
-void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
+/* The program is over: by exec, which settles with its successor's start, … */
+void image_end(struct collector *collector, struct image *image);
+/* … or because its process ended, or the recording. */
+void image_settle_and_end(struct collector *collector, struct image *image);
 void image_want_map(struct collector *collector, struct image *image);
+/* The first map of a process that proved worth it: it ran for a while, or has a sample. */
+void image_want_first_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason);
@@ -143,7 +153,10 @@ const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
 
 /* drain.c */
 void drain_all(struct collector *collector);
-void drain_thread(struct collector *collector, uint32_t index);
+/* All threads of one image, also those that nobody has seen yet. */
+void drain_image(struct collector *collector, const struct image *image);
+/* Gives back the slots that a dead process claimed and never used. */
+void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid);
 
 /* stacks.c */
 struct decoded {

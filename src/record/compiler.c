@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,22 +177,9 @@ static struct image_map *make_map(struct compiler *compiler, struct job *job)
     return map;
 }
 
-static void prepare_file(struct compiler *compiler, const char *path)
-{
-    struct stat status;
-    char *real = realpath(path, NULL);
-    if (real && stat(real, &status) == 0)
-        module_store_get(compiler->store, getpid(), real, status.st_ino);
-    free(real);
-}
-
 static void run_job(struct compiler *compiler, struct job *job)
 {
-    struct image_map *map = NULL;
-    if (job->path)
-        prepare_file(compiler, job->path);
-    else
-        map = make_map(compiler, job);
+    struct image_map *map = make_map(compiler, job);
     struct timespec cpu;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
     store_relaxed(&compiler->cpu_ns, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
@@ -216,7 +202,6 @@ static void run_job(struct compiler *compiler, struct job *job)
 
 static void free_job(struct job *job)
 {
-    free(job->path);
     proc_maps_free(&job->mappings);
 }
 
@@ -303,11 +288,6 @@ void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
         *mappings = (struct proc_maps){0};
     }
     add_job(compiler, &job);
-}
-
-void compiler_prepare(struct compiler *compiler, const char *path)
-{
-    add_job(compiler, &(struct job){.path = strdup(path)});
 }
 
 struct image_map *compiler_take(struct compiler *compiler)

@@ -44,8 +44,6 @@ void compiler_stop(struct compiler *compiler);
  * read_ns, taken over by the compiler; NULL: read them when it gets to it. */
 void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
                       struct proc_maps *mappings, uint64_t read_ns);
-/* Compiles a file ahead, before any process maps it. */
-void compiler_prepare(struct compiler *compiler, const char *path);
 /* The next finished map, or NULL; the caller owns it. */
 struct image_map *compiler_take(struct compiler *compiler);
 

@@ -87,8 +87,10 @@ static void note_module(struct collector *collector, const struct image *image, 
 static void finish_copy(struct collector *collector, struct image *image, const struct miss *miss)
 {
     struct copied from;
-    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from))
+    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from)) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     uint64_t frames[RECORD_FRAMES_MAX];
     uint32_t known = from.stack.frame_count;
     memcpy(frames, from.frames, 8 * (size_t)known);
@@ -127,8 +129,10 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
     buffer_zeros(&collector->miss_bytes, -collector->miss_bytes.size & 7u);
     struct miss *miss =
         ARRAY_PUSH(collector->misses, collector->miss_count, collector->miss_capacity);
-    if (!miss)
+    if (!miss) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     *miss = (struct miss){
         .image = (uint32_t)(image - collector->images),
         .tid = tid,
@@ -140,6 +144,7 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
     buffer_append(&collector->miss_bytes, record, bytes);
     if (collector->miss_bytes.failed) {
         collector->miss_count--;
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
     image->waiting_ns += header.weight_ns;

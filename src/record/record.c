@@ -10,7 +10,6 @@
 #include "record/session.h"
 #include "record/ticks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,16 +109,8 @@ static int open_session(struct recording *recording, struct error *error)
         err = session_open(&recording->session, &config, error);
     if (err == 0)
         err = session_environment(&recording->session, sampler, &recording->environment);
+    launch_raise_files(&recording->launch); /* after the session's descriptors have their numbers */
     return err;
-}
-
-/* The program, and the C library that it most probably shares with us, before anybody asks. */
-static void prepare_tables(struct recording *recording)
-{
-    Dl_info libc;
-    if (dladdr((const void *)(uintptr_t)&printf, &libc) && libc.dli_fname)
-        compiler_prepare(recording->compiler, libc.dli_fname);
-    compiler_prepare(recording->compiler, recording->program);
 }
 
 static int start_threads(struct recording *recording, struct error *error)
@@ -131,8 +122,6 @@ static int start_threads(struct recording *recording, struct error *error)
     err = collector_start(&recording->collector, &recording->session, recording->compiler,
                           recording->writer, recording->options, &recording->result->summary,
                           may_arm, error);
-    if (err == 0)
-        prepare_tables(recording);
     return err;
 }
 

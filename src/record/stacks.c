@@ -76,8 +76,10 @@ static void write(struct collector *collector, const struct perfdata_sample *sam
 void stack_write(struct collector *collector, const struct decoded *from)
 {
     struct decoded sample = *from;
-    if (sample.frame_count == 0)
+    if (sample.frame_count == 0) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     if (sample.is_complete && !is_root(&sample)) {
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;
@@ -131,14 +133,18 @@ void stack_take(struct collector *collector, struct image *image, pid_t tid, uin
 {
     struct record_header header;
     struct record_stack stack;
-    if (bytes < sizeof(header) + sizeof(stack))
+    if (bytes < sizeof(header) + sizeof(stack)) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     memcpy(&header, record, sizeof(header));
     memcpy(&stack, record + sizeof(header), sizeof(stack));
     bool is_check = header.kind == RECORD_CHECK;
     size_t fixed = sizeof(header) + sizeof(stack) + (is_check ? sizeof(struct record_copy) : 0);
-    if (stack.frame_count > RECORD_FRAMES_MAX || bytes < fixed + 8 * (size_t)stack.frame_count)
+    if (stack.frame_count > RECORD_FRAMES_MAX || bytes < fixed + 8 * (size_t)stack.frame_count) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     struct decoded sample = {
         .image = image,
         .tid = tid,

@@ -85,6 +85,17 @@ static void count_own_time(struct thread_state *thread, uint64_t ticks)
         thread->slot->handler_max_ticks = ticks;
 }
 
+/* The smaller one of two in a row: one long sample may have lost the processor in between. */
+static void note_cost(struct thread_state *thread, uint64_t start_ticks, uint64_t end_ticks)
+{
+    uint64_t cost_ticks = end_ticks - start_ticks;
+    uint64_t before_ticks = thread->last_cost_ticks;
+    thread->usual_cost_ticks = cost_ticks < before_ticks ? cost_ticks : before_ticks;
+    thread->last_cost_ticks = cost_ticks;
+    thread->last_end_ticks = end_ticks;
+    count_own_time(thread, cost_ticks);
+}
+
 static void sample(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t start_ticks = arch_ticks();
@@ -94,7 +105,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
         return;
     thread->accounted_ns += weight_ns;
     /* The progress rule: a program whose samples take long still gets two thirds of the time. */
-    if (start_ticks - thread->last_end_ticks < 2 * thread->last_cost_ticks) {
+    if (start_ticks - thread->last_end_ticks < 2 * thread->usual_cost_ticks) {
         thread->merged_ns += weight_ns;
         thread->slot->merged++;
         return;
@@ -111,9 +122,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
         thread->slot->lost_ring_full++;
         thread->slot->lost_weight_ns += weight_ns;
     }
-    thread->last_end_ticks = arch_ticks();
-    thread->last_cost_ticks = thread->last_end_ticks - start_ticks;
-    count_own_time(thread, thread->last_cost_ticks);
+    note_cost(thread, start_ticks, arch_ticks());
 }
 
 static bool launcher_is_gone(void)

@@ -48,7 +48,7 @@ struct thread_state {
     struct thread_slot *slot;
     struct ring ring;
     uint64_t stack_start_avma, stack_end_avma;
-    uint64_t last_end_ticks, last_cost_ticks; /* the progress rule */
+    uint64_t last_end_ticks, last_cost_ticks, usual_cost_ticks; /* the progress rule */
     uint64_t merged_ns;    /* weight of signals that were skipped since the last sample */
     uint64_t user_ns;      /* weight of user samples since the kernel timer last fired */
     int64_t unseen_ns;     /* CPU time that the kernel timer saw and samples did not */

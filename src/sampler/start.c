@@ -185,24 +185,26 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
 static bool launcher_is_stale(void)
 {
     const struct tables_header *header = &process.tables->header;
     uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
     uint64_t now_ticks = arch_ticks();
     return load_relaxed(&header->stop) ||
+           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks ||
            (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
 }
 
 static bool claim_process(void)
 {
     uint32_t pid = (uint32_t)raw_syscall(SYS_getpid);
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        uint32_t index = (pid + i) % SESSION_PROCESSES;
+    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
         struct process_slot *slot = &process.rings->processes[index];
         if (load_relaxed(&slot->state) != PROCESS_FREE ||
             !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
             continue;
+        raise_to(&process.rings->header.processes_used, index + 1);
         slot->pid = pid;
         process.index = index;
         process.slot = slot;
@@ -261,6 +263,7 @@ void ring_doorbell(void)
 static enum engine ask_launcher(void)
 {
     uint32_t *state = &process.slot->state;
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
@@ -275,9 +278,10 @@ static enum engine ask_launcher(void)
                 deadline_ns = time_ns + SESSION_WAIT_NS;
                 continue;
             }
-            if (swap_acq_rel(state, now, PROCESS_WITHDRAWN))
-                return ENGINE_NONE;
-            continue;
+            if (!swap_acq_rel(state, now, PROCESS_WITHDRAWN))
+                continue;
+            store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
+            return ENGINE_NONE;
         }
         struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
         raw_syscall(SYS_futex, state, FUTEX_WAIT, now, &left);
@@ -314,7 +318,11 @@ static void give_up(void)
  * is SIGTRAP's until the verdict says otherwise. */
 static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
 {
-    if (launcher_is_stale() || !claim_process())
+    if (launcher_is_stale()) {
+        add_relaxed(&process.rings->header.lost_unasked, 1);
+        return;
+    }
+    if (!claim_process())
         return;
     fill_process(start_cpu_ns, start_ticks);
     store_release(process_alive, 1);
@@ -326,6 +334,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     else
         store_release(&process.slot->state, PROCESS_WITHDRAWN);
     if (engine == ENGINE_NONE) {
+        swap_acq_rel(&process.slot->state, PROCESS_ANSWERED, PROCESS_DISMISSED);
         give_up();
         return;
     }
@@ -367,6 +376,7 @@ void process_join_after_fork(void)
         process.main_stack_end_avma = forker->stack_end_avma;
     if (forker)
         masks_unhide(forker);
+    main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;

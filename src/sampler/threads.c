@@ -52,6 +52,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->ring = (struct ring){&process.rings->controls[index], process.rings->data[index]};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
+    thread->usual_cost_ticks = 0;
     thread->merged_ns = 0;
     thread->user_ns = 0;
     thread->unseen_ns = 0;
@@ -86,13 +87,12 @@ static void fill_slot(struct thread_slot *slot)
 
 struct thread_state *thread_claim(void)
 {
-    uint32_t first = process.slot->pid % SESSION_THREADS;
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        uint32_t index = (first + i) % SESSION_THREADS;
+    for (uint32_t index = 0; index < SESSION_THREADS; index++) {
         struct thread_slot *slot = &process.rings->threads[index];
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
             continue;
+        raise_to(&process.rings->header.threads_used, index + 1);
         fill_slot(slot);
         reset_state(&process.threads[index], index);
         return &process.threads[index];

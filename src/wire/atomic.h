@@ -16,10 +16,21 @@
 #define add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
 #define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 
+#define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+
 /* from -> to; acquire on success, so that the winner sees what the last owner wrote. */
 static inline bool swap_acq_rel(uint32_t *word, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* Raises the word to at least this value. */
+static inline void raise_to(uint32_t *word, uint32_t value)
+{
+    uint32_t now = load_relaxed(word);
+    while (now < value && !__atomic_compare_exchange_n(word, &now, value, true, __ATOMIC_RELEASE,
+                                                       __ATOMIC_RELAXED))
+        continue;
 }
 
 /* Keeps the compiler (not the processor) from moving accesses: between a thread and a signal handler
