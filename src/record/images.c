@@ -254,7 +254,9 @@ static void answer(struct collector *collector, uint32_t index)
     watch_end(collector, image);
     write_start(collector, image, before != NULL);
     settle_start(collector, image, before);
-    collector->summary->processes++;
+    image->follows_exec = before != NULL;
+    if (!image->follows_exec)
+        collector->summary->processes++;
     if (reason)
         images_add_not_followed(collector, image->pid, image->name, reason);
 }
