@@ -200,6 +200,9 @@ void image_end(struct collector *collector, struct image *image, uint64_t end_ns
     if (image->has_ended)
         return;
     image->has_ended = true;
+    /* A process may start and end within a round, whose time is that of its beginning. */
+    if (end_ns < image->start_ns)
+        end_ns = image->start_ns;
     drain_image(collector, image);
     const struct process_slot *slot =
         &collector->session->rings->processes[image - collector->images];
