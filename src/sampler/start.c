@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
