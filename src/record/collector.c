@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -132,6 +133,17 @@ out:
     return 0;
 }
 
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks)
+{
+    uint64_t time_ns = ticks_to_ns(&collector->clock, ticks);
+    if (time_ns < collector->clock.first.ns)
+        return collector->clock.first.ns;
+    if (time_ns <= collector->round_ns)
+        return time_ns;
+    uint64_t now_ns = monotonic_ns();
+    return time_ns < now_ns ? time_ns : now_ns;
+}
+
 void collector_set_root(struct collector *collector, pid_t pid)
 {
     store_relaxed(&collector->root_pid, pid);
@@ -152,6 +164,15 @@ static void finish_maps(struct collector *collector)
     }
 }
 
+/* Processes of which nothing is known but that they started. */
+static void tell_unseen(struct collector *collector, uint32_t count, const char *reason)
+{
+    char name[32];
+    snprintf(name, sizeof(name), "%u processes", count);
+    if (count)
+        images_add_not_followed(collector, 0, name, reason);
+}
+
 void collector_stop(struct collector *collector)
 {
     store_release(&collector->stop, 1);
@@ -169,12 +190,15 @@ void collector_stop(struct collector *collector)
             continue;
         images_add_not_followed(collector, image->pid, image->name,
                                 "still running when the command ended");
-        image_end(collector, image, collector->round_ns);
+        image_settle_and_end(collector, image);
     }
     misses_finish(collector, true);
+    const struct rings_header *header = &collector->session->rings->header;
+    tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
+    tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
 }
 
-/* Time below a bucket's upper bound, for the share of samples that is asked for. */
+/* Time below a bucket's upper bound, or the longest, for the share of samples that is asked for. */
 static uint64_t handler_percentile_ns(const struct collector *collector, unsigned per_cent)
 {
     uint64_t total = 0;
@@ -183,8 +207,11 @@ static uint64_t handler_percentile_ns(const struct collector *collector, unsigne
     uint64_t seen = 0;
     for (int i = 0; i < HANDLER_BUCKETS; i++) {
         seen += collector->handler_ticks[i];
-        if (total && seen * 100 >= total * per_cent)
-            return ticks_span_ns(&collector->clock, UINT64_C(64) << i);
+        if (total && seen * 100 >= total * per_cent) {
+            uint64_t bound = UINT64_C(64) << i;
+            uint64_t longest = collector->handler_max_ticks;
+            return ticks_span_ns(&collector->clock, bound < longest ? bound : longest);
+        }
     }
     return 0;
 }

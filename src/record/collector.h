@@ -34,8 +34,9 @@
 
 struct image {
     bool in_use;
-    bool is_gone;   /* the process could not be watched any more */
-    bool has_ended; /* settled; what remains is the slot, until no map is under way */
+    bool is_gone;      /* the process could not be watched any more */
+    bool follows_exec; /* the process was there before, with another program */
+    bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     pid_t pid, parent_pid;
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
@@ -126,13 +127,19 @@ void collector_stop(struct collector *collector);
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns);
 void collector_free(struct collector *collector);
 
+/* When something in a ring says that it happened: not before the recording and not after now. */
+uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
+
 /* images.c */
 void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
 /* A command that never joined gets its name and the synthetic mappings, for what is said of it. */
 void images_start_silent(struct collector *collector, pid_t pid, const char *program);
-void image_end(struct collector *collector, struct image *image, uint64_t end_ns);
+/* The program is over: by exec, which settles with its successor's start, … */
+void image_end(struct collector *collector, struct image *image);
+/* … or because its process ended, or the recording. */
+void image_settle_and_end(struct collector *collector, struct image *image);
 void image_want_map(struct collector *collector, struct image *image);
 /* The first map of a process that proved worth it: it ran for a while, or has a sample. */
 void image_want_first_map(struct collector *collector, struct image *image);
@@ -147,7 +154,10 @@ const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
 
 /* drain.c */
 void drain_all(struct collector *collector);
-void drain_thread(struct collector *collector, uint32_t index);
+/* All threads of one image, also those that nobody has seen yet. */
+void drain_image(struct collector *collector, const struct image *image);
+/* Gives back the slots that a dead process claimed and never used. */
+void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid);
 
 /* stacks.c */
 struct decoded {

@@ -79,7 +79,7 @@ static bool is_sane(const struct collector *collector, const struct record_heade
 static void take_record(struct collector *collector, struct thread_view *thread,
                         const struct record_header *header)
 {
-    uint64_t time_ns = ticks_to_ns(&collector->clock, header->ticks);
+    uint64_t time_ns = collector_time_ns(collector, header->ticks);
     if (time_ns < thread->image->start_ns)
         time_ns = thread->image->start_ns;
     if (!is_sane(collector, header)) {
@@ -116,9 +116,10 @@ static bool copy_record(struct collector *collector, const struct thread_view *t
         return true;
     if (header->bytes < sizeof(*header))
         return false;
-    memcpy(collector->scratch, data + at, header->bytes);
+    uint32_t bytes = header->bytes;
+    memcpy(collector->scratch, data + at, bytes);
     memcpy(header, collector->scratch, sizeof(*header));
-    return header->bytes <= most;
+    return header->bytes == bytes; /* else it was changed meanwhile */
 }
 
 static void drain_ring(struct collector *collector, uint32_t index)
@@ -178,6 +179,14 @@ static void look_up_name(struct collector *collector, struct thread_view *thread
     thread->name_wait_ns *= NAME_FACTOR;
 }
 
+static void free_slot(struct collector *collector, uint32_t index)
+{
+    struct ring_control *control = &collector->session->rings->controls[index];
+    store_relaxed(&control->head, 0);
+    store_relaxed(&control->tail, 0);
+    store_release(&collector->session->rings->threads[index].state, THREAD_FREE);
+}
+
 static void forget_thread(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
@@ -195,13 +204,10 @@ static void forget_thread(struct collector *collector, uint32_t index)
     for (size_t i = 0; i < collector->active_count; i++)
         if (collector->active[i] == index)
             collector->active[i--] = collector->active[--collector->active_count];
-    struct ring_control *control = &collector->session->rings->controls[index];
-    store_relaxed(&control->head, 0);
-    store_relaxed(&control->tail, 0);
-    store_release(&collector->session->rings->threads[index].state, THREAD_FREE);
+    free_slot(collector, index);
 }
 
-void drain_thread(struct collector *collector, uint32_t index)
+static void drain_thread(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
     uint32_t state = load_acquire(&collector->session->rings->threads[index].state);
@@ -220,11 +226,12 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
         .in_use = true,
         .image = image,
         .tid = (pid_t)slot->tid,
-        .start_ns = ticks_to_ns(&collector->clock, slot->start_ticks),
+        .start_ns = collector_time_ns(collector, load_relaxed(&slot->start_ticks)),
         .name_wait_ns = NAME_FIRST_NS,
     };
     collector->active[collector->active_count++] = index;
-    collector->summary->threads++;
+    if (thread->tid != image->pid || !image->follows_exec)
+        collector->summary->threads++;
     memcpy(thread->name, image->name, sizeof(thread->name));
     if (thread->tid == image->pid)
         return;
@@ -236,6 +243,16 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
         .time_ns = thread->start_ns,
     };
     perfdata_write_fork(collector->writer, &task);
+}
+
+/* Whose thread it is, as far as that is known. */
+static struct image *image_of_thread(struct collector *collector, const struct thread_slot *slot)
+{
+    uint32_t process = load_relaxed(&slot->process);
+    if (process >= SESSION_PROCESSES)
+        return NULL;
+    struct image *image = &collector->images[process];
+    return image->in_use && image->pid == (pid_t)load_relaxed(&slot->pid) ? image : NULL;
 }
 
 /* Threads announce themselves by a counter; then all slots are looked at. */
@@ -252,10 +269,11 @@ static void find_threads(struct collector *collector)
         uint32_t state = load_acquire(&slot->state);
         if (collector->threads[i].in_use || (state != THREAD_ACTIVE && state != THREAD_ENDED))
             continue;
-        struct image *image =
-            slot->process < SESSION_PROCESSES ? &collector->images[slot->process] : NULL;
-        if (image && image->in_use && image->pid == (pid_t)slot->pid)
+        struct image *image = image_of_thread(collector, slot);
+        if (image)
             adopt_thread(collector, i, image);
+        else if (state == THREAD_ENDED)
+            free_slot(collector, i); /* of a process that is not followed */
         else
             is_complete = false; /* its process has not been answered yet */
     }
@@ -268,4 +286,24 @@ void drain_all(struct collector *collector)
     find_threads(collector);
     for (size_t i = collector->active_count; i-- > 0;)
         drain_thread(collector, collector->active[i]);
+}
+
+void drain_image(struct collector *collector, const struct image *image)
+{
+    find_threads(collector);
+    for (size_t i = collector->active_count; i-- > 0;) {
+        uint32_t index = collector->active[i];
+        if (collector->threads[index].image == image)
+            drain_thread(collector, index);
+    }
+}
+
+void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid)
+{
+    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &collector->session->rings->threads[i];
+        if (!collector->threads[i].in_use && load_relaxed(&slot->state) != THREAD_FREE &&
+            load_relaxed(&slot->process) == process && load_relaxed(&slot->pid) == pid)
+            free_slot(collector, i);
+    }
 }

@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,13 +58,15 @@ static bool is_go_program(const char *path)
     return is_go;
 }
 
+static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
+
 /* Why this process must be left alone; NULL: it may be sampled. */
 static const char *refusal(const struct process_slot *slot, pid_t pid)
 {
     char executable[sizeof(slot->executable)];
     char link[64];
     if (proc_executable(pid, executable, sizeof(executable)) != 0)
-        return "not visible from here (another pid namespace, or hidden /proc)";
+        return not_visible;
     if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
         return "runs inside another program (valgrind, qemu)";
     if (proc_tracer(pid) != 0)
@@ -145,16 +149,19 @@ static void clear_map(struct collector *collector, uint32_t index)
 }
 
 static void fill_image(struct collector *collector, struct image *image,
-                       const struct process_slot *slot)
+                       const struct process_slot *slot, uint64_t start_ns)
 {
+    /* It says how much CPU it had used, the kernel how much it has used by now. */
+    uint64_t cpu_ns = proc_cpu_ns((pid_t)slot->pid);
+    uint64_t start_cpu_ns = slot->start_cpu_ns < cpu_ns ? slot->start_cpu_ns : cpu_ns;
     *image = (struct image){
         .in_use = true,
         .pid = (pid_t)slot->pid,
         .parent_pid = (pid_t)slot->parent_pid,
         .pid_fd = -1,
-        .start_ns = ticks_to_ns(&collector->clock, slot->start_ticks),
-        .start_cpu_ns = slot->start_cpu_ns,
-        .last_cpu_ns = slot->start_cpu_ns,
+        .start_ns = start_ns,
+        .start_cpu_ns = start_cpu_ns,
+        .last_cpu_ns = start_cpu_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (image->parent_pid == getpid())
@@ -184,18 +191,9 @@ void image_want_first_map(struct collector *collector, struct image *image)
                      &image->first_mappings, image->start_ns);
 }
 
-static void drain_image(struct collector *collector, const struct image *image)
-{
-    for (size_t i = collector->active_count; i-- > 0;) {
-        uint32_t index = collector->active[i];
-        if (collector->threads[index].image == image)
-            drain_thread(collector, index);
-    }
-}
-
 /* Its rings are empty afterwards. Samples that wait for a map, and the slot itself, remain until no map is
  * under way (the compiler would publish it to the wrong process). */
-void image_end(struct collector *collector, struct image *image, uint64_t end_ns)
+void image_end(struct collector *collector, struct image *image)
 {
     if (image->has_ended)
         return;
@@ -205,7 +203,6 @@ void image_end(struct collector *collector, struct image *image, uint64_t end_ns
         &collector->session->rings->processes[image - collector->images];
     collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
     collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
-    settle_end(collector, image, end_ns);
     arm_close(&image->armed);
     wake_forget(image);
     if (image->pid_fd >= 0)
@@ -213,40 +210,64 @@ void image_end(struct collector *collector, struct image *image, uint64_t end_ns
     image->pid_fd = -1;
 }
 
+void image_settle_and_end(struct collector *collector, struct image *image)
+{
+    /* A process may start and end within a round, whose time is that of its beginning. */
+    uint64_t end_ns = collector->round_ns;
+    if (end_ns < image->start_ns)
+        end_ns = image->start_ns;
+    drain_image(collector, image);
+    settle_end(collector, image, end_ns);
+    image_end(collector, image);
+}
+
 /* Tells the process; false: it did not wait so long. */
-static bool reply(struct collector *collector, uint32_t index, enum engine engine)
+static bool reply(struct collector *collector, uint32_t index, uint32_t pid, enum engine engine)
 {
     struct process_slot *slot = &collector->session->rings->processes[index];
     struct process_verdict *verdict = &collector->session->tables->verdicts[index];
-    const struct image *image = &collector->images[index];
     clear_map(collector, index);
-    verdict->pid = (uint32_t)image->pid;
+    verdict->pid = pid;
     verdict->engine = engine;
     bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
     if (waited)
-        arm_enable(&image->armed);
+        arm_enable(&collector->images[index].armed);
     wake(&slot->state);
     return waited;
 }
 
-static void answer(struct collector *collector, uint32_t index)
+/* The pid that a process states may be somebody else's here: in a pid namespace every process has
+ * another one. Only a process that maps our rings is the one that asks. */
+static bool is_member(const struct collector *collector, pid_t pid, struct proc_maps *mappings)
 {
-    struct process_slot *slot = &collector->session->rings->processes[index];
+    struct stat rings;
+    if (fstat(collector->session->rings_fd, &rings) != 0)
+        return false;
+    mappings->memfd_inode = rings.st_ino;
+    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
+}
+
+/* Nothing that its pid leads to is its own, its name included. It gives the slot back. */
+static void dismiss(struct collector *collector, uint32_t index, const struct process_slot *request)
+{
+    const char *slash = strrchr(request->executable, '/');
+    reply(collector, index, request->pid, ENGINE_NONE);
+    collector->summary->processes++;
+    images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
+}
+
+static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
+                   struct proc_maps *mappings)
+{
     struct image *image = &collector->images[index];
-    if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
-        return;
-    struct process_slot request = *slot;
-    request.executable[sizeof(request.executable) - 1] = '\0';
-    struct image *before = image_of_pid(collector, (pid_t)request.pid);
+    struct image *before = image_of_pid(collector, (pid_t)request->pid);
+    uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
     if (before)
-        image_end(collector, before, ticks_to_ns(&collector->clock, request.start_ticks));
-    fill_image(collector, image, &request);
-    const char *reason = refusal(&request, image->pid);
+        image_end(collector, before);
+    fill_image(collector, image, request, start_ns);
+    const char *reason = refusal(request, image->pid);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
-    /* Read while the process waits for its answer: it may be gone before anybody else could. */
-    if (!reason)
-        proc_maps_read(&image->first_mappings, image->pid);
-    if (!reply(collector, index, image->engine)) {
+    if (!reply(collector, index, request->pid, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
@@ -254,9 +275,30 @@ static void answer(struct collector *collector, uint32_t index)
     watch_end(collector, image);
     write_start(collector, image, before != NULL);
     settle_start(collector, image, before);
-    collector->summary->processes++;
-    if (reason)
+    image->follows_exec = before != NULL;
+    if (!image->follows_exec)
+        collector->summary->processes++;
+    if (reason) {
         images_add_not_followed(collector, image->pid, image->name, reason);
+        return;
+    }
+    image->first_mappings = *mappings;
+    *mappings = (struct proc_maps){0};
+}
+
+static void answer(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+        return;
+    struct process_slot request = *slot;
+    struct proc_maps mappings = {0};
+    request.executable[sizeof(request.executable) - 1] = '\0';
+    if (is_member(collector, (pid_t)request.pid, &mappings))
+        follow(collector, index, &request, &mappings);
+    else
+        dismiss(collector, index, &request);
+    proc_maps_free(&mappings);
 }
 
 static void take_withdrawn(struct collector *collector, uint32_t index)
@@ -286,6 +328,8 @@ void images_answer(struct collector *collector)
             answer(collector, i);
         else if (state == PROCESS_WITHDRAWN)
             take_withdrawn(collector, i);
+        else if (state == PROCESS_DISMISSED)
+            store_release(&rings->processes[i].state, PROCESS_FREE);
     }
 }
 
@@ -294,6 +338,7 @@ static void release(struct collector *collector, size_t live_index)
     uint32_t index = collector->live[live_index];
     collector->live[live_index] = collector->live[--collector->live_count];
     struct image *image = &collector->images[index];
+    drain_release_threads(collector, index, (uint32_t)image->pid);
     image_map_free(image->map);
     proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};
@@ -302,10 +347,7 @@ static void release(struct collector *collector, size_t live_index)
 
 static void end_process(struct collector *collector, struct image *image)
 {
-    uint64_t cpu_ns = proc_cpu_ns(image->pid);
-    if (cpu_ns > image->last_cpu_ns)
-        image->last_cpu_ns = cpu_ns;
-    image_end(collector, image, collector->round_ns);
+    image_settle_and_end(collector, image);
     struct perfdata_task task = {
         .pid = (uint32_t)image->pid,
         .tid = (uint32_t)image->pid,
@@ -325,12 +367,15 @@ void images_find_ended(struct collector *collector)
         if (image->in_use && !image->has_ended)
             end_process(collector, image);
     }
-    if (count > 0)
-        misses_finish(collector, false);
-    for (size_t i = collector->live_count; i-- > 0;) {
+    for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         if (image->is_gone && !image->has_ended)
             end_process(collector, image);
+    }
+    /* Those of processes that just ended: a slot that is released must have none. */
+    misses_finish(collector, false);
+    for (size_t i = collector->live_count; i-- > 0;) {
+        struct image *image = &collector->images[collector->live[i]];
         if (image->has_ended && image->map_requests == 0)
             release(collector, i);
     }
@@ -346,6 +391,9 @@ static void check(struct collector *collector, struct image *image)
         image->last_cpu_ns = cpu_ns;
     if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)
         image_want_first_map(collector, image);
+    /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
+    if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
+        image->is_gone = true;
     if (collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;

@@ -74,18 +74,32 @@ void launch_block_signals(struct launch *launch)
     sigset_t set;
     signals_to_wait_for(&set);
     sigprocmask(SIG_BLOCK, &set, &launch->old_mask);
+    /* A parent that ignores SIGCHLD hands that down: then nothing would tell us that the command has
+     * ended, nor how. */
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &launch->old_child);
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &launch->old_file_size);
+    getrlimit(RLIMIT_NOFILE, &launch->old_files);
 }
 
 void launch_restore_signals(const struct launch *launch)
 {
+    sigaction(SIGCHLD, &launch->old_child, NULL);
+    sigaction(SIGXFSZ, &launch->old_file_size, NULL);
     sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
+}
+
+void launch_raise_files(struct launch *launch)
+{
+    struct rlimit most = {launch->old_files.rlim_max, launch->old_files.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &most);
 }
 
 /* In the child: exec, or tell why not through the pipe. */
 static void run(const struct launch *launch, int report_fd, const char *path, char *const *argv,
                 char **environment)
 {
-    sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
+    launch_restore_signals(launch);
+    setrlimit(RLIMIT_NOFILE, &launch->old_files);
     execve(path, argv, environment);
     int err = errno;
     if (err == ENOEXEC) {

@@ -14,15 +14,24 @@
 
 struct launch {
     pid_t pid;
-    sigset_t old_mask; /* of rec, before launch_block_signals() */
+    /* Of rec, before launch_block_signals(), and of the command. */
+    sigset_t old_mask;
+    struct sigaction old_child, old_file_size;
+    struct rlimit old_files;
 };
 
 /* The file that execvp would run: 0 and its path, or 126 / 127 with the reason. */
 int launch_find(const char *command, char path[4096], struct error *error);
 
-/* Must be called before any thread is started, so that all of them leave signals to launch_wait(). */
+/* Must be called before any thread is started, so that all of them leave signals to launch_wait(). A
+ * file that gets too large is an error of writing it, and children are waited for, whatever the caller
+ * of rec thinks of SIGXFSZ and SIGCHLD. */
 void launch_block_signals(struct launch *launch);
 void launch_restore_signals(const struct launch *launch);
+
+/* As many descriptors as rec may have: three of each process of the recording. The command keeps the
+ * limit that rec was given. */
+void launch_raise_files(struct launch *launch);
 
 /* 0, or 126 / 127 when exec failed. */
 int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,

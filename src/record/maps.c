@@ -66,7 +66,8 @@ static bool had_mapping(const struct image_map *old, const struct image_mapping 
 {
     const struct image_mapping *same = old ? map_find(old, mapping->start_avma) : NULL;
     return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
-           same->file_offset == mapping->file_offset && strcmp(same->path, mapping->path) == 0;
+           same->file_offset == mapping->file_offset && same->inode == mapping->inode &&
+           strcmp(same->path, mapping->path) == 0;
 }
 
 /* When a mapping came is not known exactly: after the last map that lacked it was read. */

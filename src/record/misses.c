@@ -129,8 +129,10 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
     buffer_zeros(&collector->miss_bytes, -collector->miss_bytes.size & 7u);
     struct miss *miss =
         ARRAY_PUSH(collector->misses, collector->miss_count, collector->miss_capacity);
-    if (!miss)
+    if (!miss) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     *miss = (struct miss){
         .image = (uint32_t)(image - collector->images),
         .tid = tid,
@@ -142,6 +144,7 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
     buffer_append(&collector->miss_bytes, record, bytes);
     if (collector->miss_bytes.failed) {
         collector->miss_count--;
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
     image->waiting_ns += header.weight_ns;

@@ -22,6 +22,8 @@ static int parse_line(struct proc_maps *maps, const char *line)
                &inode, &path_at) < 5 ||
         end <= start)
         return -EBADMSG;
+    if (inode == maps->memfd_inode && strncmp(line + path_at, "/memfd:", 7) == 0)
+        maps->has_memfd = true;
     if (permissions[2] != 'x')
         return 0;
     struct proc_mapping *mapping = ARRAY_PUSH(maps->mappings, maps->count, maps->capacity);

@@ -18,6 +18,8 @@ struct proc_mapping {
 struct proc_maps {
     struct proc_mapping *mappings; /* in address order; only the executable ones */
     size_t count, capacity;
+    uint64_t memfd_inode; /* set before reading: is this memfd mapped? */
+    bool has_memfd;
 };
 
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size);

@@ -33,6 +33,19 @@ static int move_up(int fd)
     return moved;
 }
 
+/* A limit on the size of files is one on memory that has no name, too. Only the hard limit is a no. */
+static int set_size(int fd, size_t bytes)
+{
+    struct rlimit before;
+    if (getrlimit(RLIMIT_FSIZE, &before) != 0)
+        return -errno;
+    struct rlimit most = {before.rlim_max, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &most);
+    int err = ftruncate(fd, (off_t)bytes) != 0 ? -errno : 0;
+    setrlimit(RLIMIT_FSIZE, &before);
+    return err;
+}
+
 static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, void **memory)
 {
     int made = memfd_create(name, MFD_ALLOW_SEALING);
@@ -40,8 +53,9 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
         return -errno;
     made = move_up(made);
     *fd = made;
-    if (ftruncate(made, (off_t)bytes) != 0)
-        return -errno;
+    int err = set_size(made, bytes);
+    if (err)
+        return err;
     *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
     if (*memory == MAP_FAILED) {
         *memory = NULL;

@@ -76,8 +76,10 @@ static void write(struct collector *collector, const struct perfdata_sample *sam
 void stack_write(struct collector *collector, const struct decoded *from)
 {
     struct decoded sample = *from;
-    if (sample.frame_count == 0)
+    if (sample.frame_count == 0) {
+        collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
+    }
     if (sample.is_complete && !is_root(&sample)) {
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;

@@ -7,7 +7,8 @@
  *                         └─ the sampler's ───────▶ thread->hides_block, and back into what it reads
  *
  * When that signal comes from somebody else in a thread that hides its block, the block becomes real, and
- * the signal is sent on: to another thread, to sigwait(), or to wait for its unblocking.
+ * the signal is sent on: to another thread, to sigwait(), or to wait for its unblocking. That thread is not
+ * sampled any more.
  *
  * No function here needs the C library: the program may call these from its own signal handlers.
  */

@@ -95,9 +95,9 @@ bool signals_install(int signal)
     /* The word behind process_alive, in the same wiped page. */
     writer_busy = process_alive + 1;
     struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
-    /* Everything is blocked meanwhile: a handler of the program that leaves by longjmp would take us
-     * with it. */
-    sigfillset(&ours.sa_mask);
+    /* Everything is blocked meanwhile, also the C library's own signal of pthread_cancel(), which
+     * sigfillset() would leave out: a handler that leaves by longjmp would take us with it. */
+    *(uint64_t *)(void *)&ours.sa_mask = ~UINT64_C(0);
     struct sigaction before;
     if (real_sigaction()(signal, NULL, &before) != 0)
         return false;

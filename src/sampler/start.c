@@ -11,10 +11,10 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct process process;
@@ -111,7 +111,8 @@ static long open_from_launcher(uint32_t pid, uint32_t fd, int mode)
     char *end = append_number(append_text(path, "/proc/"), pid);
     end = append_number(append_text(end, "/fd/"), fd);
     *end = '\0';
-    return raw_syscall(SYS_openat, AT_FDCWD, path, mode | O_CLOEXEC, 0);
+    /* Another process may have the pid by now, with a pipe or a terminal there. */
+    return raw_syscall(SYS_openat, AT_FDCWD, path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 /* Both shared mappings begin with magic, version, …, and hold the token. */
@@ -127,10 +128,13 @@ static bool is_rings(const struct rings *rings, uint64_t token)
            rings->header.token == token;
 }
 
-/* A descriptor may be anything by now: only a file that is large enough is looked into. */
+/* A descriptor may be anything by now, and somebody else's: only a file of our size is looked into, and
+ * its position is left alone. */
 static void *map_file(long fd, size_t bytes, int protection)
 {
-    if (raw_failed(fd) || raw_syscall(SYS_lseek, fd, 0, SEEK_END) != (long)bytes)
+    struct stat status;
+    if (raw_failed(fd) || raw_failed(raw_syscall(SYS_fstat, fd, &status)) ||
+        !S_ISREG(status.st_mode) || status.st_size != (off_t)bytes)
         return NULL;
     return map(fd, bytes, protection, MAP_SHARED);
 }
@@ -185,12 +189,14 @@ static uint64_t clock_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
 static bool launcher_is_stale(void)
 {
     const struct tables_header *header = &process.tables->header;
     uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
     uint64_t now_ticks = arch_ticks();
     return load_relaxed(&header->stop) ||
+           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks ||
            (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
 }
 
@@ -261,6 +267,7 @@ void ring_doorbell(void)
 static enum engine ask_launcher(void)
 {
     uint32_t *state = &process.slot->state;
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
@@ -275,9 +282,10 @@ static enum engine ask_launcher(void)
                 deadline_ns = time_ns + SESSION_WAIT_NS;
                 continue;
             }
-            if (swap_acq_rel(state, now, PROCESS_WITHDRAWN))
-                return ENGINE_NONE;
-            continue;
+            if (!swap_acq_rel(state, now, PROCESS_WITHDRAWN))
+                continue;
+            store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
+            return ENGINE_NONE;
         }
         struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
         raw_syscall(SYS_futex, state, FUTEX_WAIT, now, &left);
@@ -314,7 +322,11 @@ static void give_up(void)
  * is SIGTRAP's until the verdict says otherwise. */
 static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
 {
-    if (launcher_is_stale() || !claim_process())
+    if (launcher_is_stale()) {
+        add_relaxed(&process.rings->header.lost_unasked, 1);
+        return;
+    }
+    if (!claim_process())
         return;
     fill_process(start_cpu_ns, start_ticks);
     store_release(process_alive, 1);
@@ -326,6 +338,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     else
         store_release(&process.slot->state, PROCESS_WITHDRAWN);
     if (engine == ENGINE_NONE) {
+        swap_acq_rel(&process.slot->state, PROCESS_ANSWERED, PROCESS_DISMISSED);
         give_up();
         return;
     }
@@ -367,6 +380,7 @@ void process_join_after_fork(void)
         process.main_stack_end_avma = forker->stack_end_avma;
     if (forker)
         masks_unhide(forker);
+    main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;

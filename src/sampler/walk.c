@@ -61,12 +61,13 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
     const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
     if (!module)
         return false;
+    /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
+    uint64_t first = load_relaxed(&module->rows_first);
+    uint32_t count = load_relaxed(&module->rows_count);
+    uint64_t relative = pc - load_relaxed(&module->base_avma);
     *rule = row_rule(ROW_NONE, 0, 0);
-    uint64_t relative = pc - module->base_avma;
-    uint64_t past = (uint64_t)module->rows_first + module->rows_count;
-    if (module->rows_count && relative <= UINT32_MAX && past <= SESSION_ROWS)
-        *rule = unwind_find_rule(process.tables->rows + module->rows_first, module->rows_count,
-                                 (uint32_t)relative);
+    if (count && relative <= UINT32_MAX && first + count <= SESSION_ROWS)
+        *rule = unwind_find_rule(process.tables->rows + first, count, (uint32_t)relative);
     *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
     return true;
 }
@@ -270,8 +271,8 @@ static bool wants_check(const struct walk *walk, enum walk_end end)
            walk->frame_count <= RECORD_FRAMES_MAX && fits_from_leaf(walk);
 }
 
-/* Reads the published map; the launcher may publish another while we walk, but not a second one into
- * the same place without our noticing. */
+/* The published map. The launcher may publish another while we walk; from then on it may also be writing
+ * a third one into the place of this one. */
 static void use_map(struct walk *walk, uint64_t generation)
 {
     uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
@@ -300,8 +301,8 @@ static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
         end = process.tables->header.withhold_tables ? WALK_WITHHELD : WALK_UNKNOWN;
     } else
         end = walk_frames(walk);
-    /* Two newer maps: the one we read was being overwritten. */
-    if (load_acquire(&process.verdict->generation) > generation + 1)
+    fence_acquire(); /* everything was read before the generation is read again */
+    if (load_relaxed(&process.verdict->generation) != generation)
         return WALK_ENDS;
     return end;
 }

@@ -16,6 +16,8 @@
 #define add_release(p, v) __atomic_fetch_add((p), (v), __ATOMIC_RELEASE)
 #define exchange_acquire(p, v) __atomic_exchange_n((p), (v), __ATOMIC_ACQUIRE)
 
+#define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+
 /* from -> to; acquire on success, so that the winner sees what the last owner wrote. */
 static inline bool swap_acq_rel(uint32_t *word, uint32_t from, uint32_t to)
 {

@@ -106,7 +106,7 @@ enum process_state {
     PROCESS_TAKEN = 3,     /* the launcher is looking */
     PROCESS_ANSWERED = 4,  /* see the verdict */
     PROCESS_WITHDRAWN = 5, /* the launcher was too slow: runs on unsampled */
-    PROCESS_FORKED = 6,    /* runs on without exec: only announced, not followed */
+    PROCESS_DISMISSED = 6, /* has read that it is not followed */
 };
 
 struct process_slot {
@@ -165,9 +165,12 @@ struct rings_header {
     uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
     uint64_t token;
     uint32_t lost_no_slot;    /* processes that found no process slot */
+    uint32_t lost_unasked;    /* processes that did not ask, for nobody would have answered */
     uint32_t threads_started; /* raised by every thread that becomes active */
     uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
     uint32_t threads_used;
+    uint64_t deserted_ticks; /* the heartbeat after which a start was not answered: no other start
+                                 waits before the next one */
 };
 
 struct rings {

@@ -133,7 +133,9 @@ class Checker:
                          self.shared['nativeSymbols']['length'], flags, HAS_SYMBOL)
         self.check_set('frame.line', frames['line'], flags, HAS_LINE)
         self.check_set('frame.column', frames['column'], flags, HAS_COLUMN)
-        rows = list(zip(*(frames[column] for column in COLUMNS['frameTable'])))
+        # A function that is inlined into itself, a call further out each, has rows that are equal.
+        rows = [row for row in zip(*(frames[column] for column in COLUMNS['frameTable']))
+                if not row[0] & INLINED]
         self.expect(len(set(rows)) == len(rows), 'frameTable has duplicates')
 
     def check_funcs(self):

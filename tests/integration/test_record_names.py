@@ -37,7 +37,8 @@ class Inlined(rec.Case):
         self.assertLessEqual(lines["inner"], {works, works - 1})
         for name, mark in (("middle", "middle calls inner"), ("outer", "outer calls middle"),
                            ("main", "main calls outer")):
-            self.assertEqual(lines[name], {marked_line("inlined.c", mark)}, name)
+            self.assertIn(marked_line("inlined.c", mark), lines[name], name)
+            self.assertLessEqual(len(lines[name]), 2, name)  # main also looks at the clock
 
     def test_the_report_names_the_source_of_an_inlined_function(self):
         run = self.recorded(rec.target("inlined"), "500")

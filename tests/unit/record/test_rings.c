@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rings as a hostile or broken target may leave them. There is no target here: the test writes into
+ * the shared memory itself, and runs the collector's steps on its own thread.
+ */
+#include "record/collector.h"
+#include "wire/atomic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { PROCESS = 3, THREAD = 7 };
+
+struct fixture {
+    struct session session;
+    struct record_options options;
+    struct record_summary summary;
+    struct collector *collector;
+    FILE *file;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    struct session_config config = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
+    struct perfdata_config file_config = {.period_ns = 1000000, .event_name = "cpu-clock"};
+    struct error error = {""};
+    assert_non_null(fixture);
+    assert_int_equal(session_open(&fixture->session, &config, &error), 0);
+    fixture->options.engine = RECORD_ENGINE_TIMER;
+    struct collector *collector = calloc(1, sizeof(*collector));
+    assert_non_null(collector);
+    collector->session = &fixture->session;
+    collector->options = &fixture->options;
+    collector->summary = &fixture->summary;
+    assert_int_equal(compiler_start(&collector->compiler, &fixture->session, &error), 0);
+    fixture->file = tmpfile();
+    assert_non_null(fixture->file);
+    assert_int_equal(perfdata_writer_open(&collector->writer, fileno(fixture->file), &file_config),
+                     0);
+    collector->end_fd = epoll_create1(EPOLL_CLOEXEC);
+    collector->scratch = malloc(SESSION_RING_BYTES);
+    assert_non_null(collector->scratch);
+    ticks_clock_start(&collector->clock);
+    collector->round_ns = ticks_clock_advance(&collector->clock);
+    fixture->collector = collector;
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    struct compiler *compiler = fixture->collector->compiler;
+    perfdata_writer_close(fixture->collector->writer);
+    collector_free(fixture->collector);
+    compiler_stop(compiler);
+    session_close(&fixture->session);
+    record_summary_free(&fixture->summary);
+    fclose(fixture->file);
+    free(fixture);
+    return 0;
+}
+
+static struct rings *rings_of(struct fixture *fixture)
+{
+    return fixture->session.rings;
+}
+
+/* A process that was answered before, without a map under way. */
+static struct image *add_process(struct fixture *fixture)
+{
+    struct collector *collector = fixture->collector;
+    struct image *image = &collector->images[PROCESS];
+    *image = (struct image){.in_use = true,
+                            .pid = 4711,
+                            .pid_fd = -1,
+                            .engine = ENGINE_TIMER,
+                            .start_ns = collector->clock.first.ns};
+    collector->live[collector->live_count++] = PROCESS;
+    return image;
+}
+
+static struct thread_slot *add_thread(struct fixture *fixture, uint32_t process, uint32_t pid,
+                                      enum thread_slot_state state)
+{
+    struct thread_slot *slot = &rings_of(fixture)->threads[THREAD];
+    slot->process = process;
+    slot->pid = pid;
+    slot->tid = 4712;
+    slot->state = state;
+    rings_of(fixture)->header.threads_used = THREAD + 1;
+    rings_of(fixture)->header.threads_started++;
+    return slot;
+}
+
+/* One record at the start of the ring, as its thread would have committed it. */
+static void put(struct fixture *fixture, const void *record, size_t bytes, uint64_t head)
+{
+    memcpy(rings_of(fixture)->data[THREAD], record, bytes);
+    rings_of(fixture)->controls[THREAD].head = head;
+}
+
+static uint64_t lost(const struct fixture *fixture)
+{
+    return fixture->summary.lost[RECORD_LOST_OTHER];
+}
+
+struct one_frame {
+    struct record_header header;
+    struct record_stack stack;
+    uint64_t frames[1];
+};
+
+static struct one_frame good_record(void)
+{
+    return (struct one_frame){
+        .header = {.bytes = sizeof(struct one_frame),
+                   .kind = RECORD_STACK,
+                   .ticks = ticks_now(),
+                   .weight_ns = 1000000},
+        .stack = {.frame_count = 1, .end = WALK_FOREIGN},
+        .frames = {0x401000},
+    };
+}
+
+static void a_good_record_is_one_sample(void **state)
+{
+    struct fixture *fixture = *state;
+    struct one_frame record = good_record();
+    add_process(fixture);
+    add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    put(fixture, &record, sizeof(record), sizeof(record));
+    drain_all(fixture->collector);
+    assert_int_equal(fixture->summary.samples, 1);
+    assert_int_equal(fixture->summary.cpu_seen_ns, 1000000);
+    assert_int_equal(lost(fixture), 0);
+    assert_int_equal(rings_of(fixture)->controls[THREAD].tail, sizeof(record));
+}
+
+/* The ring is skipped to its head, the loss counted, and the next record read. */
+static void is_skipped(struct fixture *fixture, const struct one_frame *record, uint64_t head)
+{
+    uint64_t before = lost(fixture);
+    struct ring_control *control = &rings_of(fixture)->controls[THREAD];
+    fixture->collector->threads[THREAD].tail = 0;
+    put(fixture, record, sizeof(*record), head);
+    drain_all(fixture->collector);
+    assert_int_equal(fixture->summary.samples, 0);
+    assert_int_equal(lost(fixture), before + 1);
+    assert_int_equal(control->tail, head);
+}
+
+static void a_length_that_cannot_be_is_skipped(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint32_t lengths[] = {0, 1, 8, 16, 44, 47, 56, 1u << 18, 1u << 31, UINT32_MAX};
+    add_process(fixture);
+    add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        struct one_frame record = good_record();
+        record.header.bytes = lengths[i];
+        is_skipped(fixture, &record, sizeof(record));
+    }
+}
+
+static void a_head_that_cannot_be_is_followed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct one_frame record = good_record();
+    static const uint64_t heads[] = {SESSION_RING_BYTES + 8, UINT64_MAX, UINT64_MAX - 7,
+                                     1ull << 40};
+    add_process(fixture);
+    add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+        is_skipped(fixture, &record, heads[i]);
+    /* And backwards. */
+    is_skipped(fixture, &record, UINT64_MAX - 4096);
+    fixture->collector->threads[THREAD].tail = 4096;
+    rings_of(fixture)->controls[THREAD].head = 48;
+    drain_all(fixture->collector);
+    assert_int_equal(rings_of(fixture)->controls[THREAD].tail, 48);
+    assert_int_equal(fixture->summary.samples, 0);
+}
+
+static void more_frames_than_the_record_holds_are_no_sample(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint32_t counts[] = {2, RECORD_FRAMES_MAX, RECORD_FRAMES_MAX + 1, UINT32_MAX};
+    add_process(fixture);
+    add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct one_frame record = good_record();
+        record.stack.frame_count = counts[i];
+        fixture->collector->threads[THREAD].tail = 0;
+        put(fixture, &record, sizeof(record), sizeof(record));
+        drain_all(fixture->collector);
+        assert_int_equal(lost(fixture), i + 1);
+    }
+    assert_int_equal(fixture->summary.samples, 0);
+}
+
+static void a_weight_beyond_the_clock_is_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    struct one_frame record = good_record();
+    record.header.weight_ns = UINT64_MAX / 2;
+    add_process(fixture);
+    add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    put(fixture, &record, sizeof(record), sizeof(record));
+    drain_all(fixture->collector);
+    assert_int_equal(lost(fixture), 1);
+    assert_int_equal(fixture->summary.cpu_seen_ns, 0);
+}
+
+static void nothing_happened_before_the_recording_or_after_now(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct collector *collector = fixture->collector;
+    assert_int_equal(collector_time_ns(collector, 0), collector->clock.first.ns);
+    uint64_t far = collector_time_ns(collector, ticks_now() + 1000 * ticks_per_second());
+    assert_true(far <= monotonic_ns());
+    assert_true(far >= collector->round_ns);
+    assert_true(collector_time_ns(collector, UINT64_MAX) <= monotonic_ns());
+}
+
+static void a_thread_of_a_process_that_cannot_be_is_not_adopted(void **state)
+{
+    struct fixture *fixture = *state;
+    static const uint32_t processes[] = {SESSION_PROCESSES, 1u << 31, UINT32_MAX, PROCESS + 1};
+    add_process(fixture);
+    for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
+        add_thread(fixture, processes[i], 4711, THREAD_ACTIVE);
+        drain_all(fixture->collector);
+        assert_int_equal(fixture->collector->active_count, 0);
+    }
+    add_thread(fixture, PROCESS, 4710, THREAD_ACTIVE); /* right slot, wrong pid */
+    drain_all(fixture->collector);
+    assert_int_equal(fixture->collector->active_count, 0);
+}
+
+static void the_slot_of_a_thread_that_nobody_follows_is_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_ENDED);
+    rings_of(fixture)->controls[THREAD].head = 64;
+    drain_all(fixture->collector);
+    assert_int_equal(slot->state, THREAD_FREE);
+    assert_int_equal(rings_of(fixture)->controls[THREAD].head, 0);
+    assert_int_equal(fixture->collector->threads_started, 1);
+}
+
+static void threads_that_came_just_before_the_end_are_drained(void **state)
+{
+    struct fixture *fixture = *state;
+    struct one_frame record = good_record();
+    struct image *image = add_process(fixture);
+    struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
+    put(fixture, &record, sizeof(record), sizeof(record));
+    image_end(fixture->collector, image);
+    assert_int_equal(fixture->summary.samples, 1);
+    assert_int_equal(slot->state, THREAD_FREE);
+}
+
+static void a_slot_claimed_by_a_dead_process_is_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    struct image *image = add_process(fixture);
+    struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_CLAIMED);
+    image_end(fixture->collector, image);
+    assert_int_equal(slot->state, THREAD_CLAIMED);
+    images_find_ended(fixture->collector);
+    assert_false(fixture->collector->images[PROCESS].in_use);
+    assert_int_equal(slot->state, THREAD_FREE);
+}
+
+static struct process_slot *ask(struct fixture *fixture, pid_t pid)
+{
+    struct process_slot *slot = &rings_of(fixture)->processes[PROCESS];
+    slot->pid = (uint32_t)pid;
+    slot->start_ticks = UINT64_MAX;
+    slot->start_cpu_ns = UINT64_MAX;
+    /* No terminating zero anywhere. */
+    memset(slot->executable, 'x', sizeof(slot->executable));
+    slot->state = PROCESS_REQUESTED;
+    rings_of(fixture)->header.processes_used = PROCESS + 1;
+    rings_of(fixture)->header.doorbell++;
+    images_answer(fixture->collector);
+    return slot;
+}
+
+static void the_pid_of_a_stranger_is_dismissed(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct process_verdict *verdict = &fixture->session.tables->verdicts[PROCESS];
+    static const pid_t strangers[] = {1, 0, -1, INT32_MIN};
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+        struct process_slot *slot = ask(fixture, strangers[i]);
+        assert_int_equal(slot->state, PROCESS_ANSWERED);
+        assert_int_equal(verdict->engine, ENGINE_NONE);
+        assert_int_equal(verdict->pid, (uint32_t)strangers[i]);
+        assert_false(fixture->collector->images[PROCESS].in_use);
+        assert_int_equal(fixture->summary.not_followed_count, i + 1);
+        slot->state = PROCESS_DISMISSED; /* it has read that */
+        rings_of(fixture)->header.doorbell++;
+        images_answer(fixture->collector);
+        assert_int_equal(slot->state, PROCESS_FREE);
+    }
+    assert_int_equal(fixture->summary.cpu_seen_ns, 0);
+}
+
+/* This very process maps the rings, so its pid is believed; what it says of its past is not. */
+static void what_a_process_says_of_its_past_is_held_against_the_clocks(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct image *image = &fixture->collector->images[PROCESS];
+    struct process_slot *slot = ask(fixture, getpid());
+    assert_int_equal(slot->state, PROCESS_ANSWERED);
+    assert_true(image->in_use);
+    assert_true(image->start_ns <= monotonic_ns());
+    assert_true(image->start_cpu_ns < 120000000000); /* the test's time limit */
+    assert_true(fixture->summary.cpu_seen_ns < 120000000000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_good_record_is_one_sample),
+        TEST(a_length_that_cannot_be_is_skipped),
+        TEST(a_head_that_cannot_be_is_followed),
+        TEST(more_frames_than_the_record_holds_are_no_sample),
+        TEST(a_weight_beyond_the_clock_is_lost),
+        TEST(nothing_happened_before_the_recording_or_after_now),
+        TEST(a_thread_of_a_process_that_cannot_be_is_not_adopted),
+        TEST(the_slot_of_a_thread_that_nobody_follows_is_given_back),
+        TEST(threads_that_came_just_before_the_end_are_drained),
+        TEST(a_slot_claimed_by_a_dead_process_is_given_back),
+        TEST(the_pid_of_a_stranger_is_dismissed),
+        TEST(what_a_process_says_of_its_past_is_held_against_the_clocks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
