@@ -42,16 +42,16 @@ struct image {
     struct armed armed;
     char name[16];
     uint64_t start_ns;
-    uint64_t start_cpu_ns;  /* CPU of the pid when this image's sampler started */
-    uint64_t seen_ns;       /* weight of this image's samples, lost ones included */
-    uint64_t waiting_ns;    /* weight of samples that wait for a map */
-    uint64_t last_cpu_ns;   /* CPU of the pid when last looked at */
+    uint64_t start_cpu_ns;           /* CPU of the pid when this image's sampler started */
+    uint64_t seen_ns;                /* weight of this image's samples, lost ones included */
+    uint64_t waiting_ns;             /* weight of samples that wait for a map */
+    uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
-    struct image_map *map;  /* NULL until the first one */
-    uint32_t map_requests;  /* not answered yet */
-    uint64_t map_wanted_ns; /* of the newest request */
-    uint64_t map_pause_ns;  /* before the next one: grows while maps bring nothing new */
-    uint64_t checked_ns;    /* when tracer and names were last looked at */
+    struct image_map *map;           /* NULL until the first one */
+    uint32_t map_requests;           /* not answered yet */
+    uint64_t map_wanted_ns;          /* of the newest request */
+    uint64_t map_pause_ns;           /* before the next one: grows while maps bring nothing new */
+    uint64_t checked_ns;             /* when tracer and names were last looked at */
     timer_t wake_timer;
     bool has_wake_timer;
 };

@@ -169,7 +169,7 @@ struct rings_header {
     uint32_t threads_started; /* raised by every thread that becomes active */
     uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
     uint32_t threads_used;
-    uint64_t deserted_ticks;  /* the heartbeat after which a start was not answered: no other start
+    uint64_t deserted_ticks; /* the heartbeat after which a start was not answered: no other start
                                  waits before the next one */
 };
 
