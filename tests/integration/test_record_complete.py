@@ -26,16 +26,17 @@ PERL = ("my %h; for my $i (1 .. 2500000) { my $k = ($i * 7919) % 10007; $h{$k} .
 
 
 class Complete(rec.Case):
-    def check(self, *command, frequency, most_misses=None, **options):
+    def check(self, *command, frequency, most_misses=None, least_complete=LEAST_COMPLETE_PERCENT,
+              **options):
         with self.subTest(program=os.path.basename(command[0]), frequency=frequency):
             run = self.recorded(*command, rec_options=["-q", "-F", str(frequency)], **options)
             samples = run.count("samples")
             self.assertGreater(samples, frequency / 4, "hardly any samples: the test proves nothing")
-            self.assertGreaterEqual(run.complete_percent(), LEAST_COMPLETE_PERCENT, run.summary)
-            # Before the tables are there, copies of stacks may fill a ring within a millisecond.
-            self.assertLessEqual(run.lost(), samples / 200, run.summary)
+            self.assertGreaterEqual(run.complete_percent(), least_complete, run.summary)
+            # Until the tables are there stacks are copied, which fills a ring within a millisecond.
+            before_tables = frequency * (run.count("tables_ready_ns") / 1e9 + 0.02)
+            self.assertLessEqual(run.lost(), before_tables + samples / 200, run.summary)
             if most_misses is not None:
-                before_tables = frequency * (run.count("tables_ready_ns") / 1e9 + 0.02)
                 self.assertLess(run.count("misses"), before_tables + samples * most_misses / 100,
                                 run.summary)
 
@@ -63,9 +64,11 @@ class Complete(rec.Case):
         self.both(xz, "-k", "-f", "-T2", "--block-size=1MiB", "-2", path)
 
     def test_a_threaded_program_that_throws(self):
-        # _Unwind_RaiseException restores all registers: such frames are finished by the launcher.
-        self.check(rec.target("throws"), "1000", frequency=999)
-        self.check(rec.target("throws"), "1000", frequency=9999, most_misses=1.5)
+        # _Unwind_RaiseException restores all registers: such frames are finished by the launcher. While
+        # it installs the landing pad's registers it overwrites its own frame, return address included:
+        # no unwinder can leave it then (0.6 % of the samples of a program that does nothing but throw).
+        self.check(rec.target("throws"), "1000", frequency=999, least_complete=98)
+        self.check(rec.target("throws"), "1000", frequency=9999, most_misses=1.5, least_complete=98.5)
 
     def test_the_compiler(self):
         found = glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1plus")

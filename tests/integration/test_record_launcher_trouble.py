@@ -64,7 +64,7 @@ class Trouble(rec.Case):
                 self.outlive(engine)
 
     def outlive(self, engine):
-        script = (f"{rec.target('shares')} 1500 >/dev/null; echo survived; exit 7")
+        script = (f"{rec.target('shares')} 2500 >/dev/null; echo survived; exit 7")
         runner = ("import subprocess, sys, os\n"
                   "child = os.fork()\n"
                   "if child == 0:\n"
@@ -76,14 +76,16 @@ class Trouble(rec.Case):
         process = subprocess.Popen(["/usr/bin/python3", "-c", runner], cwd=directory,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         launcher = int(process.stdout.readline())
-        time.sleep(0.8)
+        path, end = os.path.join(directory, "rec.data"), time.monotonic() + 20
+        while time.monotonic() < end and (not os.path.exists(path) or os.path.getsize(path) < 12000):
+            time.sleep(0.01)
         os.kill(launcher, signal.SIGKILL)
         self.assertEqual(process.stdout.read(), "survived\n")
         process.wait(30)
         process.stdout.close()
         run = rec.Run(subprocess.CompletedProcess((), 0, b"", b""), directory, 0)
-        self.assertGreater(run.info["samples"], 10)
-        self.assertLess(run.info["cpu_ns"], 1.2e9)
+        self.assertGreater(run.info["samples"], 20)
+        self.assertLess(run.info["cpu_ns"], 1.5e9)
         script = subprocess.run(["perf", "script", "-i", run.path()], capture_output=True, text=True,
                                 timeout=60, check=False) if self.has_perf() else None
         if script:

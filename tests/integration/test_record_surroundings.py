@@ -107,8 +107,8 @@ class Surroundings(rec.Case):
                 seen += piece
         except OSError:
             pass
-        os.close(terminal)
         _, status = os.waitpid(pid, 0)
+        os.close(terminal)  # not before: that hangs up
         self.assertIn(b"got word", seen)
         self.assertEqual(status, 0)
 
