@@ -135,6 +135,11 @@ static void find_rate(struct list *list, const struct record_summary *summary)
             "%.0f samples per CPU second instead of %u, by the timer engine%s%s: see `rec doctor`",
             achieved, summary->frequency_asked, summary->engine_reason ? ", because " : "",
             summary->engine_reason ? summary->engine_reason : "");
+    else if (summary->frequency_limit)
+        add(list, missing,
+            "%.0f samples per CPU second instead of %u: the kernel allows %u "
+            "(kernel.perf_event_max_sample_rate)",
+            achieved, summary->frequency_asked, summary->frequency_limit);
     else if (percent_of(summary->merged, signals) > 10)
         add(list, percent_of(summary->merged, signals),
             "%s of the samples were merged into others: the rate is too high, lower -F",

@@ -202,6 +202,29 @@ static void innermost_pc_is_kept_even_when_it_is_nowhere(void **state)
     release(&c);
 }
 
+/* Only the innermost module is mapped: its frames must survive that their caller is nowhere. */
+static void frames_before_a_caller_that_is_nowhere_are_kept(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t all[FRAMES_MAX], frames[FRAMES_MAX];
+    capture(&c, 5, "stop");
+    size_t all_count = unwind(&c, all, FRAMES_MAX).frame_count;
+    const struct offline_mapping *innermost = c.tracee.mappings;
+    while (all[0] < innermost->start_avma || all[0] >= innermost->end_avma)
+        innermost++;
+    size_t own = 0;
+    while (own < all_count && all[own] > innermost->start_avma && all[own] <= innermost->end_avma)
+        own++;
+    assert_in_range(own, 2, all_count - 1);
+    struct offline_result result =
+        offline_unwind(innermost, 1, &c.regs, false, &c.stack, frames, FRAMES_MAX);
+    assert_int_equal(result.end, OFFLINE_UNMAPPED);
+    assert_int_equal(result.frame_count, own);
+    assert_memory_equal(frames, all, own * sizeof(frames[0]));
+    release(&c);
+}
+
 /* Without any CFI for it, code is stepped by frame pointer, and only as long as that leads to code.
  */
 static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
@@ -323,6 +346,7 @@ int main(void)
         cmocka_unit_test(captured_bytes_that_end_early_are_said_to),
         cmocka_unit_test(no_more_frames_than_asked_for),
         cmocka_unit_test(innermost_pc_is_kept_even_when_it_is_nowhere),
+        cmocka_unit_test(frames_before_a_caller_that_is_nowhere_are_kept),
         cmocka_unit_test(code_without_cfi_needs_a_plausible_frame_pointer),
         cmocka_unit_test(complex_frame_gets_the_registers_that_frames_below_saved),
         cmocka_unit_test(interrupted_pc_is_looked_up_as_it_is),
