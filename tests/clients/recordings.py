@@ -35,14 +35,14 @@ def rec(*words, cwd):
 class Recording:
     """The four usual files, and two that `rec convert` makes."""
 
-    def __init__(self, directory, *command):
+    def __init__(self, directory, *command, options=()):
         self.name = os.path.basename(directory)
         self.directory = directory
+        self.options = options
         os.makedirs(directory, exist_ok=True)
-        rec('--', *command, cwd=directory)
-        rec('convert', '-q', '-o', 'rec.speedscope.json', cwd=directory)
-        rec('convert', '-q', '--embed-source', '--debug-dir=/nonexistent', '-o', 'bare.json.gz',
-            '-o', 'bare.pb.gz', cwd=directory)
+        rec(*options, '--', *command, cwd=directory)
+        rec('convert', '-q', *options, '-o', 'rec.speedscope.json', cwd=directory)
+        rec('convert', '-q', *options, '--embed-source', '-o', 'embedded.json.gz', cwd=directory)
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -62,7 +62,7 @@ class Recording:
 
     @functools.cached_property
     def report(self):
-        return json.loads(rec('report', '--json', cwd=self.directory))
+        return json.loads(rec('report', '--json', *self.options, cwd=self.directory))
 
     def labels(self, key):
         return {labels[key] for _, _, labels in self.pprof.samples}
@@ -81,13 +81,18 @@ def record_all(directory):
     """{name: Recording}"""
     if not os.path.exists(PYTHON):
         clients.skip(f'{PYTHON} is missing: install python3')
+    tour = build_tour(directory)
     commands = {
-        'tour': [build_tour(directory)],
+        'tour': [tour],
         'python': [PYTHON, '-c', PYTHON_PROGRAM],
         'script': ['sh', '-c', SCRIPT],
         'kernel': ['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=4000', 'status=none'],
         'deep': [f'{TARGETS}/depth', '300', '100'],
         'short': [f'{TARGETS}/short_run', '5'],
     }
-    return {name: Recording(os.path.join(directory, 'of-' + name), *command)
-            for name, command in commands.items()}
+    recorded = {name: Recording(os.path.join(directory, 'of-' + name), *command)
+                for name, command in commands.items()}
+    # Always: a capture keeps the names that were found, and the others are looked up again.
+    recorded['bare'] = Recording(os.path.join(directory, 'of-bare'), tour,
+                                 options=['--debug-dir=/nonexistent'])
+    return recorded
