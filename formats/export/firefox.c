@@ -92,7 +92,8 @@ static void write_times(struct firefox *firefox)
     json_member_millionths(out, "startTime", profile->start_wall_ns);
     json_member_unsigned(out, "startTimeAsClockMonotonicNanosecondsSinceBoot", profile->start_ns);
     json_member_unsigned(out, "profilingStartTime", 0);
-    firefox_member_time(firefox, "profilingEndTime", profile->end_ns);
+    /* The front-end shows what is before this time: the last sample must not be at it. */
+    firefox_member_time(firefox, "profilingEndTime", profile->end_ns + export_period_ns(profile));
 }
 
 static void write_meta(struct firefox *firefox)

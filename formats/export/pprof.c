@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { /* field numbers */
        PROFILE_SAMPLE_TYPE = 1,
@@ -202,6 +203,17 @@ static void write_function(struct pprof *pprof, uint64_t id, const uint32_t key[
     pb_message(pprof->out, PROFILE_FUNCTION, &pprof->list);
 }
 
+/*
+ * `pprof` takes a system name that equals the name for one that nobody demangled yet, and cuts what is
+ * in parentheses and angle brackets: of "main()::<lambda()>::operator()" it leaves "main::::operator".
+ */
+static uint32_t system_name_text(struct pprof *pprof, const struct profile_func *func)
+{
+    const char *name = profile_text(pprof->profile, func->name);
+    bool would_be_cut = func->system_name == func->name && strpbrk(name, "(<");
+    return would_be_cut ? 0 : model_text(pprof, func->system_name);
+}
+
 /* The id of the frame's function, written at its first use. */
 static uint64_t function_id(struct pprof *pprof, const struct profile_frame *frame)
 {
@@ -211,7 +223,7 @@ static uint64_t function_id(struct pprof *pprof, const struct profile_frame *fra
     bool is_unknown = export_func_is_unknown(profile, frame->func);
     const uint32_t key[4] = {
         name,
-        is_unknown ? name : model_text(pprof, profile->funcs[frame->func].system_name),
+        is_unknown ? name : system_name_text(pprof, &profile->funcs[frame->func]),
         model_text(pprof, file),
         export_func_line(profile, frame->func, file),
     };

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/info.h"
 
+#include "cli/taken.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void count(struct info_share *share, const struct profile_sample *sample)
+static void count(struct info_share *share, const struct profile_sample *sample, bool was_taken)
 {
-    share->samples++;
+    share->samples += was_taken;
     share->weight_ns += sample->weight_ns;
 }
 
 static void count_sample(struct info *info, const struct profile_sample *sample)
 {
     const struct profile *profile = info->profile;
-    count(&info->threads[sample->thread], sample);
-    count(&info->processes[profile->threads[sample->thread].process], sample);
+    bool was_taken = taken_sample(profile, sample);
+    count(&info->threads[sample->thread], sample, was_taken);
+    count(&info->processes[profile->threads[sample->thread].process], sample, was_taken);
     if (sample->call == PROFILE_NONE)
         return;
     uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
     if (lib != PROFILE_NONE)
-        count(&info->libs[lib], sample);
+        count(&info->libs[lib], sample, was_taken);
 }
 
 int info_build(struct info *info, const struct profile *profile)

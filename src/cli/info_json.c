@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/info.h"
 
+#include "cli/taken.h"
 #include "export/json.h"
 
 /* A member only where the value is known. */
@@ -29,7 +30,7 @@ static void append_facts(const struct profile *profile, struct buffer *out)
     json_member_unsigned(out, "start_ns", profile->start_ns);
     json_member_unsigned(out, "end_ns", profile->end_ns);
     json_member_unsigned(out, "start_wall_ns", profile->start_wall_ns);
-    json_member_unsigned(out, "samples", profile->sample_count);
+    json_member_unsigned(out, "samples", taken_count(profile));
     json_member_unsigned(out, "cpu_ns", profile_total_ns(profile));
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/say.h"
 #include "cli/shown.h"
+#include "cli/taken.h"
 #include "cli/view_options.h"
 
 #include <stdio.h>
@@ -19,7 +20,9 @@ struct clean {
 static struct clean clean(const char *text)
 {
     struct clean clean;
-    text_escape(clean.text, sizeof(clean.text), text);
+    char line[sizeof(clean.text)];
+    view_one_line(line, sizeof(line), text);
+    text_escape(clean.text, sizeof(clean.text), line);
     return clean;
 }
 
@@ -61,7 +64,7 @@ static void print_facts(const struct info *info)
     printf("%-12s %s, one sample every %s\n", "event",
            clean(profile_text(profile, profile->event_name)).text,
            shown_duration(profile->period_ns).text);
-    printf("%-12s %s, %s CPU\n", "samples", shown_count(profile->sample_count).text,
+    printf("%-12s %s, %s CPU\n", "samples", shown_count(taken_count(profile)).text,
            shown_duration(profile_total_ns(profile)).text);
 }
 

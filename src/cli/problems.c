@@ -69,9 +69,10 @@ static const char *explain_cut(enum record_cut cut)
 {
     switch (cut) {
     case RECORD_CUT_NO_CFI:
-        return "code without unwind data: build it with -fasynchronous-unwind-tables";
+        return "code without unwind data, made at run time or built without "
+               "-fasynchronous-unwind-tables";
     case RECORD_CUT_UNMAPPED:
-        return "code generated at run time without frame pointers";
+        return "code made at run time without frame pointers";
     case RECORD_CUT_STACK_COPY:
         return "more stack than is copied";
     case RECORD_CUT_FOREIGN:
@@ -107,6 +108,12 @@ static void find_unnamed(struct list *list, const struct profile *profile)
         if (percent < PERCENT_WORTH_SAYING)
             break;
         const struct profile_lib *lib = &profile->libs[libs[i].lib];
+        if (strcmp(profile_text(profile, lib->path), "//anon") == 0) {
+            add(list, percent,
+                "no names for code that the program made at run time (%s of samples)",
+                shown_percent(libs[i].weight_ns, total_ns).text);
+            continue;
+        }
         char package[128];
         package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
         add(list, percent, "no names for %s (%s of samples): %s%s%s",
@@ -182,8 +189,10 @@ static void find_gap(struct list *list, const struct record_summary *summary)
     uint64_t gap = billed > seen ? billed - seen : seen - billed;
     if (summary->not_followed_count > 0 || percent_of(gap, billed) < 2)
         return;
-    add(list, percent_of(gap, billed), "%s of the CPU time %s", shown_percent(gap, billed).text,
-        billed > seen ? "has no samples" : "is counted twice");
+    add(list, percent_of(gap, billed),
+        billed > seen ? "%s of the CPU time has no samples"
+                      : "the samples stand for %s more CPU time than was used",
+        shown_percent(gap, billed).text);
 }
 
 static int by_percent(const void *a, const void *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report.h"
 
+#include "cli/taken.h"
 #include "export/json.h"
 
 static void append_function(const struct report *report, const struct report_function *function,
@@ -48,7 +49,7 @@ void report_json(const struct report *report, const char *path, struct buffer *o
     json_member_unsigned(out, "version", 1);
     json_member_string(out, "file", path);
     json_member_string(out, "program", profile_text(profile, profile->product));
-    json_member_unsigned(out, "samples", profile->sample_count);
+    json_member_unsigned(out, "samples", taken_count(profile));
     json_member_unsigned(out, "total_ns", report->total_ns);
     json_key(out, "functions");
     json_open(out, '[');

@@ -4,6 +4,7 @@
 #include "base/say.h"
 #include "cli/fit.h"
 #include "cli/shown.h"
+#include "cli/taken.h"
 #include "cli/view_options.h"
 
 #include <stdio.h>
@@ -79,10 +80,8 @@ static void print_command(const struct profile *profile)
 {
     bool is_known = profile->command_line != PROFILE_NONE;
     char line[200], clean[200];
-    snprintf(line, sizeof(line), "%s",
-             profile_text(profile, is_known ? profile->command_line : profile->product));
-    for (char *p = line; *p; p++)
-        *p = *p == '\n' || *p == '\t' ? ' ' : *p;
+    view_one_line(line, sizeof(line),
+                  profile_text(profile, is_known ? profile->command_line : profile->product));
     bool is_cut = strlen(line) == sizeof(line) - 1;
     printf("%s%s\n", text_escape(clean, sizeof(clean), line), is_cut ? "…" : "");
 }
@@ -95,7 +94,7 @@ static void print_header(const struct report *report, const char *path)
     print_command(profile);
     uint64_t wall_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
-    printf("%s samples, %s CPU in %s, %zu %s", shown_count(profile->sample_count).text,
+    printf("%s samples, %s CPU in %s, %zu %s", shown_count(taken_count(profile)).text,
            shown_duration(report->total_ns).text, shown_duration(wall_ns).text,
            profile->thread_count, profile->thread_count == 1 ? "thread" : "threads");
     print_completeness(profile);

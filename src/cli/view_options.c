@@ -70,3 +70,10 @@ struct view_age view_age(const char *path)
              units[unit].unit);
     return age;
 }
+
+void view_one_line(char *line, size_t size, const char *text)
+{
+    snprintf(line, size, "%s", text);
+    for (char *p = line; *p; p++)
+        *p = *p == '\n' || *p == '\t' ? ' ' : *p;
+}

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct view_request {
     const char *input;
@@ -23,3 +24,6 @@ struct view_age {
     char text[32];
 };
 struct view_age view_age(const char *path);
+
+/* As much of the text as fits, without line ends and tabs. */
+void view_one_line(char *line, size_t size, const char *text);

@@ -2,6 +2,7 @@
 #include "record/arm.h"
 
 #include "base/array.h"
+#include "base/io.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -91,6 +92,19 @@ void arm_close(struct armed *armed)
         close(armed->fds[i]);
     free(armed->fds);
     *armed = (struct armed){0};
+}
+
+uint32_t arm_rate_limit(void)
+{
+    struct buffer text = {0};
+    unsigned long limit = 0;
+    if (io_read_file("/proc/sys/kernel/perf_event_max_sample_rate", &text, 64) == 0) {
+        buffer_append(&text, "", 1);
+        if (!text.failed)
+            limit = strtoul((const char *)text.bytes, NULL, 10);
+    }
+    buffer_free(&text);
+    return limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit;
 }
 
 int arm_probe(void)

@@ -24,6 +24,9 @@ void arm_enable(const struct armed *armed);
 uint64_t arm_count_ns(const struct armed *armed);
 void arm_close(struct armed *armed);
 
+/* More samples a second of one event than this, and the kernel drops the rest of a tick; 0: not known. */
+uint32_t arm_rate_limit(void);
+
 /* An event of the same kind on the caller itself, never enabled: tells whether it can be had, and keeps
  * the kernel's perf machinery switched on (the first event of an idle machine takes 7 to 27 ms).
  * A descriptor, or a negative errno. */

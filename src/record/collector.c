@@ -198,7 +198,7 @@ void collector_stop(struct collector *collector)
     tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
 }
 
-/* Time below a bucket's upper bound, for the share of samples that is asked for. */
+/* Time below a bucket's upper bound, or the longest, for the share of samples that is asked for. */
 static uint64_t handler_percentile_ns(const struct collector *collector, unsigned per_cent)
 {
     uint64_t total = 0;
@@ -207,8 +207,11 @@ static uint64_t handler_percentile_ns(const struct collector *collector, unsigne
     uint64_t seen = 0;
     for (int i = 0; i < HANDLER_BUCKETS; i++) {
         seen += collector->handler_ticks[i];
-        if (total && seen * 100 >= total * per_cent)
-            return ticks_span_ns(&collector->clock, UINT64_C(64) << i);
+        if (total && seen * 100 >= total * per_cent) {
+            uint64_t bound = UINT64_C(64) << i;
+            uint64_t longest = collector->handler_max_ticks;
+            return ticks_span_ns(&collector->clock, bound < longest ? bound : longest);
+        }
     }
     return 0;
 }

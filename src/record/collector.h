@@ -34,8 +34,9 @@
 
 struct image {
     bool in_use;
-    bool is_gone;   /* the process could not be watched any more */
-    bool has_ended; /* settled; what remains is the slot, until no map is under way */
+    bool is_gone;      /* the process could not be watched any more */
+    bool follows_exec; /* the process was there before, with another program */
+    bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     pid_t pid, parent_pid;
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */

@@ -230,7 +230,8 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
         .name_wait_ns = NAME_FIRST_NS,
     };
     collector->active[collector->active_count++] = index;
-    collector->summary->threads++;
+    if (thread->tid != image->pid || !image->follows_exec)
+        collector->summary->threads++;
     memcpy(thread->name, image->name, sizeof(thread->name));
     if (thread->tid == image->pid)
         return;

@@ -212,8 +212,12 @@ void image_end(struct collector *collector, struct image *image)
 
 void image_settle_and_end(struct collector *collector, struct image *image)
 {
+    /* A process may start and end within a round, whose time is that of its beginning. */
+    uint64_t end_ns = collector->round_ns;
+    if (end_ns < image->start_ns)
+        end_ns = image->start_ns;
     drain_image(collector, image);
-    settle_end(collector, image, collector->round_ns);
+    settle_end(collector, image, end_ns);
     image_end(collector, image);
 }
 
@@ -271,7 +275,9 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     watch_end(collector, image);
     write_start(collector, image, before != NULL);
     settle_start(collector, image, before);
-    collector->summary->processes++;
+    image->follows_exec = before != NULL;
+    if (!image->follows_exec)
+        collector->summary->processes++;
     if (reason) {
         images_add_not_followed(collector, image->pid, image->name, reason);
         return;

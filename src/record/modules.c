@@ -60,18 +60,20 @@ uint64_t module_store_rows(const struct module_store *store)
 
 /* The file itself: below the process' root if it lives in another one, and only if it is still the one
  * that was mapped. */
-static int open_mapped(pid_t pid, const char *path, uint64_t inode)
+static int open_mapped(pid_t pid, struct known_module *module)
 {
     char below_root[4352];
-    snprintf(below_root, sizeof(below_root), "/proc/%d/root%s", (int)pid, path);
-    const char *const candidates[] = {path, below_root};
+    snprintf(below_root, sizeof(below_root), "/proc/%d/root%s", (int)pid, module->path);
+    const char *const candidates[] = {module->path, below_root};
     for (int i = 0; i < 2; i++) {
         struct stat status;
         int fd = open(candidates[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (fd < 0)
             continue;
-        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == inode)
+        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == module->inode) {
+            module->changed = status.st_mtim;
             return fd;
+        }
         close(fd);
     }
     return -ENOENT;
@@ -127,7 +129,7 @@ static void compile(struct module_store *store, struct known_module *module, pid
     if (strcmp(module->path, "[vdso]") == 0) {
         open_vdso(&module->elf);
     } else if (module->path[0] == '/') {
-        int fd = open_mapped(pid, module->path, module->inode);
+        int fd = open_mapped(pid, module);
         if (fd < 0)
             return;
         elf_open(&module->elf, fd, NULL);
@@ -143,11 +145,23 @@ static void compile(struct module_store *store, struct known_module *module, pid
         module->has_rows = publish_rows(store, module);
 }
 
+/* A file may be written again in place, as cp does: then its path and inode are the same. */
+static bool is_current(const struct known_module *module)
+{
+    struct stat status;
+    if (stat(module->path, &status) != 0 || status.st_ino != module->inode)
+        return true; /* deleted, or below another root: it cannot be told */
+    return status.st_mtim.tv_sec == module->changed.tv_sec &&
+           status.st_mtim.tv_nsec == module->changed.tv_nsec;
+}
+
 static struct known_module *find(const struct module_store *store, const char *path, uint64_t inode)
 {
-    for (size_t i = 0; i < store->count; i++)
-        if (store->modules[i]->inode == inode && strcmp(store->modules[i]->path, path) == 0)
-            return store->modules[i];
+    for (size_t i = store->count; i-- > 0;) {
+        struct known_module *module = store->modules[i];
+        if (module->inode == inode && strcmp(module->path, path) == 0)
+            return !module->elf || is_current(module) ? module : NULL;
+    }
     return NULL;
 }
 

@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct known_module {
     char *path;
     uint64_t inode;
+    struct timespec changed;      /* when its bytes were last written */
     struct elf_file *elf;         /* NULL: not ELF; for load biases */
     struct unwind_module *unwind; /* NULL: no CFI known */
     uint8_t build_id[20];

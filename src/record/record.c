@@ -94,12 +94,24 @@ static int choose_engine(struct recording *recording, struct error *error)
     return 0;
 }
 
+/* What the kernel drops would look like time in the kernel: rather ask for less, and say so. */
+static uint32_t choose_frequency(struct recording *recording)
+{
+    struct record_summary *summary = &recording->result->summary;
+    uint32_t asked = recording->options->frequency;
+    uint32_t limit = summary->engine == RECORD_ENGINE_PERF_TRAP ? arm_rate_limit() : 0;
+    if (limit == 0 || limit >= asked)
+        return asked;
+    summary->frequency_limit = limit;
+    return limit;
+}
+
 static int open_session(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     char sampler[4096];
     struct session_config config = {
-        .period_ns = 1000000000 / options->frequency,
+        .period_ns = 1000000000 / choose_frequency(recording),
         .kernel_interval_ns = KERNEL_INTERVAL_NS,
         .self_check_every = options->self_check_every,
         .withhold_tables = options->withhold_tables,

@@ -63,6 +63,7 @@ struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
     uint32_t frequency_asked;
+    uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate, where it is less; else 0 */
     uint64_t wall_ns;
     uint64_t cpu_billed_ns; /* rusage of the tree */
     uint64_t cpu_seen_ns;   /* sum of all weights */

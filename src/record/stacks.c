@@ -141,7 +141,8 @@ void stack_take(struct collector *collector, struct image *image, pid_t tid, uin
     memcpy(&stack, record + sizeof(header), sizeof(stack));
     bool is_check = header.kind == RECORD_CHECK;
     size_t fixed = sizeof(header) + sizeof(stack) + (is_check ? sizeof(struct record_copy) : 0);
-    if (stack.frame_count > RECORD_FRAMES_MAX || bytes < fixed + 8 * (size_t)stack.frame_count) {
+    if (stack.frame_count == 0 || stack.frame_count > RECORD_FRAMES_MAX ||
+        bytes < fixed + 8 * (size_t)stack.frame_count) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }

@@ -11,10 +11,10 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct process process;
@@ -111,7 +111,8 @@ static long open_from_launcher(uint32_t pid, uint32_t fd, int mode)
     char *end = append_number(append_text(path, "/proc/"), pid);
     end = append_number(append_text(end, "/fd/"), fd);
     *end = '\0';
-    return raw_syscall(SYS_openat, AT_FDCWD, path, mode | O_CLOEXEC, 0);
+    /* Another process may have the pid by now, with a pipe or a terminal there. */
+    return raw_syscall(SYS_openat, AT_FDCWD, path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 /* Both shared mappings begin with magic, version, …, and hold the token. */
@@ -127,10 +128,13 @@ static bool is_rings(const struct rings *rings, uint64_t token)
            rings->header.token == token;
 }
 
-/* A descriptor may be anything by now: only a file that is large enough is looked into. */
+/* A descriptor may be anything by now, and somebody else's: only a file of our size is looked into, and
+ * its position is left alone. */
 static void *map_file(long fd, size_t bytes, int protection)
 {
-    if (raw_failed(fd) || raw_syscall(SYS_lseek, fd, 0, SEEK_END) != (long)bytes)
+    struct stat status;
+    if (raw_failed(fd) || raw_failed(raw_syscall(SYS_fstat, fd, &status)) ||
+        !S_ISREG(status.st_mode) || status.st_size != (off_t)bytes)
         return NULL;
     return map(fd, bytes, protection, MAP_SHARED);
 }

@@ -164,7 +164,7 @@ struct offline_result offline_unwind(const struct offline_mapping *mappings, siz
         if (mapping || count == 0)
             frames[count] = walk.regs.pc;
         if (!mapping)
-            return (struct offline_result){count == 0, OFFLINE_UNMAPPED};
+            return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED};
         enum unwind_result result = step(&walk, mapping);
         if (result != UNWIND_OK)
             return (struct offline_result){count + 1, end_of(result)};

@@ -77,11 +77,22 @@ class FirefoxProfiler:
 
     def __enter__(self):
         try:
-            self.run('load', self.path)
+            self.load()
         except BaseException:
             self.__exit__()
             raise
         return self
+
+    def load(self, attempts=5):
+        """It gives its daemon half a second to start, which a busy machine may not have."""
+        try:
+            self.run('load', self.path)
+        except AssertionError as error:
+            if attempts == 1 or 'did not become ready' not in str(error):
+                raise
+            self.__exit__()
+            os.makedirs(self.directory, exist_ok=True)
+            self.load(attempts - 1)
 
     def __exit__(self, *_):
         subprocess.run([*self.command, 'stop', 'test'], env=self.environment, check=False,

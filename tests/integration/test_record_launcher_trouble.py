@@ -3,6 +3,7 @@
 """What a program suffers when rec is stopped or killed, or when its own stacks are very deep: hardly
 anything. What was recorded until then can be read."""
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -21,21 +22,22 @@ class Trouble(rec.Case):
 
     def test_recursion_100_000_deep_takes_at_most_three_times_as_long(self):
         command = (rec.target("deep_recursion"), "100000", "150")
-        bare_s = min(self.timed(self.bare, *command) for _ in range(2))
+        bare_s = min(self.cpu_of(self.bare, *command) for _ in range(2))
         self.assertGreater(bare_s, 0.2, "too short to tell")
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
                 run = self.recorded(*command, rec_options=["-q", "-F", "9999", f"--engine={engine}"])
-                # What the program took, without what rec does after its end.
-                self.assertLess(run.count("wall_ns") / 1e9, 3 * bare_s + 0.2, run.summary)
+                # CPU time: what other programs on the machine do is not in it.
+                self.assertLess(run.count("cpu_billed_ns") / 1e9, 3 * bare_s, run.summary)
                 self.assertGreater(run.share_of("go_down"), 80)
 
     @staticmethod
-    def timed(function, *arguments):
-        start = time.monotonic()
+    def cpu_of(function, *arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         function(*arguments)
-        return time.monotonic() - start
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def test_starts_under_a_stopped_rec_are_delayed_by_milliseconds(self):
         count = 40
@@ -82,8 +84,8 @@ class Trouble(rec.Case):
         process.wait(30)
         process.stdout.close()
         run = rec.Run(subprocess.CompletedProcess((), 0, b"", b""), directory, 0)
-        self.assertGreater(run.info["samples"], 20)
-        self.assertLess(run.info["cpu_ns"], 1.5e9)
+        self.assertGreater(run.info["samples"], 10)
+        self.assertLess(run.info["cpu_ns"], 2e9)
         script = subprocess.run(["perf", "script", "-i", run.path()], capture_output=True, text=True,
                                 timeout=60, check=False) if self.has_perf() else None
         if script:

@@ -2,6 +2,8 @@
 /* What is said about a recording that is not as it should be, and that nothing is said about a good one. */
 #include "cli/problems.h"
 
+#include "cli/taken.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,15 +75,14 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary, "3 of 100 stacks differ");
 }
 
-/* Of the time in this profile, a fifth is in processes that were not followed. */
-static struct profile *fifth_not_followed(void)
+/* Four fifths of the time in this profile are in an application, a fifth is there. */
+static struct profile *fifth_in(const char *path)
 {
     struct profile *profile = profile_new();
-    static const struct {
+    const struct {
         const char *path;
         uint64_t weight_ns;
-    } samples[] = {{"/usr/bin/app", UINT64_C(8000000000)},
-                   {"[not followed]", UINT64_C(2000000000)}};
+    } samples[] = {{"/usr/bin/app", UINT64_C(8000000000)}, {path, UINT64_C(2000000000)}};
     profile->samples = calloc(2, sizeof(*profile->samples));
     profile->sample_count = 2;
     for (uint32_t i = 0; i < 2; i++) {
@@ -105,7 +106,7 @@ static void time_that_could_not_be_followed_is_named(void **state)
         {.pid = 43, .name = "busybox", .reason = "it is static"},
     };
     struct problem problems[PROBLEMS_MAX];
-    struct profile *profile = fifth_not_followed();
+    struct profile *profile = fifth_in("[not followed]");
     assert_int_equal(problems_find(&summary, profile, problems), 1);
     assert_non_null(strstr(problems[0].text, "20.0 % of the CPU time was used by processes"));
     summary.not_followed = processes;
@@ -115,6 +116,28 @@ static void time_that_could_not_be_followed_is_named(void **state)
                         "not recorded (20.0 % of the CPU time): ping, process 42: it is "
                         "privileged; and 1 more, see `rec info`");
     profile_free(profile);
+}
+
+static void an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample(void **state)
+{
+    (void)state;
+    struct profile *profile = fifth_in("[not followed]");
+    assert_int_equal(profile->sample_count, 2);
+    assert_int_equal(taken_count(profile), 1);
+    /* The kernel that somebody called. */
+    uint32_t lib = profile_lib_id(profile, "[kernel]", NULL, 0);
+    profile->samples[1].call =
+        profile_call_id(profile, profile->samples[0].call, profile_address_id(profile, lib, 0));
+    assert_int_equal(taken_count(profile), 2);
+    profile_free(profile);
+}
+
+static void more_time_in_samples_than_was_used_is_said(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    summary.cpu_seen_ns = summary.cpu_billed_ns + summary.cpu_billed_ns / 20;
+    expect_one(&summary, "the samples stand for 5.0 % more CPU time than was used");
 }
 
 static void the_biggest_problem_comes_first(void **state)
@@ -146,6 +169,8 @@ int main(void)
         cmocka_unit_test(a_good_recording_has_no_problems),
         cmocka_unit_test(each_flaw_has_its_size_and_remedy),
         cmocka_unit_test(time_that_could_not_be_followed_is_named),
+        cmocka_unit_test(an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample),
+        cmocka_unit_test(more_time_in_samples_than_was_used_is_said),
         cmocka_unit_test(the_biggest_problem_comes_first),
         cmocka_unit_test(a_recording_of_nothing_has_no_rates),
     };

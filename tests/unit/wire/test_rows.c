@@ -38,6 +38,20 @@ static void signed_offsets_come_back(void **state)
         }
 }
 
+static void registers_and_their_offsets_come_back(void **state)
+{
+    (void)state;
+    static const uint32_t offsets[] = {0, 1, 255, 256, ROW_REGISTER_OFFSET_MAX};
+    for (uint32_t reg = 0; reg < 16; reg++)
+        for (size_t n = 0; n < sizeof(offsets) / sizeof(offsets[0]); n++) {
+            uint32_t rule = row_rule_register(ROW_FP_AT_FP, reg, offsets[n]);
+            assert_int_equal(row_kind(rule), ROW_REGISTER);
+            assert_int_equal(row_fp(rule), ROW_FP_AT_FP);
+            assert_int_equal(row_register(rule), reg);
+            assert_int_equal(row_register_n(rule), offsets[n]);
+        }
+}
+
 /* Written down once from the picture in rows.h: both sides of a recording must agree. */
 static void the_bits_are_where_the_picture_says(void **state)
 {
@@ -46,6 +60,7 @@ static void the_bits_are_where_the_picture_says(void **state)
     assert_int_equal(row_rule(ROW_FP, ROW_FP_AT_FP, ROW_OFFSET_MAX), 0xfffffff2);
     assert_int_equal(row_rule_deref(ROW_SP_DEREF, 0, 1, -1), 0xffc01003);
     assert_int_equal(row_rule_deref(ROW_FP_DEREF, 2, -1, 1), 0x007ff024);
+    assert_int_equal(row_rule_register(ROW_FP_SAME, 15, 3), 0xf0003009);
 }
 
 int main(void)
@@ -53,6 +68,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unsigned_offsets_come_back),
         cmocka_unit_test(signed_offsets_come_back),
+        cmocka_unit_test(registers_and_their_offsets_come_back),
         cmocka_unit_test(the_bits_are_where_the_picture_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/taken.h"
+
+bool taken_sample(const struct profile *profile, const struct profile_sample *sample)
+{
+    if (sample->call == PROFILE_NONE)
+        return true;
+    const struct profile_call *call = &profile->calls[sample->call];
+    uint32_t lib = profile->addresses[call->address].lib;
+    return call->parent != PROFILE_NONE || lib == PROFILE_NONE || !profile->libs[lib].is_synthetic;
+}
+
+size_t taken_count(const struct profile *profile)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < profile->sample_count; i++)
+        count += taken_sample(profile, &profile->samples[i]);
+    return count;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring is written by the target, and a target may be anything: whatever lies in it, the collector goes
+ * on, reads nothing that it should not, and counts what it could not take.
+ */
+#include "record/collector.h"
+
+#include "wire/atomic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define THREAD 7
+#define PROCESS 3
+#define PID 4242
+#define TID 4243
+
+static struct {
+    struct session session;
+    struct collector *collector;
+    struct record_summary summary;
+    struct record_options options;
+    struct perfdata_writer *writer;
+    int file;
+    struct ring ring; /* the target's side */
+} at;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&at, 0, sizeof(at));
+    struct session_config session = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
+    assert_int_equal(session_open(&at.session, &session, NULL), 0);
+    at.file = memfd_create("rec.data", MFD_CLOEXEC);
+    struct perfdata_config config = {.period_ns = 1000000, .event_name = "cpu-clock"};
+    assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
+    struct collector *collector = calloc(1, sizeof(*collector));
+    assert_non_null(collector);
+    at.collector = collector;
+    collector->session = &at.session;
+    collector->writer = at.writer;
+    collector->summary = &at.summary;
+    collector->options = &at.options;
+    collector->period_ns = 1000000;
+    collector->scratch = malloc(SESSION_RING_BYTES);
+    collector->end_fd = -1;
+    assert_non_null(collector->scratch);
+    ticks_clock_start(&collector->clock);
+    collector->round_ns = collector->clock.first.ns;
+    collector->images[PROCESS] =
+        (struct image){.in_use = true, .pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
+    collector->live[collector->live_count++] = PROCESS;
+    struct rings *rings = at.session.rings;
+    rings->threads[THREAD] =
+        (struct thread_slot){.state = THREAD_ACTIVE, .pid = PID, .tid = TID, .process = PROCESS};
+    rings->header.threads_started = 1;
+    rings->header.threads_used = THREAD + 1;
+    at.ring = (struct ring){&rings->controls[THREAD], rings->data[THREAD]};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    perfdata_writer_close(at.writer);
+    collector_free(at.collector);
+    session_close(&at.session);
+    record_summary_free(&at.summary);
+    return close(at.file);
+}
+
+static uint64_t damaged(void)
+{
+    return at.summary.lost[RECORD_LOST_OTHER];
+}
+
+struct stack_record {
+    struct record_header header;
+    struct record_stack stack;
+    uint64_t frames[4];
+};
+
+static struct stack_record good_record(void)
+{
+    return (struct stack_record){
+        .header = {.bytes = sizeof(struct stack_record),
+                   .kind = RECORD_STACK,
+                   .ticks = ticks_now(),
+                   .weight_ns = 1000000},
+        .stack = {.frame_count = 4, .end = WALK_ROOT},
+        .frames = {0x401000, 0x401100, 0x401200, 0x401300},
+    };
+}
+
+/* As it is, whatever it says of itself; `bytes` of it. */
+static void put(const void *record, uint32_t bytes)
+{
+    uint64_t position = 0;
+    uint8_t *place = ring_reserve(&at.ring, bytes, &position);
+    assert_non_null(place);
+    memcpy(place, record, bytes);
+    ring_commit(&at.ring, position, bytes);
+}
+
+static void drain(void)
+{
+    drain_all(at.collector);
+    assert_int_equal(at.ring.control->tail, at.ring.control->head); /* all space is given back */
+}
+
+/* After anything, a thread that behaves is heard. */
+static void expect_good_records_still_pass(void)
+{
+    uint64_t samples = at.summary.samples, lost = damaged();
+    struct stack_record record = good_record();
+    put(&record, sizeof(record));
+    drain();
+    assert_int_equal(at.summary.samples, samples + 1);
+    assert_int_equal(damaged(), lost);
+}
+
+static void good_records_become_samples(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3000; i++) { /* more than one lap */
+        struct stack_record record = good_record();
+        put(&record, sizeof(record));
+        if (i % 100 == 99)
+            drain();
+    }
+    assert_int_equal(at.summary.samples, 3000);
+    assert_int_equal(at.summary.cpu_seen_ns, UINT64_C(3000) * 1000000);
+    assert_int_equal(at.summary.threads, 1);
+    assert_int_equal(damaged(), 0);
+}
+
+static void sizes_that_make_no_sense_skip_the_rest_of_the_ring(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {
+        0,    4,     8,      12,     20,         sizeof(struct stack_record) + 8,
+        4096, 65536, 262144, 262152, 0x7ffffff8, UINT32_MAX};
+    drain(); /* the thread is known */
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        uint64_t lost = damaged();
+        struct stack_record record = good_record();
+        record.header.bytes = sizes[i];
+        put(&record, sizeof(record));
+        drain();
+        assert_true(damaged() > lost);
+        expect_good_records_still_pass();
+    }
+}
+
+static void kinds_that_do_not_exist_are_counted(void **state)
+{
+    (void)state;
+    static const uint16_t kinds[] = {0, 6, 99, UINT16_MAX};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct stack_record record = good_record();
+        record.header.kind = kinds[i];
+        put(&record, sizeof(record));
+        drain();
+        assert_int_equal(damaged(), i + 1);
+        expect_good_records_still_pass();
+    }
+}
+
+static void frame_counts_beyond_the_record_are_counted(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {
+        0, 5, RECORD_FRAMES_MAX, RECORD_FRAMES_MAX + 1, 0x20000000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        struct stack_record record = good_record();
+        record.stack.frame_count = counts[i];
+        put(&record, sizeof(record));
+        drain();
+        assert_int_equal(damaged(), i + 1);
+        assert_int_equal(at.summary.samples, i);
+        expect_good_records_still_pass();
+    }
+}
+
+static void records_shorter_than_their_kind_are_counted(void **state)
+{
+    (void)state;
+    static const uint16_t kinds[] = {RECORD_STACK, RECORD_COPY, RECORD_CHECK};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        for (uint32_t bytes = sizeof(struct record_header); bytes < 40; bytes += 8) {
+            uint64_t lost = damaged();
+            struct stack_record record = good_record();
+            record.header.kind = kinds[i];
+            record.header.bytes = bytes;
+            put(&record, bytes);
+            drain();
+            misses_finish(at.collector, true);
+            assert_int_equal(damaged(), lost + 1);
+        }
+}
+
+struct copy_record {
+    struct record_header header;
+    struct record_stack stack;
+    struct record_copy copy;
+    uint64_t words[8];
+};
+
+static struct copy_record good_copy(void)
+{
+    struct copy_record record = {
+        .header = {.bytes = sizeof(struct copy_record),
+                   .kind = RECORD_COPY,
+                   .ticks = ticks_now(),
+                   .weight_ns = 1000000},
+        .stack = {.end = WALK_UNKNOWN},
+        .copy = {.known = 0x1ffff,
+                 .stack_bytes = 64,
+                 .stack_start_avma = 0x7ffe0000,
+                 .stack_end_avma = 0x7ffe0040},
+    };
+    record.copy.registers[16] = 0x401000;
+    record.copy.registers[7] = 0x7ffe0000;
+    return record;
+}
+
+static void take_copy(const struct copy_record *record)
+{
+    put(record, sizeof(*record));
+    drain();
+    misses_finish(at.collector, true);
+    assert_int_equal(at.collector->miss_count, 0);
+}
+
+static void copies_whose_sizes_do_not_add_up_are_counted(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {0, 56, 63, 72, RECORD_COPY_BYTES_MAX, 0x80000000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct copy_record record = good_copy();
+        record.copy.stack_bytes = sizes[i];
+        take_copy(&record);
+        record = good_copy();
+        record.stack.frame_count = sizes[i] | 1;
+        take_copy(&record);
+        assert_int_equal(damaged(), 2 * i + 2);
+        expect_good_records_still_pass();
+    }
+}
+
+/* Nothing is mapped: no more than the first frame can come of it. */
+static void copies_with_absurd_registers_give_a_leaf(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {0,         1, 0x7ffe003f, 0x7fffffffffffffff, UINT64_MAX - 7,
+                                      UINT64_MAX};
+    uint64_t expected = 0;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        for (int reg = 0; reg < 17; reg++) {
+            struct copy_record record = good_copy();
+            record.copy.registers[reg] = values[i];
+            record.copy.stack_start_avma = values[sizeof(values) / sizeof(values[0]) - 1 - i];
+            record.copy.known = reg % 2 ? UINT32_MAX : 0;
+            take_copy(&record);
+            expected++;
+            assert_int_equal(at.summary.misses, expected);
+        }
+    expect_good_records_still_pass();
+}
+
+static void weights_that_nobody_can_have_used_are_counted(void **state)
+{
+    (void)state;
+    struct stack_record record = good_record();
+    record.header.weight_ns = UINT64_C(3600) * 1000000000;
+    put(&record, sizeof(record));
+    record.header.weight_ns = UINT64_MAX;
+    put(&record, sizeof(record));
+    drain();
+    assert_int_equal(damaged(), 2);
+    assert_int_equal(at.summary.cpu_seen_ns, 0);
+    expect_good_records_still_pass();
+}
+
+static void the_name_in_a_last_record_need_not_end(void **state)
+{
+    (void)state;
+    struct {
+        struct record_header header;
+        struct record_exit last;
+    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .ticks = ticks_now()}};
+    memset(record.last.name, 'x', sizeof(record.last.name));
+    put(&record, sizeof(record));
+    drain();
+    assert_string_equal(at.collector->threads[THREAD].name, "xxxxxxxxxxxxxxx");
+    expect_good_records_still_pass();
+}
+
+static void positions_that_make_no_sense_are_skipped(void **state)
+{
+    (void)state;
+    drain();
+    uint64_t start = at.ring.control->head;
+    static const uint64_t moves[] = {1, 7, SESSION_RING_BYTES + 8, UINT64_C(1) << 40,
+                                     UINT64_MAX / 2};
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+        store_release(&at.ring.control->head, start + moves[i]);
+        uint64_t lost = damaged();
+        drain();
+        assert_true(damaged() > lost);
+        start = (start + moves[i]) & ~UINT64_C(7);
+        at.ring.control->head = start;
+        drain();
+    }
+    store_release(&at.ring.control->head, 0); /* backwards */
+    drain();
+    expect_good_records_still_pass();
+}
+
+/* The tail in shared memory is for the writer alone. */
+static void a_tail_that_the_target_moved_is_not_believed(void **state)
+{
+    (void)state;
+    drain();
+    struct stack_record record = good_record();
+    put(&record, sizeof(record));
+    store_release(&at.ring.control->tail, UINT64_MAX - 7);
+    drain();
+    assert_int_equal(at.summary.samples, 1);
+}
+
+static void a_slot_that_names_another_process_is_not_adopted(void **state)
+{
+    (void)state;
+    struct thread_slot *slot = &at.session.rings->threads[THREAD];
+    slot->process = SESSION_PROCESSES + 5;
+    drain_all(at.collector);
+    slot->process = PROCESS;
+    slot->pid = PID + 1;
+    drain_all(at.collector);
+    slot->process = PROCESS + 1; /* a free one */
+    slot->pid = PID;
+    drain_all(at.collector);
+    assert_int_equal(at.summary.threads, 0);
+    slot->process = PROCESS;
+    drain_all(at.collector);
+    assert_int_equal(at.summary.threads, 1);
+}
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* Records that are right but for a few bytes, at all places of the ring. */
+static void nothing_in_a_ring_can_stop_the_collector(void **state)
+{
+    (void)state;
+    uint32_t random = 12345;
+    drain();
+    for (int round = 0; round < 3000; round++) {
+        uint64_t start = at.ring.control->head;
+        for (int i = 0; i < 8; i++) {
+            struct stack_record stack = good_record();
+            struct copy_record copy = good_copy();
+            if (i % 2)
+                put(&stack, sizeof(stack));
+            else
+                put(&copy, sizeof(copy));
+        }
+        uint64_t written = at.ring.control->head - start;
+        for (uint32_t i = next_random(&random) % 4; i-- > 0;) {
+            uint64_t place = (start + next_random(&random) % written) % SESSION_RING_BYTES;
+            at.ring.data[place] = (uint8_t)next_random(&random);
+        }
+        drain();
+        if (round % 50 == 0)
+            misses_finish(at.collector, true);
+    }
+    misses_finish(at.collector, true);
+    assert_in_range(at.summary.samples, 3000, 8 * 3000);
+    expect_good_records_still_pass();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(good_records_become_samples),
+        TEST(sizes_that_make_no_sense_skip_the_rest_of_the_ring),
+        TEST(kinds_that_do_not_exist_are_counted),
+        TEST(frame_counts_beyond_the_record_are_counted),
+        TEST(records_shorter_than_their_kind_are_counted),
+        TEST(copies_whose_sizes_do_not_add_up_are_counted),
+        TEST(copies_with_absurd_registers_give_a_leaf),
+        TEST(weights_that_nobody_can_have_used_are_counted),
+        TEST(the_name_in_a_last_record_need_not_end),
+        TEST(positions_that_make_no_sense_are_skipped),
+        TEST(a_tail_that_the_target_moved_is_not_believed),
+        TEST(a_slot_that_names_another_process_is_not_adopted),
+        TEST(nothing_in_a_ring_can_stop_the_collector),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
