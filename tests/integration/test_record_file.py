@@ -25,15 +25,16 @@ class CaptureFile(rec.Case):
             bytes_ = os.path.getsize(long.path()) - os.path.getsize(short.path())
             self.assertGreater(samples, 3000)
             frames = depth + 5  # _start, two of libc, main, leaf
-            # One byte for what is not a sample: rounds of the drain, names.
-            self.assertLessEqual(bytes_ / samples, 64 + 8 * frames + 1)
+            # Two bytes for what is not a sample: rounds of the drain, names.
+            self.assertLessEqual(bytes_ / samples, 64 + 8 * frames + 2)
 
     def test_perf_reads_the_same_weights(self):
         self.perf("--version")
         run = self.recorded(rec.target("shares"), "1000")
         periods = [int(line) for line in
                    self.perf("script", "-i", run.path(), "-F", "period", "-G").split() if line.isdigit()]
-        self.assertEqual(len(periods), run.info["samples"])
+        # Those taken, and up to a handful that stand for time that no signal could see.
+        self.assertIn(len(periods) - run.info["samples"], range(6))
         self.assertEqual(sum(periods), run.count("cpu_seen_ns"))
 
     def test_perf_report_names_functions_and_shares(self):

@@ -65,7 +65,8 @@ class Unharmed(rec.Case):
                           "done; echo $failed")
                 run = self.recorded("bash", "-c", script, rec_options=["-q", "-F", "9999", f"--engine={engine}"])
                 self.assertEqual(run.stdout, b"0\n")
-                self.assertGreaterEqual(run.count("processes"), 590)
+                # bash, seq, and each sh, which stays one process when it becomes `true`.
+                self.assertGreaterEqual(run.count("processes"), 295)
 
     def test_100_recordings_of_true_at_10_khz_all_succeed(self):
         script = ("failed=0; for i in $(seq 100); do \"$REC\" -q -F 9999 -o x.data -- /bin/true || "
