@@ -387,8 +387,10 @@ static void check(struct collector *collector, struct image *image)
 {
     uint64_t cpu_ns = proc_cpu_ns(image->pid);
     bool ran = cpu_ns > image->last_cpu_ns;
-    if (ran)
+    if (ran) {
         image->last_cpu_ns = cpu_ns;
+        image->last_count_ns = arm_count_ns(&image->armed);
+    }
     if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)
         image_want_first_map(collector, image);
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */

@@ -23,7 +23,7 @@
  *                                                      open the event, disabled
  *     ◀──────────────────────────────────────────────  TAKEN -> ANSWERED, enable the event, wake
  *     after 5 ms: REQUESTED or TAKEN -> WITHDRAWN      (TAKEN -> ANSWERED fails: close the event)
- *     (*) 1 s when /proc says that the launcher is not stopped
+ *     (*) 200 ms when /proc says that the launcher is not stopped
  *
  * The target is inside its constructor until then, so no exec can slip between looking and arming; an
  * event that is open is removed by the kernel on exec.
@@ -48,9 +48,8 @@
 #define SESSION_MODULES 1024u            /* executable mappings of one process */
 #define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
 #define SESSION_RING_BYTES (UINT64_C(256) << 10)
-#define SESSION_WAIT_NS 5000000 /* how long a start may be delayed by an absent launcher */
-#define SESSION_WAIT_BUSY_NS \
-    1000000000 /* … and by one that runs, but has to wait for a processor */
+#define SESSION_WAIT_NS 5000000        /* how long a start may be delayed by an absent launcher */
+#define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */
 
 enum engine {
     ENGINE_NONE = 0,      /* not followed; the sampler stays inert */

@@ -73,14 +73,6 @@ class Run:
         """A number of the summary."""
         return int(self.summary[key])
 
-    def explain(self):
-        """What a failed test should show."""
-        text = self.stderr.decode(errors="replace")
-        try:
-            return f"{text}{self.summary}"
-        except (AssertionError, ValueError):
-            return text
-
     def lost(self):
         return sum(int(value) for key, value in self.summary.items() if key.startswith("lost."))
 
@@ -141,7 +133,7 @@ class Case(unittest.TestCase):
     def recorded(self, *command, rec_options=(), **options):
         """The same for a program that ends well: its own status must be 0."""
         run = self.record(*command, rec_options=rec_options, **options)
-        self.assertEqual(run.status, 0, run.explain())
+        self.assertEqual(run.status, 0, run.stderr.decode(errors="replace"))
         return run
 
     def need_engine(self, engine):

@@ -52,15 +52,17 @@ class Inlined(rec.Case):
 
 class DebugDirectory(rec.Case):
     def test_without_debug_files_names_and_completeness_stay(self):
-        for program, argument, names in (("shares", "600", ("hot_70", "hot_20", "hot_10", "main")),
-                                         ("inlined", "300", ("inner", "outer", "main")),
-                                         ("throws", "300", ("go_down(int, long&)",))):
+        # Throwing rewrites its own frame for a moment: see record_complete.
+        for program, argument, names, least_complete in (
+                ("shares", "600", ("hot_70", "hot_20", "hot_10", "main"), 99.5),
+                ("inlined", "300", ("inner", "outer", "main"), 99.5),
+                ("throws", "300", ("go_down(int, long&)",), 97)):
             with self.subTest(program=program):
                 run = self.recorded(rec.target(program), argument,
                                     rec_options=["--debug-dir=/nonexistent"])
                 for name in names:
                     self.assertGreater(run.share_of(name), 5, name)
-                self.assertGreaterEqual(run.complete_percent(), 99.5)
+                self.assertGreaterEqual(run.complete_percent(), least_complete)
 
 
 class Plugins(rec.Case):
