@@ -187,11 +187,41 @@ static bool is_ours(int signal)
     return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE;
 }
 
+/* Bit s - 1: our signal was added to the mask of the program's action for signal s. */
+static uint64_t deferring;
+
+/*
+ * A handler that runs on an alternate stack: ours would run on it too when it interrupts that one, and the
+ * kernel's frame alone takes 3.4 KiB (AVX-512), more than many such stacks have left. So our signal waits
+ * until that handler returns; the program does not see that its mask holds one more.
+ */
+static int set_action_of_another(int signal, const struct sigaction *action, struct sigaction *old)
+{
+    struct sigaction wanted;
+    bool defers = action && (action->sa_flags & SA_ONSTACK) && process.signal != 0 &&
+                  process.engine != ENGINE_NONE && !sigismember(&action->sa_mask, process.signal);
+    if (defers) {
+        wanted = *action;
+        sigaddset(&wanted.sa_mask, process.signal);
+    }
+    int result = real_sigaction()(signal, defers ? &wanted : action, old);
+    if (result != 0)
+        return result;
+    uint64_t bit = UINT64_C(1) << (signal - 1);
+    uint64_t before = load_relaxed(&deferring);
+    if (action)
+        before = defers ? __atomic_fetch_or(&deferring, bit, __ATOMIC_RELAXED)
+                        : __atomic_fetch_and(&deferring, ~bit, __ATOMIC_RELAXED);
+    if (old && before & bit && process.signal != 0)
+        sigdelset(&old->sa_mask, process.signal);
+    return 0;
+}
+
 __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction *action,
                                                      struct sigaction *old)
 {
     if (!is_ours(signal))
-        return real_sigaction()(signal, action, old);
+        return set_action_of_another(signal, action, old);
     struct action wanted;
     if (action)
         wanted = action_from(action);

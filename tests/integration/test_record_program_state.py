@@ -25,7 +25,7 @@ class ProgramState(rec.Case):
         self.compare(rec.target("vectors"), "40000000")
 
     def test_handlers_on_small_alternate_stacks_run(self):
-        for size in ("8192", "16384", "65536"):
+        for size in ("0", "4096", "8192", "16384", "65536"):
             self.compare(rec.target("small_altstack"), size, "300")
 
     def test_threads_on_nearly_full_small_stacks_run(self):
