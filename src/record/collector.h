@@ -47,7 +47,7 @@ struct image {
     uint64_t seen_ns;                /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;             /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
-    uint64_t last_count_ns; /* what its event had counted then */
+    uint64_t last_count_ns;          /* what its event had counted then */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
     uint32_t map_requests;           /* not answered yet */
