@@ -25,6 +25,10 @@ if(REC_SANITIZE)
     -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rec_host INTERFACE -fsanitize=address,undefined)
 endif()
+if(REC_FUZZ)
+  target_compile_options(rec_host INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(rec_host INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # One static library a folder: its files are all the folder's .c files.
 function(rec_layer name)

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     drain_all(collector);
     drain_all(collector);
     misses_finish(collector, true);
-    image_end(collector, &collector->images[0], collector->round_ns);
+    image_end(collector, &collector->images[0]);
     drain_release_threads(collector, 0, 1);
     memset(rings->threads, 0, sizeof(rings->threads[0]));
     perfdata_writer_close(collector->writer);
