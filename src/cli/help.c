@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "perfdata/reader.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -70,7 +72,8 @@ static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"
     "\n"
     "Writes a capture (default rec.data) in other formats. FILE may also be what `perf record`\n"
-    "wrote. Binaries and their debug files are looked up on this machine, unless the capture "
+    "wrote: a file, its directory (--threads), a pipe (`perf record -o - app | rec convert - …`).\n"
+    "Binaries and their debug files are looked up on this machine, unless the capture "
     "holds\n"
     "the names already.\n"
     "\n"
@@ -136,6 +139,8 @@ void help_print_version(FILE *stream)
 {
     fprintf(stream,
             "rec %s, MIT licence\n"
-            "built with elfutils %s and zlib %s; nothing optional is missing\n",
-            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION);
+            "built with elfutils %s and zlib %s; %s\n",
+            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION,
+            perfdata_reads_compressed() ? "nothing optional is missing"
+                                        : "without zstd: cannot read what perf record -z wrote");
 }
