@@ -19,6 +19,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 struct loader {
@@ -172,6 +173,10 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
     if (mapping.module == PROFILE_NONE)
         return -ENOMEM;
     if (__builtin_add_overflow(event->start_avma, event->bytes, &mapping.end_avma))
+        mapping.end_avma = UINT64_MAX;
+    /* Recorded is where the kernel's usual code ends; that for its start lies behind. Modules are
+     * mapped later, and so on top. */
+    if (event->is_kernel && strncmp(event->path, "[kernel.kallsyms]", 17) == 0)
         mapping.end_avma = UINT64_MAX;
     if (event->is_kernel)
         return address_map_add(&loader->kernel, &mapping);

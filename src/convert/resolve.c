@@ -2,6 +2,7 @@
 #include "convert/resolve.h"
 
 #include "convert/capture.h"
+#include "convert/kernel.h"
 #include "convert/load.h"
 #include "convert/names.h"
 #include "convert/vdso.h"
@@ -21,6 +22,7 @@ struct resolver {
     const struct names_lib *stored;
     struct symbols *symbols; /* NULL: not opened yet, or no names to be had */
     bool was_opened;
+    struct kernel_names kernel;
 };
 
 static int compare_addresses(const void *left, const void *right, void *context)
@@ -141,6 +143,27 @@ static void add_bare_frame(struct profile *profile, struct profile_address *addr
     add_frames(profile, address, &result);
 }
 
+static void open_kernel(struct resolver *resolver, uint32_t lib)
+{
+    resolver->was_opened = true;
+    int err =
+        kernel_names_open(&resolver->kernel, resolver->profile, &resolver->profile->libs[lib]);
+    if (err == -ENOMEM)
+        resolver->profile->failed = true;
+}
+
+static bool look_up_kernel(struct resolver *resolver, const struct profile_address *address,
+                           struct symbol_result *result)
+{
+    if (!resolver->was_opened)
+        open_kernel(resolver, address->lib);
+    if (!resolver->kernel.symbols)
+        return false;
+    if (kernel_names_resolve(&resolver->kernel, address->svma, result) != 0)
+        resolver->profile->failed = true;
+    return result->frame_count > 0;
+}
+
 static void open_symbols(struct resolver *resolver, uint32_t lib_id)
 {
     struct profile *profile = resolver->profile;
@@ -184,13 +207,23 @@ static bool look_up(struct resolver *resolver, const struct profile_address *add
     return result->frame_count > 0;
 }
 
+static bool find_names(struct resolver *resolver, const struct profile_address *address,
+                       struct symbol_result *result)
+{
+    const struct profile *profile = resolver->profile;
+    if (resolve_is_file(profile, address->lib))
+        return look_up(resolver, address, result);
+    return address->lib != PROFILE_NONE && profile->libs[address->lib].category == PROFILE_KERNEL &&
+           look_up_kernel(resolver, address, result);
+}
+
 static void resolve_address(struct resolver *resolver, struct profile_address *address)
 {
     struct profile *profile = resolver->profile;
     struct symbol_result result = {0};
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         add_bare_frame(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (resolve_is_file(profile, address->lib) && look_up(resolver, address, &result)) {
+    else if (find_names(resolver, address, &result)) {
         note_what_was_found(&profile->libs[address->lib], &result);
         add_frames(profile, address, &result);
     } else
@@ -200,6 +233,7 @@ static void resolve_address(struct resolver *resolver, struct profile_address *a
 static void start_lib(struct resolver *resolver, uint32_t lib_id)
 {
     symbols_close(resolver->symbols);
+    kernel_names_close(&resolver->kernel);
     resolver->symbols = NULL;
     resolver->was_opened = false;
     resolver->stored = NULL;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "symbols/debug_file.h"
 #include "symbols/image.h"
+#include "symbols/kallsyms.h"
 #include "symbols/plt.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
@@ -141,6 +142,24 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
     int err = image_open_memory(&symbols->image, bytes, size, error);
     if (err == 0)
         err = load(symbols, error);
+    if (err != 0) {
+        symbols_close(symbols);
+        return err;
+    }
+    *out = symbols;
+    return 0;
+}
+
+int symbols_open_kernel(struct symbols **out, uint64_t *text_avma)
+{
+    *out = NULL;
+    struct symbols *symbols = allocate();
+    if (!symbols)
+        return -ENOMEM;
+    symbols->source = "kallsyms";
+    int err = kallsyms_read(&symbols->symtab, "/proc/kallsyms", text_avma);
+    if (err == 0)
+        err = symtab_finish(&symbols->symtab);
     if (err != 0) {
         symbols_close(symbols);
         return err;

@@ -46,9 +46,12 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error);
 /* The vDSO and other images that are only in memory. The bytes are copied. */
 int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, struct error *error);
+/* The running kernel, as /proc/kallsyms lists it; *text_avma: of its symbol _text. -ENOENT: the list
+ * is not there, or shows this user no addresses. */
+int symbols_open_kernel(struct symbols **out, uint64_t *text_avma);
 void symbols_close(struct symbols *symbols);
 
-/* Where the names come from: "dwarf", "symtab", "dynsym", "none". */
+/* Where the names come from: "dwarf", "symtab", "dynsym", "kallsyms", "none". */
 const char *symbols_source(const struct symbols *symbols);
 
 /* The p_vaddr of the first PT_LOAD, page aligned down. */
