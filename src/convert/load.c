@@ -12,6 +12,7 @@
 #include "convert/modules.h"
 #include "convert/order.h"
 #include "convert/tasks.h"
+#include "convert/vdso.h"
 #include "perfdata/writer.h"
 
 #include <errno.h>
@@ -167,9 +168,11 @@ static void note_program(struct loader *loader, uint32_t process, uint32_t modul
 
 static int load_mapping(struct loader *loader, const struct perfdata_event *event)
 {
+    struct perfdata_event identified = *event;
+    vdso_add_build_id(&identified, perfdata_facts(loader->capture->reader)->os_release);
     struct mapping mapping = {.start_avma = event->start_avma,
                               .file_offset = event->file_offset,
-                              .module = modules_id(&loader->modules, event)};
+                              .module = modules_id(&loader->modules, &identified)};
     if (mapping.module == PROFILE_NONE)
         return -ENOMEM;
     if (__builtin_add_overflow(event->start_avma, event->bytes, &mapping.end_avma))

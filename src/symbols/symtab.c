@@ -42,7 +42,7 @@ static uint64_t *section_ends(Elf *elf, size_t *count)
     return ends;
 }
 
-static uint32_t preference_of(unsigned char info, const char *name)
+static uint32_t preference_of(unsigned info, const char *name)
 {
     unsigned bind = GELF_ST_BIND(info);
     uint32_t rank = GELF_ST_TYPE(info) == STT_NOTYPE ? 4 : 0;
