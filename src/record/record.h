@@ -75,6 +75,7 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
+    uint32_t threads_without_slot;            /* not sampled: too many at one time */
     struct record_not_followed *not_followed; /* owned; freed by record_summary_free() */
     size_t not_followed_count, not_followed_capacity;
     struct {

@@ -85,6 +85,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"check_differed", summary->check_differed},
         {"processes", summary->processes},
         {"threads", summary->threads},
+        {"threads_without_slot", summary->threads_without_slot},
         {"handler_p50_ns", summary->handler_p50_ns},
         {"handler_p99_ns", summary->handler_p99_ns},
         {"handler_max_ns", summary->handler_max_ns},

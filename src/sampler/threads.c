@@ -97,6 +97,7 @@ struct thread_state *thread_claim(void)
         reset_state(&process.threads[index], index);
         return &process.threads[index];
     }
+    add_relaxed(&process.rings->header.lost_no_thread_slot, 1);
     return NULL;
 }
 

@@ -164,10 +164,11 @@ struct rings_header {
     uint32_t version;
     uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
     uint64_t token;
-    uint32_t lost_no_slot;    /* processes that found no process slot */
-    uint32_t lost_unasked;    /* processes that did not ask, for nobody would have answered */
-    uint32_t threads_started; /* raised by every thread that becomes active */
-    uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
+    uint32_t lost_no_slot;        /* processes that found no process slot */
+    uint32_t lost_unasked;        /* processes that did not ask, for nobody would have answered */
+    uint32_t lost_no_thread_slot; /* threads that found no thread slot */
+    uint32_t threads_started;     /* raised by every thread that becomes active */
+    uint32_t processes_used; /* no slot from here on was ever claimed: nobody need look there */
     uint32_t threads_used;
     uint64_t deserted_ticks; /* the heartbeat after which a start was not answered: no other start
                                  waits before the next one */
