@@ -115,11 +115,10 @@ struct process_slot {
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
-    uint64_t start_cpu_ns;   /* CPU of this pid before the constructor ran */
-    uint64_t lost_no_thread; /* signals in threads without a slot */
-    uint64_t lost_stale; /* signals while the launcher was gone, or before a fork child's exec */
+    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread;  /* signals in threads without a slot */
     uint64_t foreign_signals; /* our signal number, somebody else's signal */
-    char executable[456];     /* as the process sees /proc/self/exe */
+    char executable[464];     /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
@@ -142,11 +141,12 @@ struct thread_slot {
     uint64_t lost_ring_full; /* of these: found no room */
     uint64_t lost_busy;
     uint64_t lost_crashing; /* the program was handling a crash */
+    uint64_t lost_away;     /* nobody read the rings: the launcher was stopped, or dead */
     uint64_t merged;
     uint64_t lost_weight_ns;                 /* what the lost ones weighed */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's own time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 80 - 4 * HANDLER_BUCKETS];
+    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
