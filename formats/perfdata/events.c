@@ -58,11 +58,14 @@ static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
     attr->read_format = cursor_u64(&c);
     uint64_t flags = flag_word(cursor_u64(&c), big_endian);
     attr->shown.is_frequency = flags >> ATTR_FLAG_FREQUENCY & 1;
+    attr->shown.has_switches = flags >> ATTR_FLAG_CONTEXT_SWITCH & 1;
     attr->sample_id_all = flags >> ATTR_FLAG_SAMPLE_ID_ALL & 1;
     cursor_skip(&c, 16); /* wakeup, breakpoint type, config1 */
     optional_u64(&c);    /* config2 */
-    attr->branch_sample_type = optional_u64(&c);
+    attr->shown.branch_sample_type = optional_u64(&c);
     attr->registers_user = optional_u64(&c);
+    optional_u64(&c); /* stack bytes, clock */
+    attr->registers_interrupted = optional_u64(&c);
     attr->name = default_name(attr->shown.type, attr->shown.config);
     attr->shown.name = attr->name;
     return attr->name ? 0 : -ENOMEM;

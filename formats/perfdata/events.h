@@ -14,8 +14,8 @@ struct event_attr {
     char *name;                 /* owned */
     bool sample_id_all;
     uint64_t read_format;
-    uint64_t branch_sample_type;
-    uint64_t registers_user; /* a bit per register in REGS_USER */
+    uint64_t registers_user;        /* a bit per register in REGS_USER */
+    uint64_t registers_interrupted; /* the same in REGS_INTR */
 };
 
 struct event_id {

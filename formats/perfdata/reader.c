@@ -7,6 +7,7 @@
 #include "perfdata/header.h"
 #include "perfdata/record.h"
 #include "perfdata/sample.h"
+#include "perfdata/tracing.h"
 #include "perfdata/window.h"
 
 #include <errno.h>
@@ -174,7 +175,7 @@ static bool decode(struct perfdata_reader *reader, struct cursor body, struct pe
 {
     if (event->type == RECORD_SAMPLE)
         return sample_decode(body, &reader->events, &reader->words, event);
-    return record_decode(body, &reader->events, &reader->features, event);
+    return record_decode(body, &reader->events, &reader->features, &reader->words, event);
 }
 
 /* AUXTRACE is followed by as many bytes of trace as its first word says. */
@@ -190,7 +191,7 @@ static bool step_over_payload(struct perfdata_reader *reader, struct cursor body
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
 {
     struct cursor body;
-    *event = (struct perfdata_event){.kind = PERFDATA_OTHER};
+    *event = (struct perfdata_event){.kind = PERFDATA_OTHER, .cpu = UINT32_MAX};
     int found = get_record(reader, event, &body);
     if (found <= 0)
         return found;
@@ -218,6 +219,36 @@ void perfdata_rewind(struct perfdata_reader *reader)
 const char *perfdata_damage(const struct perfdata_reader *reader)
 {
     return reader->damage[0] ? reader->damage : NULL;
+}
+
+bool perfdata_field(struct perfdata_reader *reader, size_t attr_index, const char *name,
+                    struct perfdata_field *field)
+{
+    const struct perfdata_attr *attr = perfdata_attr(reader, attr_index);
+    if (!attr || attr->type != ATTR_TYPE_TRACEPOINT)
+        return false;
+    struct cursor payload = feature_cursor(&reader->features, FEATURE_TRACING_DATA);
+    return tracing_field(tracing_format(payload, attr->config), name, field);
+}
+
+uint64_t perfdata_field_value(const struct perfdata_reader *reader,
+                              const struct perfdata_event *event, struct perfdata_field field)
+{
+    struct cursor c = cursor_of(event->raw, event->raw_bytes);
+    c.swapped = reader->header.swapped;
+    cursor_seek(&c, field.offset);
+    switch (field.bytes) {
+    case 1:
+        return field.is_signed ? (uint64_t)(int8_t)cursor_u8(&c) : cursor_u8(&c);
+    case 2:
+        return field.is_signed ? (uint64_t)(int16_t)cursor_u16(&c) : cursor_u16(&c);
+    case 4:
+        return field.is_signed ? (uint64_t)(int32_t)cursor_u32(&c) : cursor_u32(&c);
+    case 8:
+        return cursor_u64(&c);
+    default:
+        return 0;
+    }
 }
 
 const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, size_t *size)

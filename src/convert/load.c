@@ -210,11 +210,9 @@ static int load_event(void *context, const struct perfdata_event *event)
     case PERFDATA_LOST:
         loader->lost += event->lost;
         return 0;
-    case PERFDATA_ROUND:
-    case PERFDATA_OTHER:
+    default:
         return 0;
     }
-    return 0;
 }
 
 static int load_records(struct loader *loader)
@@ -225,7 +223,7 @@ static int load_records(struct loader *loader)
         bool is_executable = event.protection == 0 || (event.protection & PROT_EXEC);
         if (event.kind == PERFDATA_ROUND)
             err = order_round(&loader->order);
-        else if (event.kind != PERFDATA_OTHER && (event.kind != PERFDATA_MAPPING || is_executable))
+        else if (event.kind < PERFDATA_ROUND && (event.kind != PERFDATA_MAPPING || is_executable))
             err = order_add(&loader->order, &event);
     }
     if (err == 0 && more < 0)
