@@ -125,8 +125,8 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
-/* From the first record again. */
-void perfdata_rewind(struct perfdata_reader *reader);
+/* From the first record again. 0 or a negative errno. */
+int perfdata_rewind(struct perfdata_reader *reader);
 
 /* Damage found so far: a sentence, or NULL. */
 const char *perfdata_damage(const struct perfdata_reader *reader);
