@@ -14,7 +14,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct info info = {0};
-    int err = convert_load(&profile, request->input, error);
+    int err = convert_load(&profile, request->input, NULL, error);
     if (err)
         return err;
     err = info_build(&info, profile);

@@ -30,7 +30,7 @@ int named_load(struct profile **out, const char *path, const char *debug_directo
     }
     struct convert_options options = {.debug_directory = debug_directory};
     struct profile *profile = NULL;
-    int err = convert_load(&profile, path, error);
+    int err = convert_load(&profile, path, &options, error);
     if (!err)
         err = convert_resolve(profile, path, &options, error);
     if (is_watched) {

@@ -18,13 +18,16 @@
 
 #include <stdbool.h>
 
-struct convert_options {
-    const char *debug_directory; /* where separate debug files lie; NULL: /usr/lib/debug */
+#define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
+
+struct convert_options {         /* NULL in their place: none */
+    const char *debug_directory; /* where separate debug files lie; NULL: the above */
 };
 
 /* Loads the file and orders its samples by time. Damage is not an error: what lies before it is
  * loaded, and a note "damage" says so. */
-int convert_load(struct profile **out, const char *path, struct error *error);
+int convert_load(struct profile **out, const char *path, const struct convert_options *options,
+                 struct error *error);
 
 /* Names every address: from the names stored in the file (when it has them), else from the binaries.
  * A binary with another build-id than the recorded one gives no names; a note "no_names" says so. */
