@@ -9,11 +9,12 @@
  * between the machine that has the file and the one that has not.
  *
  * Weights are CPU time when the event is a clock, else counts. The main event is the first clock that
- * has samples, else the first event that has.
+ * has samples, else off-CPU time, else the first event that has any.
  */
 #pragma once
 
 #include "base/error.h"
+#include "convert/cut.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@
 
 struct convert_options {         /* NULL in their place: none */
     const char *debug_directory; /* where separate debug files lie; NULL: the above */
+    struct cut cut;              /* which samples are loaded */
 };
 
 /* Loads the file and orders its samples by time. Damage is not an error: what lies before it is
