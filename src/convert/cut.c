@@ -204,8 +204,7 @@ int cut_settle(struct cut *cut, struct perfdata_reader *reader, const char *path
     for (size_t i = 0; i < perfdata_attr_count(reader); i++) {
         const struct perfdata_attr *attr = perfdata_attr(reader, i);
         bool is_wanted = cut_has_event(cut, attr->name ? attr->name : "");
-        bool is_dummy =
-            attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+        bool is_dummy = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
         has_event |= is_wanted;
         has_cpus &= !is_wanted || is_dummy || attr->sample_type & PERF_SAMPLE_CPU;
     }
