@@ -16,18 +16,18 @@ static void say_unread(const struct profile *profile)
             say("%s", profile_text(profile, profile->notes[i].value));
 }
 
-int named_load(struct profile **out, const char *path, const char *debug_directory,
+int named_load(struct profile **out, const char *path, const struct convert_options *options,
                struct error *error)
 {
-    struct convert_options options = {.debug_directory = debug_directory,
-                                      .progress = progress_report};
+    struct convert_options watched = options ? *options : (struct convert_options){0};
+    watched.progress = progress_report;
     struct profile *profile = NULL;
     progress_set("reading samples", 0, 0);
     progress_start();
-    int err = convert_load(&profile, path, error);
+    int err = convert_load(&profile, path, &watched, error);
     progress_set("finding names", 0, 0);
     if (!err)
-        err = convert_resolve(profile, path, &options, error);
+        err = convert_resolve(profile, path, &watched, error);
     progress_end();
     if (err) {
         profile_free(profile);

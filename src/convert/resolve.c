@@ -181,13 +181,9 @@ int convert_resolve(struct profile *profile, const char *path,
     int err = capture_open(&capture, path, error);
     if (err != 0)
         return err;
-    struct convert_options usual = {.debug_directory = "/usr/lib/debug"};
-    if (options) {
-        usual.progress = options->progress;
-        usual.progress_context = options->progress_context;
-        if (options->debug_directory)
-            usual.debug_directory = options->debug_directory;
-    }
+    struct convert_options usual = options ? *options : (struct convert_options){0};
+    if (!usual.debug_directory)
+        usual.debug_directory = CONVERT_DEBUG_DIRECTORY;
     struct resolver resolver = {.profile = profile, .names = capture.names};
     err = resolve(&resolver, &usual);
     capture_close(&capture);
