@@ -26,7 +26,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct report report = {0};
-    int err = named_load(&profile, request->input, request->debug_directory, error);
+    int err = named_load(&profile, request->input, &request->from, error);
     if (err)
         return err;
     err = report_build(&report, profile);
@@ -57,5 +57,6 @@ int cmd_report(char *const *words)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);
+    cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "cli/cut_options.h"
 #include "perfdata/reader.h"
 
 #include <errno.h>
@@ -59,6 +60,14 @@ static const char record_help[] =
     "                        one cannot be had. Without: the first of them that can\n"
     "  --no-cmdline          leave the command line out of the files\n"
     "  --embed-source        put the text of sampled source files into rec.json.gz\n"
+    "  -D, --delay MS        begin sampling so many milliseconds after the start\n"
+    "  --duration TIME       sample for 5, 1.5s, 200ms, 2m, …; then write the files, while the\n"
+    "                        command goes on. rec still ends as the command does\n"
+    "  --max-size SIZE       the same when the capture has 500K, 64M, 2G, …\n"
+    "  --end-command         send the command SIGTERM when the recording ends before it does\n"
+    "  --wait-all            record until the last process of the tree has ended, not only the\n"
+    "                        command\n"
+    "  -i, --no-inherit      record the command's process alone, not its children\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
@@ -84,7 +93,8 @@ static const char convert_help[] =
     "  --format NAME         pprof, firefox, collapsed or speedscope; for -o - only\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
-    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debug-dir DIR       where separate debug files lie (default "
+    "/usr/lib/debug)\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
@@ -96,7 +106,8 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
-    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n";
+    "  --debug-dir DIR       where separate debug files lie (default "
+    "/usr/lib/debug)\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"
@@ -105,7 +116,7 @@ static const char info_help[] =
     "how it was recorded and what is missing, processes, threads, modules with build-ids.\n"
     "\n"
     "  -i, --input FILE      the same as FILE\n"
-    "  --json                the same, for scripts\n";
+    "  --json                the same, for scripts\n" CUT_OPTION_HELP;
 
 static const char doctor_help[] =
     "rec doctor\n"

@@ -7,7 +7,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 enum { NOTES_BYTES_MAX = 1 << 16 };
 
@@ -30,14 +29,16 @@ static bool is_build_id(const struct buffer *notes, const uint8_t *id, size_t si
 /* Without a build-id, the release must be the same ("Linux 6.1.0-13-amd64 x86_64"). */
 static bool is_running_release(const char *os)
 {
-    struct utsname running;
     static const char system[] = "Linux ";
-    if (uname(&running) != 0 || strncmp(os, system, strlen(system)) != 0)
+    struct buffer running = {0};
+    if (strncmp(os, system, strlen(system)) != 0)
         return false;
     const char *release = os + strlen(system);
-    size_t length = strlen(running.release);
-    return strncmp(release, running.release, length) == 0 &&
-           (release[length] == ' ' || release[length] == '\0');
+    size_t length = strcspn(release, " ");
+    bool is = io_read_file("/proc/sys/kernel/osrelease", &running, NOTES_BYTES_MAX) == 0 &&
+              running.size == length + 1 && memcmp(running.bytes, release, length) == 0;
+    buffer_free(&running);
+    return is;
 }
 
 static bool is_running(const struct profile *profile, const struct profile_lib *lib)
@@ -51,32 +52,21 @@ static bool is_running(const struct profile *profile, const struct profile_lib *
     return is;
 }
 
+bool kernel_is_image(const struct profile *profile, const struct profile_lib *lib)
+{
+    return strcmp(profile_text(profile, lib->path), "[kernel.kallsyms]") == 0;
+}
+
 /* The mapping of the kernel begins at its symbol _text, which lies elsewhere after each start of
  * the machine. */
-int kernel_names_open(struct kernel_names *names, const struct profile *profile,
-                      const struct profile_lib *lib)
+int kernel_open_symbols(struct symbols **symbols, const struct profile *profile,
+                        const struct profile_lib *lib, uint64_t *moved)
 {
-    *names = (struct kernel_names){0};
-    if (strcmp(profile_text(profile, lib->path), "[kernel.kallsyms]") != 0 ||
-        lib->map_file_offset == 0 || !is_running(profile, lib))
+    if (lib->map_file_offset == 0 || !is_running(profile, lib))
         return -ENOENT;
     uint64_t text_avma;
-    int err = symbols_open_kernel(&names->symbols, &text_avma);
-    if (err)
-        return err;
-    names->moved = text_avma - lib->map_file_offset;
-    return 0;
-}
-
-void kernel_names_close(struct kernel_names *names)
-{
-    symbols_close(names->symbols);
-    names->symbols = NULL;
-}
-
-int kernel_names_resolve(struct kernel_names *names, uint64_t avma, struct symbol_result *result)
-{
-    int err = symbols_resolve(names->symbols, avma + names->moved, result);
-    result->symbol_svma -= names->moved;
+    int err = symbols_open_kernel(symbols, &text_avma);
+    if (err == 0)
+        *moved = text_avma - lib->map_file_offset;
     return err;
 }

@@ -5,14 +5,9 @@
 #include "profile/profile.h"
 #include "symbols/symbols.h"
 
-struct kernel_names {
-    struct symbols *symbols; /* NULL: none */
-    uint64_t moved;          /* recorded address + moved: where the code is now */
-};
+bool kernel_is_image(const struct profile *profile, const struct profile_lib *lib);
 
-/* 0, or -ENOENT when this is not the recorded kernel, or does not show its symbols. */
-int kernel_names_open(struct kernel_names *names, const struct profile *profile,
-                      const struct profile_lib *lib);
-void kernel_names_close(struct kernel_names *names);
-
-int kernel_names_resolve(struct kernel_names *names, uint64_t avma, struct symbol_result *result);
+/* *moved: what to add to a recorded address. -ENOENT when this is not the recorded kernel, or does
+ * not show its symbols. */
+int kernel_open_symbols(struct symbols **symbols, const struct profile *profile,
+                        const struct profile_lib *lib, uint64_t *moved);

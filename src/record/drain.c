@@ -39,19 +39,21 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     char name[16] = {0};
     strcpy(name, last.name);
     set_name(collector, thread, name, time_ns);
-    if (header->weight_ns == 0)
+    uint64_t skipped_ns = thread->skipped_ns;
+    uint64_t weight_ns = header->weight_ns > skipped_ns ? header->weight_ns - skipped_ns : 0;
+    if (weight_ns == 0 || collector->is_quiet)
         return;
     struct perfdata_sample sample = {
         .pid = (uint32_t)thread->image->pid,
         .tid = (uint32_t)thread->tid,
         .time_ns = time_ns,
-        .weight_ns = header->weight_ns,
+        .weight_ns = weight_ns,
         .frames = &last.start_avma,
         .frame_count = 1,
     };
     perfdata_write_sample(collector->writer, &sample);
-    thread->image->seen_ns += header->weight_ns;
-    collector->summary->cpu_seen_ns += header->weight_ns;
+    thread->image->seen_ns += weight_ns;
+    collector->summary->cpu_seen_ns += weight_ns;
     collector->wrote_since_round++;
 }
 
@@ -151,11 +153,14 @@ static void drain_ring(struct collector *collector, uint32_t index)
 static void count_thread(struct collector *collector, struct thread_view *thread, uint32_t index)
 {
     struct record_summary *summary = collector->summary;
-    const struct thread_slot now = collector->session->rings->threads[index];
+    struct thread_slot now;
+    load_words(&now, &collector->session->rings->threads[index], sizeof(now));
     struct thread_slot *before = &thread->counted;
+    summary->produced += now.produced - before->produced;
     summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
     summary->lost[RECORD_LOST_BUSY] += now.lost_busy - before->lost_busy;
     summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
+    summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
     summary->merged += now.merged - before->merged;
     for (int i = 0; i < HANDLER_BUCKETS; i++)
         collector->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];

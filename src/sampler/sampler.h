@@ -7,6 +7,7 @@
  *                       │ yes
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
+ *                   environment.c  with --no-inherit: without what rec added to it
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask, sigprocmask;  modules.c  dlclose
  *
@@ -60,6 +61,7 @@ struct thread_state {
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     uint32_t exit_rounds;
+    bool skips_interval; /* the kernel timer's present interval began before sampling did */
     bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
     uint64_t usual_mask; /* as the program set it, without what handlers add */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
@@ -91,11 +93,36 @@ static inline bool process_is_followed(void)
     return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
 }
 
+/* The launcher's heart has not beaten for long: it is stopped or dead. Async-signal-safe. */
+static inline bool launcher_is_silent(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
+    uint64_t now_ticks = arch_ticks();
+    return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks;
+}
+
+/* Nobody reads the rings: not now, or never again. Async-signal-safe. */
+static inline bool launcher_is_away(void)
+{
+    return load_relaxed(&process.tables->header.stop) || launcher_is_silent();
+}
+
 /* start.c */
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
+/* Whether there is nobody to wait for. Not async-signal-safe. */
+bool launcher_is_stale(void);
 /* Wakes the launcher. Not async-signal-safe. */
 void ring_doorbell(void);
+/* Wakes the launcher and waits until it has raised the word to this value. False when that takes too
+ * long. Not async-signal-safe. */
+bool launcher_await(uint32_t *word, uint32_t value);
+uint64_t clock_ns(clockid_t clock);
+
+/* environment.c */
+/* What the environment was before rec added to it. Not async-signal-safe. */
+void environment_restore(char **environment);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

@@ -4,7 +4,7 @@
  *
  *     ffffffff81000000 T _text
  *     ffffffff8175251c t elf_load
- *     ffffffffc0a01000 t nft_do_chain	[nf_tables]      of a module: left out, see below
+ *     ffffffffc0a01000 t nft_do_chain  [nf_tables]      of a module: left out, see below
  *
  * Modules lie elsewhere after each start, and the list does not say where one was in a recording.
  */

@@ -9,7 +9,8 @@ explained, or the test fails. Explanations:
                                       its offset is 0, or the byte before belongs to rec's function
     another name for the same place   the file gives the function's address both names
     perf has no name                  and rec has one
-    perf gives stubs the name before them   rec names calls into other libraries "memcpy@plt"
+    perf miscounts stubs              of calls into other libraries ("memcpy@plt"), or has no names for
+                                      them and takes what stands before
     perf takes data for code          return addresses out of stacks without frame pointers
 """
 import collections
@@ -23,6 +24,7 @@ import sys
 sys.path.insert(0, os.path.join(os.environ["SOURCE"], "tests/clients"))
 import decoders  # noqa: E402
 
+COMM = re.compile(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/(\d+)$")
 HEAD = re.compile(r"^\s*(?P<comm>\S.*?)\s+(?P<tid>-?\d+)\s+(?P<period>\d+)\s+(?P<event>[a-z]\S*):"
                   r"(?:\s(?P<rest>.*))?$")
 FRAME = re.compile(r"^\s*(?P<ip>[0-9a-f]+) (?P<name>\S+?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)$")
@@ -53,7 +55,8 @@ def environment():
 
 def run(path):
     """The output of perf script, or None when this perf cannot read the file."""
-    done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle", "-F",
+    done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle",
+                           "--show-task-events", "-F",
                            "comm,tid,period,event,ip,sym,symoff,dso"], env=environment(),
                           capture_output=True, text=True, errors="replace", timeout=120)
     return None if done.returncode else done.stdout
@@ -70,10 +73,12 @@ def read(text):
     tally = Tally()
     samples = []
     for line in text.splitlines():
-        head = HEAD.match(line)
-        if head:
+        head, comm = HEAD.match(line), COMM.search(line)
+        if comm:
+            tally.names[int(comm[2])].add(comm[1])
+        elif head:
             samples.append((head, [head["rest"]] if (head["rest"] or "").strip() else []))
-        elif line.strip():
+        elif line.strip() and "PERF_RECORD_" not in line:
             samples[-1][1].append(line)
     for head, frames in samples:
         tally.add(int(head["tid"]), head["comm"], head["event"],
@@ -140,8 +145,8 @@ def explain(perf, ours, is_interrupted):
         return None if perf.dso != module else "perf has no name" if name else ""
     if perf.offset == 0 and not is_interrupted:
         return "after a call that never returns"
-    if name.endswith("@plt") and perf.dso == module:
-        return "perf gives stubs the name before them"
+    if perf.dso == module and (name.endswith("@plt") or perf.name.endswith("@plt")):
+        return "perf miscounts stubs"
     if not name and perf.name in data_names(perf.dso):
         return "perf takes data for code"
     known = addresses(perf.dso)

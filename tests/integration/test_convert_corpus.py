@@ -24,7 +24,7 @@ time.sleep(0.01)
 CLOCK = ["-F", "1999", "-e", "cpu-clock"]
 SOFTWARE = ["-e", "cpu-clock,task-clock,context-switches,page-faults"]
 # Of the above program, and of a CPU that does nothing.
-OWN = {"python3", "sh", "ls", "swapper", "perf", "perf-exec"}
+OWN = {"python3", "sh", "ls", "swapper", "perf", "perf-exec", "env", "bash", "pyenv"}
 # What cpu time is called in pprof.
 COLUMNS = {"cpu-clock": "cpu"}
 
@@ -58,11 +58,12 @@ class Corpus(rec.Case):
         ours = perf_script.read_rec(ours or self.convert(path))
         reasons = collections.Counter()
         samples = 0
+        foreign = {tid for tid, names in perf.names.items() if only and not names <= only}
         for tid, event in list(ours.stacks):
-            if only and not ours.names[tid] <= only:
+            if tid in foreign:
                 del ours.stacks[tid, event]
         for (tid, event), stacks in perf.stacks.items():
-            if only and not perf.names[tid] <= only:
+            if tid in foreign:
                 continue
             column = event if (tid, event) in ours.stacks else COLUMNS.get(event, event)
             left, extra = perf_script.difference(stacks, ours.stacks.pop((tid, column), {}), reasons)
