@@ -12,6 +12,7 @@ import rec
 
 sys.path.insert(0, str(rec.SOURCE / "tests/clients"))
 import decoders  # noqa: E402
+import firefox_strict  # noqa: E402
 
 CODE = "x = [str(i) for i in range(400000)]"
 
@@ -82,6 +83,10 @@ class Events(rec.Case):
         faults = [thread for thread in threads if thread["name"].endswith(" (page-faults)")]
         counted = sum(sum(thread["samples"]["weight"]) for thread in faults)
         self.assertEqual(counted, expected["page-faults"][1])
+        markers = sum(data["count"] for thread in threads if thread not in faults
+                      for data in thread["markers"]["data"])
+        self.assertEqual(markers, counted, "every fault is a marker as well")
+        self.assertEqual(firefox_strict.violations(f"{here}/a.json"), [])
         rest = sum(thread["samples"]["length"] for thread in threads if thread not in faults)
         self.assertEqual(rest, expected["cpu-clock"][0])
 
