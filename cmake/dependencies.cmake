@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
-# (demangling). Each with its reason in README.md.
+# (demangling); optional, named by `rec --version` when missing: zstd, lzma (compressed debug info). Each
+# with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -15,3 +16,16 @@ endfunction()
 rec_find_library(REC_LIBELF elf libelf.h libelf-dev)
 rec_find_library(REC_LIBDW dw elfutils/libdw.h libdw-dev)
 rec_find_library(REC_LIBIBERTY iberty libiberty/demangle.h libiberty-dev)
+
+# Sets VARIABLE and VARIABLE_INCLUDE when both are there, and says so when not.
+function(rec_find_optional variable name header package)
+  find_library(${variable} ${name})
+  find_path(${variable}_INCLUDE ${header})
+  if(NOT ${variable} OR NOT ${variable}_INCLUDE)
+    message(STATUS "${name} is missing (${package}): built without it")
+    set(${variable} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+rec_find_optional(REC_ZSTD zstd zstd.h libzstd-dev)
+rec_find_optional(REC_LZMA lzma lzma.h liblzma-dev)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "elf/decompress.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -136,6 +138,8 @@ void help_print_version(FILE *stream)
 {
     fprintf(stream,
             "rec %s, MIT licence\n"
-            "built with elfutils %s and zlib %s; nothing optional is missing\n",
-            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION);
+            "built with elfutils %s and zlib %s; %s%s\n",
+            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION,
+            decompress_missing()[0] ? "missing: " : "nothing optional is missing",
+            decompress_missing());
 }

@@ -50,7 +50,7 @@ size_t elf_section_count(const struct elf_file *elf);
 const struct elf_section *elf_section(const struct elf_file *elf, size_t index);
 const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name);
 
-/* The content, decompressed when SHF_COMPRESSED (zlib; at most 1 GiB). Appended to out. */
+/* The content, decompressed when SHF_COMPRESSED (zlib, zstd; at most 1 GiB). Appended to out. */
 int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
                      struct buffer *out, struct error *error);
 

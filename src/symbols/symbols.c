@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "symbols/debug_file.h"
 #include "symbols/image.h"
+#include "symbols/image_build.h"
 #include "symbols/plt.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
@@ -15,7 +16,10 @@
 struct symbols {
     struct image image; /* the file as mapped */
     struct image debug; /* its separate debug file, if there is one */
-    Dwarf *dwarf;       /* of one of the two; NULL: no debug info */
+    struct image data;  /* .gnu_debugdata: used when both are without .symtab */
+    struct image
+        dwarf_image; /* the debug info of one of the former, made readable, if it was not */
+    Dwarf *dwarf;    /* of one of the two; NULL: no debug info */
     const char *source;
     struct symtab symtab;
     struct paths paths;
@@ -34,6 +38,8 @@ void symbols_close(struct symbols *symbols)
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
     dwarf_end(symbols->dwarf);
+    image_close(&symbols->dwarf_image);
+    image_close(&symbols->data);
     image_close(&symbols->debug);
     image_close(&symbols->image);
     free(symbols->frames);
@@ -46,20 +52,29 @@ static bool has_debug_info(const struct image *image)
            (image_section(image, ".debug_info") || image_section(image, ".zdebug_info"));
 }
 
+/* .dynsym, and what .gnu_debugdata adds: it leaves out what .dynsym has. */
+static int load_small_symtabs(struct symbols *symbols)
+{
+    symbols->source = "dynsym";
+    int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
+    if (err == -ENOENT)
+        symbols->source = "none";
+    if ((err == 0 || err == -ENOENT) &&
+        image_build_debugdata(&symbols->data, &symbols->image) == 0) {
+        symbols->source = "debugdata";
+        err = symtab_add_section(&symbols->symtab, symbols->data.elf, SHT_SYMTAB);
+    }
+    return err == -ENOENT ? 0 : err;
+}
+
 static int load_symtab(struct symbols *symbols)
 {
     symbols->source = "symtab";
     int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_SYMTAB);
     if (err == -ENOENT && symbols->debug.elf)
         err = symtab_add_section(&symbols->symtab, symbols->debug.elf, SHT_SYMTAB);
-    if (err == -ENOENT) {
-        symbols->source = "dynsym";
-        err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
-    }
-    if (err == -ENOENT) {
-        symbols->source = "none";
-        err = 0;
-    }
+    if (err == -ENOENT)
+        err = load_small_symtabs(symbols);
     if (err == 0)
         err = plt_add_symbols(&symbols->symtab, symbols->image.elf);
     return err ? err : symtab_finish(&symbols->symtab);
@@ -70,6 +85,8 @@ static int load_dwarf(struct symbols *symbols)
     const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
         return 0;
+    if (image_build_is_needed(image) && image_build_expanded(&symbols->dwarf_image, image) == 0)
+        image = &symbols->dwarf_image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!symbols->dwarf)
         return 0;
@@ -92,7 +109,7 @@ static struct symbols *allocate(void)
 {
     struct symbols *symbols = calloc(1, sizeof(*symbols));
     if (symbols)
-        symbols->image.fd = symbols->debug.fd = -1;
+        symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->dwarf_image.fd = -1;
     return symbols;
 }
 
