@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "symbols/debug_file.h"
 #include "symbols/image.h"
-#include "symbols/image_build.h"
+#include "symbols/packed.h"
 #include "symbols/plt.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
@@ -38,7 +38,7 @@ void symbols_close(struct symbols *symbols)
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
     dwarf_end(symbols->dwarf);
-    image_close(&symbols->dwarf_image);
+    packed_free(&symbols->packed);
     image_close(&symbols->data);
     image_close(&symbols->debug);
     image_close(&symbols->image);
@@ -60,7 +60,7 @@ static int load_small_symtabs(struct symbols *symbols)
     if (err == -ENOENT)
         symbols->source = "none";
     if ((err == 0 || err == -ENOENT) &&
-        image_build_debugdata(&symbols->data, &symbols->image) == 0) {
+        packed_open_debugdata(&symbols->data, &symbols->image) == 0) {
         symbols->source = "debugdata";
         err = symtab_add_section(&symbols->symtab, symbols->data.elf, SHT_SYMTAB);
     }
@@ -85,8 +85,8 @@ static int load_dwarf(struct symbols *symbols)
     const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
         return 0;
-    if (image_build_is_needed(image) && image_build_expanded(&symbols->dwarf_image, image) == 0)
-        image = &symbols->dwarf_image;
+    if (packed_is_needed(image) && packed_open(&symbols->packed, image) == 0)
+        image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!symbols->dwarf)
         return 0;
@@ -108,8 +108,10 @@ static int load(struct symbols *symbols, struct error *error)
 static struct symbols *allocate(void)
 {
     struct symbols *symbols = calloc(1, sizeof(*symbols));
-    if (symbols)
-        symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->dwarf_image.fd = -1;
+    if (!symbols)
+        return NULL;
+    symbols->image.fd = symbols->debug.fd = symbols->data.fd = -1;
+    packed_init(&symbols->packed);
     return symbols;
 }
 
