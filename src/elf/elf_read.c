@@ -81,6 +81,18 @@ int elf_read_section(const struct elf_file *elf, const struct elf_section *secti
     return err;
 }
 
+int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,
+                          uint64_t offset, uint64_t size, struct buffer *out)
+{
+    if (section->flags & SHF_COMPRESSED || section->type == SHT_NOBITS)
+        return -ENOTSUP;
+    uint64_t start;
+    if (offset > section->bytes || size > section->bytes - offset ||
+        __builtin_add_overflow(section->offset, offset, &start))
+        return -ENODATA;
+    return elf_append_at(elf, start, size, out);
+}
+
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size)
 {
     for (size_t i = 0; i < elf->segment_count; i++) {

@@ -31,6 +31,11 @@ int image_open(struct image *image, const char *path, struct error *error)
         image_close(image);
         return error_set(error, -ENOEXEC, "%s is not a regular file", path);
     }
+    image->path = strdup(path);
+    if (!image->path) {
+        image_close(image);
+        return error_set(error, -ENOMEM, "out of memory");
+    }
     image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
     return check_elf(image, path, error);
 }
@@ -61,6 +66,7 @@ void image_close(struct image *image)
         elf_end(image->elf);
     if (image->fd >= 0)
         close(image->fd);
+    free(image->path);
     free(image->bytes);
     *image = (struct image){.fd = -1};
 }

@@ -14,6 +14,7 @@
 
 struct image {
     int fd;      /* -1: in memory */
+    char *path;  /* owned; NULL: in memory */
     void *bytes; /* owned; NULL: a file */
     Elf *elf;
 };

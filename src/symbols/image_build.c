@@ -17,13 +17,13 @@ void image_build_add(struct image_build *build, const char *name, const void *by
 /* A header, names and a table of sections that are empty as yet. */
 static void write_headers(const struct image_build *build, struct buffer *file)
 {
-    Elf64_Ehdr header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
-                                     EV_CURRENT},
-                         .e_type = ET_EXEC,
-                         .e_machine = EM_X86_64,
-                         .e_version = EV_CURRENT,
-                         .e_ehsize = sizeof(Elf64_Ehdr),
-                         .e_shentsize = sizeof(Elf64_Shdr)};
+    Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_EXEC,
+        .e_machine = EM_X86_64,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof(Elf64_Ehdr),
+        .e_shentsize = sizeof(Elf64_Shdr)};
     Elf64_Shdr sections[IMAGE_BUILD_SECTIONS + 2] = {{0}};
     size_t names = sizeof(header);
     buffer_zeros(file, names + 1);

@@ -17,7 +17,7 @@ enum { IMAGE_BUILD_SECTIONS = 24 };
 
 struct image_build {
     struct {
-        const char *name; /* borrowed until image_build_finish() */
+        const char *name;  /* borrowed until image_build_finish() */
         const void *bytes; /* borrowed as long as the image lives */
         size_t size;
     } sections[IMAGE_BUILD_SECTIONS];

@@ -43,8 +43,9 @@ static int open_sections(struct packed *packed, const struct elf_file *elf)
     struct image_build build = {0};
     for (size_t i = 0; i < elf_section_count(elf); i++) {
         const struct elf_section *section = elf_section(elf, i);
-        if (strncmp(section->name, ".debug_", strlen(".debug_")) != 0 ||
-            build.count == IMAGE_BUILD_SECTIONS)
+        bool is_wanted = strncmp(section->name, ".debug_", strlen(".debug_")) == 0 ||
+                         strcmp(section->name, ".gnu_debugaltlink") == 0;
+        if (!is_wanted || build.count == IMAGE_BUILD_SECTIONS)
             continue;
         struct buffer *content = &packed->sections[build.count];
         int err = elf_read_section(elf, section, content, NULL);

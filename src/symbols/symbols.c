@@ -6,6 +6,8 @@
 #include "symbols/image.h"
 #include "symbols/packed.h"
 #include "symbols/plt.h"
+#include "symbols/split.h"
+#include "symbols/supplement.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
 
@@ -14,13 +16,15 @@
 #include <string.h>
 
 struct symbols {
-    struct image image; /* the file as mapped */
-    struct image debug; /* its separate debug file, if there is one */
-    struct image data;  /* .gnu_debugdata: used when both are without .symtab */
-    struct image
-        dwarf_image; /* the debug info of one of the former, made readable, if it was not */
-    Dwarf *dwarf;    /* of one of the two; NULL: no debug info */
+    struct image image;   /* the file as mapped */
+    struct image debug;   /* its separate debug file, if there is one */
+    struct image data;    /* .gnu_debugdata: used when both are without .symtab */
+    struct packed packed; /* the debug info of one of the former, made readable, if it was not */
+    Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
+    struct supplement supplement;
+    struct splits splits;
     const char *source;
+    char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
     struct paths paths;
     struct functions functions;
@@ -37,11 +41,14 @@ void symbols_close(struct symbols *symbols)
     functions_free(&symbols->functions);
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
+    splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
+    supplement_close(&symbols->supplement);
     packed_free(&symbols->packed);
     image_close(&symbols->data);
     image_close(&symbols->debug);
     image_close(&symbols->image);
+    free(symbols->debug_directory);
     free(symbols->frames);
     free(symbols);
 }
@@ -91,10 +98,15 @@ static int load_dwarf(struct symbols *symbols)
     if (!symbols->dwarf)
         return 0;
     symbols->source = "dwarf";
+    supplement_open(&symbols->supplement, symbols->dwarf,
+                    symbols->debug.path ?: symbols->image.path, symbols->debug_directory);
+    symbols->splits = (struct splits){.image = image,
+                                      .paths = {symbols->image.path, symbols->debug.path},
+                                      .debug_directory = symbols->debug_directory};
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
-    return err ? err : units_init(&symbols->units, symbols->dwarf);
+    return err ? err : units_init(&symbols->units, symbols->dwarf, &symbols->splits);
 }
 
 static int load(struct symbols *symbols, struct error *error)
@@ -110,7 +122,7 @@ static struct symbols *allocate(void)
     struct symbols *symbols = calloc(1, sizeof(*symbols));
     if (!symbols)
         return NULL;
-    symbols->image.fd = symbols->debug.fd = symbols->data.fd = -1;
+    symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
     packed_init(&symbols->packed);
     return symbols;
 }
@@ -136,7 +148,10 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     struct symbols *symbols = allocate();
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
+    symbols->debug_directory = strdup(config->debug_directory);
     int err = image_open(&symbols->image, path, error);
+    if (err == 0 && !symbols->debug_directory)
+        err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
     if (err == 0 && !has_debug_info(&symbols->image))
