@@ -104,8 +104,8 @@ const char *decompress_missing(void)
 #elif defined(REC_HAVE_ZSTD)
     return "liblzma-dev (.gnu_debugdata)";
 #elif defined(REC_HAVE_LZMA)
-    return "libzstd-dev (zstd sections)";
+    return "libzstd-dev (perf record -z, zstd sections)";
 #else
-    return "libzstd-dev (zstd sections), liblzma-dev (.gnu_debugdata)";
+    return "libzstd-dev (perf record -z, zstd sections), liblzma-dev (.gnu_debugdata)";
 #endif
 }

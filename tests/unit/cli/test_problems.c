@@ -89,7 +89,7 @@ static struct profile *fifth_in(const char *path)
         uint32_t lib = profile_lib_id(profile, samples[i].path, NULL, 0);
         uint32_t address = profile_address_id(profile, lib, 8);
         profile->samples[i] = (struct profile_sample){
-            .weight_ns = samples[i].weight_ns,
+            .weight = samples[i].weight_ns,
             .call = profile_call_id(profile, PROFILE_NONE, address),
             .stack = PROFILE_NONE,
         };
