@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
-# (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma (symbols). Each
-# with its reason in README.md.
+# (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
+# (.gnu_debugdata). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
