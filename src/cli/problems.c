@@ -167,11 +167,11 @@ static void find_not_followed(struct list *list, const struct record_summary *su
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t unseen_ns = not_followed_ns(profile);
-    if (summary->not_followed_count > 0 && billed > seen)
+    if (summary->not_followed.count > 0 && billed > seen)
         unseen_ns += billed - seen;
     double percent = percent_of(unseen_ns, billed);
     struct shown share = shown_percent(unseen_ns, billed);
-    size_t count = summary->not_followed_count;
+    uint64_t count = summary->not_followed.count + summary->not_followed.more;
     if (count == 0 && percent >= PERCENT_WORTH_SAYING)
         add(list, percent,
             "%s of the CPU time was used by processes that cannot be followed: static or "
@@ -179,10 +179,10 @@ static void find_not_followed(struct list *list, const struct record_summary *su
             share.text);
     if (count == 0)
         return;
-    const struct record_not_followed *first = &summary->not_followed[0];
-    char more[48] = "";
+    const struct record_process *first = &summary->not_followed.items[0];
+    char more[80] = "";
     if (count > 1)
-        snprintf(more, sizeof(more), "; and %zu more, see `rec info`", count - 1);
+        snprintf(more, sizeof(more), "; and %s more, see `rec info`", shown_count(count - 1).text);
     add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
         first->name, (int)first->pid, first->reason, more);
 }
@@ -192,7 +192,7 @@ static void find_gap(struct list *list, const struct record_summary *summary)
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t gap = billed > seen ? billed - seen : seen - billed;
-    if (summary->not_followed_count > 0 || percent_of(gap, billed) < 2)
+    if (summary->not_followed.count > 0 || percent_of(gap, billed) < 2)
         return;
     add(list, percent_of(gap, billed),
         billed > seen ? "%s of the CPU time has no samples"

@@ -7,6 +7,7 @@
  *                       │ yes
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
+ *                   environment.c  with --no-inherit: without what rec added to it
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask, sigprocmask;  modules.c  dlclose
  *
@@ -60,6 +61,7 @@ struct thread_state {
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     uint32_t exit_rounds;
+    bool skips_interval; /* the kernel timer's present interval began before sampling did */
     bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
     uint64_t usual_mask; /* as the program set it, without what handlers add */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
@@ -96,6 +98,10 @@ static inline bool process_is_followed(void)
 void process_join_after_fork(void);
 /* Wakes the launcher. Not async-signal-safe. */
 void ring_doorbell(void);
+
+/* environment.c */
+/* What the environment was before rec added to it. Not async-signal-safe. */
+void environment_restore(char **environment);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

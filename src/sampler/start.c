@@ -384,7 +384,8 @@ void process_join_after_fork(void)
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;
-    join(start_cpu_ns, start_ticks, stack_start_avma);
+    if (!process.tables->header.no_inherit)
+        join(start_cpu_ns, start_ticks, stack_start_avma);
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
@@ -397,6 +398,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     struct invitation invitation;
     if (!text || !parse_invitation(text, &invitation) || !attach(&invitation))
         return;
+    if (process.tables->header.no_inherit)
+        environment_restore(environment);
     if (!make_private_memory())
         return;
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
