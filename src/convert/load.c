@@ -9,6 +9,7 @@
 #include "convert/capture.h"
 #include "convert/events.h"
 #include "convert/facts.h"
+#include "convert/jits.h"
 #include "convert/modules.h"
 #include "convert/order.h"
 #include "convert/tasks.h"
@@ -20,12 +21,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 struct loader {
     struct profile *profile;
     struct capture *capture;
     struct tasks tasks;
     struct modules modules;
+    struct jits jits;
     struct address_map kernel;
     struct order order;
     struct events events;
@@ -34,6 +37,11 @@ struct loader {
     uint64_t first_ns, last_ns; /* of records with a time */
     uint32_t *chain;            /* addresses of the sample at hand, innermost first */
     size_t chain_count, chain_capacity;
+};
+
+struct task_now { /* whose sample it is, and when it was taken */
+    uint32_t process;
+    uint64_t time_ns;
 };
 
 /* Where to look for the code of a frame: an interrupted instruction lies at its address; a return
@@ -54,17 +62,24 @@ static uint32_t kernel_address(struct loader *loader, uint64_t avma)
     return lib == PROFILE_NONE ? lib : profile_address_id(loader->profile, lib, avma);
 }
 
-static uint32_t user_address(struct loader *loader, const struct address_map *map, uint64_t avma)
+static uint32_t user_address(struct loader *loader, const struct task_now *now, uint64_t avma)
 {
+    const struct address_map *map = &loader->tasks.processes[now->process].map;
     const struct mapping *mapping = address_map_find(map, avma);
-    return mapping ? modules_address(&loader->modules, mapping, avma)
-                   : profile_address_id(loader->profile, PROFILE_NONE, avma);
+    if (mapping && !modules_is_jit(&loader->modules, mapping->module))
+        return modules_address(&loader->modules, mapping, avma);
+    struct jit_place place = {.process = now->process, .time_ns = now->time_ns};
+    if (mapping) {
+        place.mapping_path = modules_path(&loader->modules, mapping->module);
+        place.mapping_start_avma = mapping->start_avma;
+    }
+    return jits_address(&loader->jits, &place, avma);
 }
 
-static int push_address(struct loader *loader, const struct address_map *map, bool is_kernel,
+static int push_address(struct loader *loader, const struct task_now *now, bool is_kernel,
                         uint64_t avma)
 {
-    uint32_t address = is_kernel ? kernel_address(loader, avma) : user_address(loader, map, avma);
+    uint32_t address = is_kernel ? kernel_address(loader, avma) : user_address(loader, now, avma);
     uint32_t *slot = address == PROFILE_NONE
                          ? NULL
                          : ARRAY_PUSH(loader->chain, loader->chain_count, loader->chain_capacity);
@@ -77,7 +92,7 @@ static int push_address(struct loader *loader, const struct address_map *map, bo
 /* Fills loader->chain. Markers tell which side the addresses after them are of; the first address
  * of each side is where it was interrupted, all others are return addresses. */
 static int gather_chain(struct loader *loader, const struct perfdata_event *event,
-                        const struct address_map *map)
+                        const struct task_now *now)
 {
     bool is_kernel = (event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     bool is_interrupted = true;
@@ -90,11 +105,11 @@ static int gather_chain(struct loader *loader, const struct perfdata_event *even
             is_interrupted = true;
             continue;
         }
-        err = push_address(loader, map, is_kernel, lookup_avma(ip, is_interrupted));
+        err = push_address(loader, now, is_kernel, lookup_avma(ip, is_interrupted));
         is_interrupted = false;
     }
     if (err == 0 && loader->chain_count == 0 && event->ip)
-        err = push_address(loader, map, is_kernel, event->ip);
+        err = push_address(loader, now, is_kernel, event->ip);
     return err;
 }
 
@@ -137,8 +152,9 @@ static int load_sample(struct loader *loader, const struct perfdata_event *event
     uint32_t thread = tasks_thread(&loader->tasks, event->pid, event->tid, event->time_ns);
     if (thread == PROFILE_NONE || of_event == PROFILE_NONE)
         return -ENOMEM;
-    uint32_t process = loader->profile->threads[thread].process;
-    int err = gather_chain(loader, event, &loader->tasks.processes[process].map);
+    struct task_now now = {.process = loader->profile->threads[thread].process,
+                           .time_ns = event->time_ns};
+    int err = gather_chain(loader, event, &now);
     if (err != 0)
         return err;
     struct profile_sample sample = {.time_ns = event->time_ns,
@@ -179,6 +195,8 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
     if (process == PROFILE_NONE)
         return -ENOMEM;
     note_program(loader, process, mapping.module);
+    if (jits_note_file(&loader->jits, process, event->path) != 0)
+        return -ENOMEM;
     return address_map_add(&loader->tasks.processes[process].map, &mapping);
 }
 
@@ -276,6 +294,17 @@ static void set_times(struct loader *loader)
             profile->threads[i].start_ns = profile->start_ns;
 }
 
+static void init_jits(struct loader *loader)
+{
+    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
+    struct stat st;
+    loader->jits = (struct jits){.profile = loader->profile,
+                                 .names = loader->capture->names,
+                                 .owner = fstat(loader->capture->fd, &st) == 0 ? st.st_uid : 0,
+                                 .clock_ns = facts->clock_ns,
+                                 .wall_ns = facts->wall_ns};
+}
+
 static int load(struct loader *loader, struct profile *profile, struct capture *capture)
 {
     *loader = (struct loader){.profile = profile, .capture = capture};
@@ -287,6 +316,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         err = events_init(&loader->events, profile, capture->reader);
     if (err == 0)
         err = modules_init(&loader->modules, profile, capture->names);
+    init_jits(loader);
     if (err == 0)
         err = load_records(loader);
     if (err != 0)
@@ -307,6 +337,7 @@ static void loader_free(struct loader *loader)
     tasks_free(&loader->tasks);
     events_free(&loader->events);
     modules_free(&loader->modules);
+    jits_free(&loader->jits);
     address_map_free(&loader->kernel);
     order_free(&loader->order);
     free(loader->chain);

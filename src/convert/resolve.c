@@ -2,6 +2,8 @@
 #include "convert/resolve.h"
 
 #include "convert/capture.h"
+#include "convert/frames.h"
+#include "convert/jits.h"
 #include "convert/load.h"
 #include "convert/names.h"
 #include "convert/vdso.h"
@@ -52,6 +54,14 @@ bool resolve_is_file(const struct profile *profile, uint32_t lib)
     return category == PROFILE_USER || category == PROFILE_LIBRARY;
 }
 
+bool resolve_is_stored(const struct profile *profile, uint32_t lib)
+{
+    uint32_t pid;
+    return resolve_is_file(profile, lib) ||
+           (lib != PROFILE_NONE &&
+            jits_is_lib(profile_text(profile, profile->libs[lib].path), &pid));
+}
+
 struct number {
     char text[20];
 };
@@ -70,75 +80,6 @@ bool resolve_is_named(const struct profile *profile, const struct profile_addres
     const struct profile_frame *frame = &profile->frames[address->first_frame];
     return strcmp(profile_text(profile, profile->funcs[frame->func].name),
                   number_of(address->svma).text) != 0;
-}
-
-static uint32_t optional_string(struct profile *profile, const char *text)
-{
-    return text ? profile_string(profile, text) : PROFILE_NONE;
-}
-
-static uint32_t add_symbol(struct profile *profile, uint32_t lib,
-                           const struct symbol_result *result)
-{
-    if (!result->symbol_name)
-        return PROFILE_NONE;
-    struct profile_symbol symbol = {.lib = lib,
-                                    .name = profile_string(profile, result->symbol_name),
-                                    .svma = result->symbol_svma,
-                                    .bytes = result->symbol_bytes};
-    return profile_symbol_id(profile, &symbol);
-}
-
-static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
-{
-    struct profile_func func = {.name = profile_string(profile, frame->name),
-                                .system_name = profile_string(profile, frame->system_name),
-                                .lib = lib,
-                                .file = optional_string(profile, frame->definition_file),
-                                .line = frame->definition_line};
-    return profile_func_id(profile, &func);
-}
-
-static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
-{
-    const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
-    lib->has_functions = true;
-    lib->has_files |= innermost->file != NULL;
-    lib->has_lines |= innermost->line != 0;
-    lib->has_inlines |= result->frame_count > 1;
-}
-
-static void add_frames(struct profile *profile, struct profile_address *address,
-                       const struct symbol_result *result)
-{
-    uint32_t lib = address->lib;
-    uint32_t symbol = add_symbol(profile, lib, result);
-    address->first_frame = (uint32_t)profile->frame_count;
-    address->frame_count = (uint32_t)result->frame_count;
-    for (size_t i = 0; i < result->frame_count; i++) {
-        const struct symbol_frame *from = &result->frames[i];
-        struct profile_frame frame = {
-            .func = add_func(profile, lib, from),
-            .lib = lib,
-            .svma = address->svma,
-            .file = optional_string(profile, from->file),
-            .line = from->line,
-            .column = from->column,
-            .symbol = symbol,
-            .inline_depth = (uint32_t)i,
-            .category = lib == PROFILE_NONE ? PROFILE_JIT : profile->libs[lib].category,
-        };
-        profile_add_frame(profile, &frame);
-    }
-}
-
-/* One frame with this name and nothing else known. */
-static void add_bare_frame(struct profile *profile, struct profile_address *address,
-                           const char *name)
-{
-    struct symbol_frame frame = {.name = name, .system_name = name};
-    struct symbol_result result = {.frames = &frame, .frame_count = 1};
-    add_frames(profile, address, &result);
 }
 
 static void open_symbols(struct resolver *resolver, uint32_t lib_id)
@@ -167,7 +108,8 @@ static void open_symbols(struct resolver *resolver, uint32_t lib_id)
 /* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
 static bool may_open(const struct resolver *resolver, uint32_t lib)
 {
-    return !resolver->stored || resolver->profile->libs[lib].build_id_bytes > 0;
+    return resolve_is_file(resolver->profile, lib) &&
+           (!resolver->stored || resolver->profile->libs[lib].build_id_bytes > 0);
 }
 
 static bool look_up(struct resolver *resolver, const struct profile_address *address,
@@ -188,13 +130,14 @@ static void resolve_address(struct resolver *resolver, struct profile_address *a
 {
     struct profile *profile = resolver->profile;
     struct symbol_result result = {0};
+    if (address->frame_count) /* code made at run time: named while loading */
+        return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
-        add_bare_frame(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (resolve_is_file(profile, address->lib) && look_up(resolver, address, &result)) {
-        note_what_was_found(&profile->libs[address->lib], &result);
-        add_frames(profile, address, &result);
+        frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
+    else if (resolve_is_stored(profile, address->lib) && look_up(resolver, address, &result)) {
+        frames_add(profile, address, &result);
     } else
-        add_bare_frame(profile, address, number_of(address->svma).text);
+        frames_add_bare(profile, address, number_of(address->svma).text);
 }
 
 static void start_lib(struct resolver *resolver, uint32_t lib_id)
