@@ -47,17 +47,28 @@ static void write_headers(const struct image_build *build, struct buffer *file)
         memcpy(file->bytes, &header, sizeof(header));
 }
 
+static int attach_data(Elf_Data *data, const void *bytes, size_t size)
+{
+    if (!data)
+        return -ENOEXEC;
+    data->d_buf = (void *)bytes;
+    data->d_size = size;
+    return 0;
+}
+
 /* libelf lets whoever has a section's data set where it lies, and libdw asks libelf. */
 static int attach(const struct image_build *build, struct image *image)
 {
-    for (size_t i = 0; i < build->count; i++) {
-        Elf_Data *data = elf_getdata(elf_getscn(image->elf, i + 1), NULL);
-        if (!data)
-            return -ENOEXEC;
-        data->d_buf = (void *)build->sections[i].bytes;
-        data->d_size = build->sections[i].size;
+    int err = 0;
+    for (size_t i = 0; i < build->count && err == 0; i++) {
+        Elf_Scn *section = elf_getscn(image->elf, i + 1);
+        err = attach_data(elf_rawdata(section, NULL), build->sections[i].bytes,
+                          build->sections[i].size);
+        if (err == 0)
+            err = attach_data(elf_getdata(section, NULL), build->sections[i].bytes,
+                              build->sections[i].size);
     }
-    return 0;
+    return err;
 }
 
 int image_build_finish(const struct image_build *build, struct image *out)
