@@ -23,12 +23,12 @@ static uint32_t module_of(struct profile *profile, uint32_t lib)
 {
     if (lib == PROFILE_NONE || profile->libs[lib].category != PROFILE_JIT)
         return lib;
-    uint32_t first =
-        profile_lib_id(profile, profile_text(profile, profile->libs[lib].name), NULL, 0);
+    uint32_t name = profile->libs[lib].name;
+    uint32_t first = profile_lib_id(profile, profile_text(profile, name), NULL, 0);
     if (first != PROFILE_NONE) {
         profile->libs[first].category = PROFILE_JIT;
         profile->libs[first].is_synthetic = false;
-        profile->libs[first].name = profile->libs[lib].name;
+        profile->libs[first].name = name;
     }
     return first;
 }
