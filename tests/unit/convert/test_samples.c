@@ -14,12 +14,12 @@ enum { PID = 10, CLOCK = 0, TEXT = 0x10000, STACK = 0x7f0000 };
 static const struct raw_event clock_event = {.type = PERF_TYPE_SOFTWARE,
                                              .config = PERF_COUNT_SW_CPU_CLOCK};
 
-/* A program with code at [TEXT, TEXT + 0x10000), without a file. */
+/* A program with code at [TEXT, TEXT + 0x10000), whose file is gone. */
 static struct raw begin_program(const struct raw_event *events, size_t count)
 {
     struct raw raw = raw_begin(events, count);
     raw_comm(&raw, PID, PID, "app");
-    raw_mmap(&raw, PID, TEXT, 0x10000, "//anon");
+    raw_mmap(&raw, PID, TEXT, 0x10000, "/nonexistent/app");
     return raw;
 }
 
@@ -34,7 +34,7 @@ static void every_context_has_its_label(void **state)
                TEXT + 0x20);
     struct profile *profile = raw_load(&raw, NULL);
     assert_string_equal(addresses_of(profile, 0),
-                        "//anon+0x1001f;//anon+0x10010;[kernel.kallsyms]+0xffffffff82000000;"
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000000;"
                         "[hypervisor]+0x77;[guest user]+0x401000;"
                         "[guest kernel]+0xffffffff8100001f;[guest kernel]+0xffffffff81000010");
     profile_free(profile);
@@ -66,7 +66,7 @@ static void branches_in_call_stack_mode_are_the_stack(void **state)
     buffer_append(&raw.bytes, branches, sizeof(branches));
     raw_end_record(&raw);
     struct profile *profile = raw_load(&raw, NULL);
-    assert_string_equal(addresses_of(profile, 0), "//anon+0x10200;//anon+0x10100;//anon+0x10010;"
+    assert_string_equal(addresses_of(profile, 0), "app+0x200;app+0x100;app+0x10;"
                                                   "[kernel.kallsyms]+0xffffffff82000000");
     profile_free(profile);
 }
@@ -112,11 +112,10 @@ static void captured_stacks_follow_the_kernel_part(void **state)
     (void)state;
     const uint64_t values[] = {STACK + 8, STACK, TEXT + 0x10};
     assert_string_equal(captured(2, 7 << 6, values, 128),
-                        "[truncated]+0x0;//anon+0x1002f;//anon+0x1001f;//anon+0x10010;"
+                        "[truncated]+0x0;app+0x2f;app+0x1f;app+0x10;"
                         "[kernel.kallsyms]+0xffffffff82000000");
-    assert_string_equal(captured(2, 7 << 6, values, 24),
-                        "[truncated]+0x0;//anon+0x1001f;//anon+0x10010;"
-                        "[kernel.kallsyms]+0xffffffff82000000");
+    assert_string_equal(captured(2, 7 << 6, values, 24), "[truncated]+0x0;app+0x1f;app+0x10;"
+                                                         "[kernel.kallsyms]+0xffffffff82000000");
 }
 
 static void captures_that_cannot_be_unwound_keep_their_leaf(void **state)
@@ -145,8 +144,7 @@ static void a_frame_pointer_chain_goes_on_where_the_copy_ends(void **state)
     buffer_append(&raw.bytes, registers, sizeof(registers));
     put_stack(&raw, 128, 24);
     struct profile *profile = raw_load(&raw, NULL);
-    assert_string_equal(addresses_of(profile, 0),
-                        "//anon+0x1003f;//anon+0x1002f;//anon+0x1001f;//anon+0x10010");
+    assert_string_equal(addresses_of(profile, 0), "app+0x3f;app+0x2f;app+0x1f;app+0x10");
     profile_free(profile);
 }
 
@@ -165,9 +163,9 @@ static void user_parts_that_come_later_are_joined(void **state)
     struct profile *profile = raw_load(&raw, NULL);
     assert_int_equal(profile->sample_count, 3);
     assert_string_equal(addresses_of(profile, 0),
-                        "//anon+0x1001f;//anon+0x10010;[kernel.kallsyms]+0xffffffff82000000");
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000000");
     assert_string_equal(addresses_of(profile, 1),
-                        "//anon+0x1001f;//anon+0x10010;[kernel.kallsyms]+0xffffffff82000001");
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000001");
     assert_string_equal(addresses_of(profile, 2),
                         "[truncated]+0x0;[kernel.kallsyms]+0xffffffff83000000");
     profile_free(profile);
@@ -194,7 +192,7 @@ static void switches_become_time_off_the_cpu(void **state)
     assert_true(event->is_off_cpu && event->unit == PROFILE_NANOSECONDS);
     assert_string_equal(profile_text(profile, event->name), "off-cpu");
     assert_int_equal(off->weight, 7000); /* from the sample that says where it stopped */
-    assert_string_equal(addresses_of(profile, 2), "//anon+0x10020");
+    assert_string_equal(addresses_of(profile, 2), "app+0x20");
     assert_int_equal(profile->samples[3].weight, 10000);
     assert_int_equal(profile->samples[3].call, PROFILE_NONE);
     assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock");
