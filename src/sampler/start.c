@@ -5,9 +5,10 @@
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
-#include "sampler/sampler.h"
-
+#include "sampler/exec.h"
 #include "sampler/raw.h"
+#include "sampler/real.h"
+#include "sampler/sampler.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -198,6 +199,11 @@ static bool launcher_is_stale(void)
     return load_relaxed(&header->stop) ||
            load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks ||
            (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
+}
+
+bool process_is_another(void)
+{
+    return process.slot && process.slot->pid != (uint32_t)raw_syscall(SYS_getpid);
 }
 
 static bool claim_process(void)
@@ -399,9 +405,14 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
         return;
     if (!make_private_memory())
         return;
+    inject_remember(environment);
+    real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
     threads_prepare();
     pthread_atfork(NULL, NULL, process_join_after_fork);
     join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    /* Who is not recorded keeps the variables, for children that are started past our functions. */
+    if (process.engine != ENGINE_NONE && !process.tables->header.show_environment)
+        inject_undo(environment);
 }
