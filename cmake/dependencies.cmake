@@ -15,3 +15,7 @@ endfunction()
 rec_find_library(REC_LIBELF elf libelf.h libelf-dev)
 rec_find_library(REC_LIBDW dw elfutils/libdw.h libdw-dev)
 rec_find_library(REC_LIBIBERTY iberty libiberty/demangle.h libiberty-dev)
+
+# Optional: reading what perf record -z compressed. `rec --version` says when it is not there.
+find_library(REC_ZSTD zstd)
+find_path(REC_ZSTD_INCLUDE zstd.h)

@@ -21,8 +21,8 @@
 
 struct line {
     uint64_t count;
-    uint64_t rest_ns; /* of the share, less than a period */
-    size_t at;        /* in the order of the output */
+    uint64_t rest; /* of the share, less than a period */
+    size_t at;     /* in the order of the output */
 };
 
 struct collapsed {
@@ -166,11 +166,13 @@ static void build_tree(struct collapsed *collapsed)
     choose_names(collapsed);
     for (size_t i = 0; i < profile->sample_count && !collapsed->failed; i++) {
         const struct profile_sample *sample = &profile->samples[i];
+        if (!profile_is_main(profile, sample))
+            continue;
         uint32_t name = collapsed->process_names[profile->threads[sample->thread].process];
         uint32_t process = node_of(collapsed, NODE_NONE, name);
         uint32_t node = stack_node(collapsed, process, sample->stack);
         if (!collapsed->failed)
-            collapsed->nodes[node].weight_ns += sample->weight_ns;
+            collapsed->nodes[node].weight += sample->weight;
     }
 }
 
@@ -178,8 +180,8 @@ static int by_rest(const void *a, const void *b)
 {
     const struct line *left = a;
     const struct line *right = b;
-    if (left->rest_ns != right->rest_ns)
-        return left->rest_ns > right->rest_ns ? -1 : 1;
+    if (left->rest != right->rest)
+        return left->rest > right->rest ? -1 : 1;
     return left->at < right->at ? -1 : left->at > right->at;
 }
 
@@ -191,10 +193,9 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The total of a recording that has any weight is at least 1, so that its file is not empty. */
-static void share_out_counts(struct line *lines, size_t count, uint64_t total_ns,
-                             uint64_t period_ns)
+static void share_out_counts(struct line *lines, size_t count, uint64_t total, uint64_t period)
 {
-    uint64_t left = total_ns / period_ns + (total_ns % period_ns >= period_ns - period_ns / 2);
+    uint64_t left = total / period + (total % period >= period - period / 2);
     if (left == 0)
         left = 1;
     for (size_t i = 0; i < count; i++)
@@ -222,8 +223,8 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
 
 static int write_lines(struct collapsed *collapsed)
 {
-    uint64_t period_ns = export_period_ns(collapsed->profile);
-    uint64_t total_ns = profile_total_ns(collapsed->profile);
+    uint64_t period = export_period(collapsed->profile, collapsed->profile->main_event);
+    uint64_t total = profile_total(collapsed->profile);
     uint32_t *order = calloc(collapsed->node_count + 1, sizeof(*order));
     struct line *lines = calloc(collapsed->node_count + 1, sizeof(*lines));
     size_t count = 0;
@@ -232,11 +233,11 @@ static int write_lines(struct collapsed *collapsed)
         err = collapsed_order(collapsed->nodes, collapsed->node_count, collapsed->names, order,
                               &count);
     for (size_t i = 0; i < count; i++) {
-        uint64_t weight_ns = collapsed->nodes[order[i]].weight_ns;
-        lines[i] = (struct line){weight_ns / period_ns, weight_ns % period_ns, i};
+        uint64_t weight = collapsed->nodes[order[i]].weight;
+        lines[i] = (struct line){weight / period, weight % period, i};
     }
     if (count)
-        share_out_counts(lines, count, total_ns, period_ns);
+        share_out_counts(lines, count, total, period);
     for (size_t i = 0; i < count; i++) {
         if (lines[i].count)
             write_line(collapsed, order[i], lines[i].count);

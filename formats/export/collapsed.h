@@ -16,9 +16,9 @@
 
 /* One name below another; addresses no longer count. A parent comes before its children. */
 struct name_node {
-    uint32_t parent;    /* NODE_NONE: this is a process */
-    uint32_t name;      /* id in names */
-    uint64_t weight_ns; /* of the samples whose stack ends here */
+    uint32_t parent; /* NODE_NONE: this is a process */
+    uint32_t name;   /* id in names */
+    uint64_t weight; /* of the samples whose stack ends here */
 };
 
 /* Writes the nodes that have weight into order[] (room for all), sorted by the bytes of the lines

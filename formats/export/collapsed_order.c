@@ -57,7 +57,7 @@ static void list_entries(struct walk *walk, const struct name_node *nodes, size_
         struct entry entry = {.parent = nodes[i].parent,
                               .node = (uint32_t)i,
                               .name = intern_bytes(names, nodes[i].name, NULL)};
-        if (nodes[i].weight_ns)
+        if (nodes[i].weight)
             walk->entries[walk->entry_count++] = entry;
         entry.goes_on = true;
         if (has_children[i])

@@ -6,13 +6,18 @@
 #include <errno.h>
 #include <string.h>
 
-uint64_t export_period_ns(const struct profile *profile)
+uint64_t export_period(const struct profile *profile, uint32_t event)
 {
-    if (profile->period_ns)
-        return profile->period_ns;
-    uint64_t mean_ns =
-        profile->sample_count ? profile_total_ns(profile) / profile->sample_count : 0;
-    return mean_ns ? mean_ns : 1;
+    if (event < profile->event_count && profile->events[event].period)
+        return profile->events[event].period;
+    uint64_t total = 0, count = 0;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].event != event)
+            continue;
+        total += profile->samples[i].weight;
+        count++;
+    }
+    return total > count ? total / count : 1;
 }
 
 bool export_func_is_unknown(const struct profile *profile, uint32_t func)

@@ -22,8 +22,8 @@
 
 #include <stdbool.h>
 
-/* The nominal period; the mean weight where the recording does not say; never 0. */
-uint64_t export_period_ns(const struct profile *profile);
+/* The nominal period of an event; its mean weight where the recording does not say; never 0. */
+uint64_t export_period(const struct profile *profile, uint32_t event);
 
 bool export_func_is_unknown(const struct profile *profile, uint32_t func);
 

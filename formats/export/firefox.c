@@ -84,16 +84,29 @@ static void write_notes(struct firefox *firefox)
     json_close(out, ']');
 }
 
+/* The time between two samples: the front-end scales its graphs by it. Of an event that counts
+ * something else it is as even a share of the recording as the number of samples makes it. */
+static uint64_t interval_ns(const struct profile *profile)
+{
+    struct profile_event event = profile_main_event(profile);
+    if (event.unit == PROFILE_NANOSECONDS && !event.is_off_cpu)
+        return export_period(profile, profile->main_event);
+    uint64_t span_ns =
+        profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
+    uint64_t share_ns = profile->sample_count ? span_ns / profile->sample_count : 0;
+    return share_ns ? share_ns : 1000000;
+}
+
 static void write_times(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
     struct buffer *out = firefox->out;
-    json_member_millionths(out, "interval", export_period_ns(profile));
+    json_member_millionths(out, "interval", interval_ns(profile));
     json_member_millionths(out, "startTime", profile->start_wall_ns);
     json_member_unsigned(out, "startTimeAsClockMonotonicNanosecondsSinceBoot", profile->start_ns);
     json_member_unsigned(out, "profilingStartTime", 0);
     /* The front-end shows what is before this time: the last sample must not be at it. */
-    firefox_member_time(firefox, "profilingEndTime", profile->end_ns + export_period_ns(profile));
+    firefox_member_time(firefox, "profilingEndTime", profile->end_ns + interval_ns(profile));
 }
 
 static void write_meta(struct firefox *firefox)
@@ -136,20 +149,9 @@ static void write_all(struct firefox *firefox)
     json_close(firefox->out, '}');
 }
 
-static bool weights_are_uniform(const struct profile *profile)
-{
-    uint64_t period_ns = export_period_ns(profile);
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        if (profile->samples[i].weight_ns != period_ns)
-            return false;
-    }
-    return true;
-}
-
 static int firefox_open(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
-    firefox->weights_are_uniform = weights_are_uniform(profile);
     firefox->lib_rows = calloc(profile->lib_count + 1, sizeof(*firefox->lib_rows));
     firefox->func_rows = calloc(profile->frame_count + 1, sizeof(*firefox->func_rows));
     firefox->symbol_rows = calloc(profile->symbol_count + 1, sizeof(*firefox->symbol_rows));
@@ -161,7 +163,7 @@ static int firefox_open(struct firefox *firefox)
         !firefox->resources || !firefox->sources || !firefox->funcs ||
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
-    return thread_list_collect(&firefox->threads, profile);
+    return 0;
 }
 
 static void firefox_close(struct firefox *firefox)
@@ -175,7 +177,6 @@ static void firefox_close(struct firefox *firefox)
     intern_free(firefox->funcs);
     free(firefox->func_lines);
     text_table_close(&firefox->texts);
-    thread_list_free(&firefox->threads);
 }
 
 static int firefox_write(const struct profile *profile, const struct export_options *options,

@@ -17,7 +17,6 @@
 #include "export/common.h"
 #include "export/export.h"
 #include "export/json.h"
-#include "export/threads.h"
 
 #include <stdint.h>
 
@@ -49,8 +48,6 @@ struct firefox {
     const struct export_options *options;
     struct buffer *out;
     struct text_table texts;
-    struct thread_list threads;
-    bool weights_are_uniform; /* every sample weighs one period */
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;

@@ -2,14 +2,22 @@
 /*
  * Threads and their samples.
  *
- * A weight of 1 is one nominal period. The weight column is null when every sample is exactly one
- * period (then the front-end also computes traced time); otherwise weights are CPU time / period,
- * with six decimals, so that all sums stay true to the recording's CPU time.
+ * The format has one weight a sample. Of the main event's samples every thread has a row; every
+ * other event has its own rows below those of the same process, "worker (page-faults)", to be
+ * selected instead. Weights:
+ *
+ *     CPU time   in periods, with six decimals, so that all sums stay true to the recording's CPU
+ *                time. The column is null when every sample is exactly one period (then the
+ *                front-end also computes traced time).
+ *     off CPU    in ms
+ *     the rest   counts, as they are
  */
 #include "export/firefox.h"
 
 #include "base/array.h"
+#include "export/threads.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,19 +72,47 @@ static void write_time_column(struct firefox *firefox, const struct thread_view 
     json_close(firefox->out, ']');
 }
 
-static void write_weight_column(struct firefox *firefox, const struct thread_view *view)
+/* One event's threads while they are written. */
+struct event_rows {
+    uint32_t index;
+    struct profile_event event;
+    uint64_t period;
+    bool is_cpu_time;
+    bool is_uniform; /* every sample weighs one period */
+    struct thread_list threads;
+};
+
+static bool is_uniform(const struct profile *profile, const struct event_rows *rows)
 {
-    if (firefox->weights_are_uniform) {
+    for (size_t i = 0; i < profile->sample_count; i++)
+        if (profile->samples[i].event == rows->index && profile->samples[i].weight != rows->period)
+            return false;
+    return true;
+}
+
+static void write_weight(struct firefox *firefox, const struct event_rows *rows, uint64_t weight)
+{
+    if (rows->is_cpu_time)
+        json_millionths(firefox->out, ratio_millionths(weight, rows->period));
+    else if (rows->event.unit == PROFILE_NANOSECONDS)
+        json_millionths(firefox->out, weight);
+    else
+        json_unsigned(firefox->out, weight);
+}
+
+static void write_weight_column(struct firefox *firefox, const struct event_rows *rows,
+                                const struct thread_view *view)
+{
+    json_member_string(firefox->out, "weightType",
+                       rows->event.is_off_cpu ? "tracing-ms" : "samples");
+    if (rows->is_cpu_time && rows->is_uniform) {
         json_member_null(firefox->out, "weight");
         return;
     }
-    uint64_t period_ns = export_period_ns(firefox->profile);
     json_key(firefox->out, "weight");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++) {
-        uint64_t weight_ns = firefox->profile->samples[view->samples[i]].weight_ns;
-        json_millionths(firefox->out, ratio_millionths(weight_ns, period_ns));
-    }
+    for (size_t i = 0; i < view->sample_count; i++)
+        write_weight(firefox, rows, firefox->profile->samples[view->samples[i]].weight);
     json_close(firefox->out, ']');
 }
 
@@ -86,20 +122,21 @@ static void write_cpu_column(struct firefox *firefox, const struct thread_view *
     json_key(firefox->out, "threadCPUDelta");
     json_open(firefox->out, '[');
     for (size_t i = 0; i < view->sample_count; i++)
-        json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight_ns);
+        json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight);
     json_close(firefox->out, ']');
 }
 
-static void write_samples(struct firefox *firefox, const struct thread_view *view)
+static void write_samples(struct firefox *firefox, const struct event_rows *rows,
+                          const struct thread_view *view)
 {
     json_key(firefox->out, "samples");
     json_open(firefox->out, '{');
     json_member_unsigned(firefox->out, "length", view->sample_count);
     write_stack_column(firefox, view);
     write_time_column(firefox, view);
-    write_weight_column(firefox, view);
-    json_member_string(firefox->out, "weightType", "samples");
-    write_cpu_column(firefox, view);
+    write_weight_column(firefox, rows, view);
+    if (rows->is_cpu_time)
+        write_cpu_column(firefox, view);
     json_close(firefox->out, '}');
 }
 
@@ -139,7 +176,7 @@ static uint32_t reuse_of(struct reuse *reuse, const void *key, size_t size)
 
 struct ids {
     struct reuse pids, tids;
-    uint32_t pid_reuse; /* of the process whose threads are being written */
+    uint32_t *pid_reuses; /* by process; PROFILE_NONE: nothing of it was written yet */
 };
 
 /* The id as it is, or as a string with the count of earlier uses. */
@@ -167,21 +204,32 @@ static void write_ids(struct firefox *firefox, struct ids *ids, const struct sho
 {
     const uint32_t pid = shown->process->pid;
     const uint32_t key[] = {shown->thread->process, shown->thread->tid};
-    if (shown->view.is_main) /* the first of its process */
-        ids->pid_reuse = reuse_of(&ids->pids, &pid, sizeof(pid));
+    uint32_t *pid_reuse = &ids->pid_reuses[shown->thread->process];
+    bool is_first = *pid_reuse == PROFILE_NONE;
+    if (is_first)
+        *pid_reuse = reuse_of(&ids->pids, &pid, sizeof(pid));
+    json_member_bool(firefox->out, "isMainThread", is_first);
     json_key(firefox->out, "pid");
-    write_id(firefox->out, pid, ids->pid_reuse, true);
+    write_id(firefox->out, pid, *pid_reuse, true);
     json_key(firefox->out, "tid");
     write_id(firefox->out, key[1], reuse_of(&ids->tids, key, sizeof(key)), false);
 }
 
-static void write_names(struct firefox *firefox, const struct shown_thread *shown)
+static void write_names(struct firefox *firefox, const struct event_rows *rows,
+                        const struct shown_thread *shown)
 {
-    const char *process_name = profile_text(firefox->profile, shown->process->name);
-    const char *name = profile_text(firefox->profile, shown->thread->name);
+    const struct profile *profile = firefox->profile;
+    const char *process_name = profile_text(profile, shown->process->name);
+    const char *name = profile_text(profile, shown->thread->name);
+    struct buffer full = {0};
+    buffer_text(&full, name[0] ? name : process_name);
+    if (rows->index != profile->main_event)
+        buffer_printf(&full, " (%s)", profile_text(profile, rows->event.name));
+    buffer_u8(&full, 0);
     json_member_string(firefox->out, "processName", process_name);
-    json_member_string(firefox->out, "name", name[0] ? name : process_name);
-    json_member_bool(firefox->out, "isMainThread", shown->view.is_main);
+    json_member_string(firefox->out, "name", full.failed ? "" : (const char *)full.bytes);
+    firefox->out->failed |= full.failed;
+    buffer_free(&full);
 }
 
 static void write_life(struct firefox *firefox, const struct shown_thread *shown)
@@ -195,52 +243,91 @@ static void write_life(struct firefox *firefox, const struct shown_thread *shown
     json_close(firefox->out, ']');
 }
 
-static void write_thread(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
+static void write_thread(struct firefox *firefox, struct ids *ids, const struct event_rows *rows,
+                         const struct shown_thread *shown)
 {
     json_open(firefox->out, '{');
     json_member_string(firefox->out, "processType", "default");
-    write_names(firefox, shown);
+    write_names(firefox, rows, shown);
     write_ids(firefox, ids, shown);
     write_life(firefox, shown);
-    write_samples(firefox, &shown->view);
+    write_samples(firefox, rows, &shown->view);
     write_no_markers(firefox->out);
     json_close(firefox->out, '}');
 }
 
-static void write_each(struct firefox *firefox, struct ids *ids)
+static void write_each(struct firefox *firefox, struct ids *ids, const struct event_rows *rows)
 {
     const struct profile *profile = firefox->profile;
-    for (size_t i = 0; i < firefox->threads.count && !firefox->texts.failed; i++) {
-        struct shown_thread shown = {.view = firefox->threads.views[i]};
+    for (size_t i = 0; i < rows->threads.count && !firefox->texts.failed; i++) {
+        struct shown_thread shown = {.view = rows->threads.views[i]};
         shown.thread = &profile->threads[shown.view.thread];
         shown.process = &profile->processes[shown.thread->process];
-        write_thread(firefox, ids, &shown);
+        if (shown.view.sample_count > 0 || rows->index == profile->main_event)
+            write_thread(firefox, ids, rows, &shown);
     }
+}
+
+static void write_event(struct firefox *firefox, struct ids *ids, uint32_t index)
+{
+    const struct profile *profile = firefox->profile;
+    struct event_rows rows = {.index = index, .period = export_period(profile, index)};
+    rows.event =
+        index < profile->event_count ? profile->events[index] : profile_main_event(profile);
+    rows.is_cpu_time = rows.event.unit == PROFILE_NANOSECONDS && !rows.event.is_off_cpu;
+    rows.is_uniform = is_uniform(profile, &rows);
+    if (thread_list_collect(&rows.threads, profile, index) == 0)
+        write_each(firefox, ids, &rows);
+    else
+        firefox->texts.failed = true;
+    thread_list_free(&rows.threads);
 }
 
 /* A recording of nothing: the front-end cannot open a file without a thread. */
 static void write_stand_in(struct firefox *firefox, struct ids *ids)
 {
+    const struct event_rows rows = {.index = firefox->profile->main_event};
     const struct profile_process process = {.name = firefox->profile->product};
     const struct profile_thread thread = {.name = firefox->profile->product};
     const struct shown_thread shown = {&process, &thread, {.is_main = true}};
-    write_thread(firefox, ids, &shown);
+    write_thread(firefox, ids, &rows, &shown);
+}
+
+static int ids_open(struct ids *ids, const struct profile *profile)
+{
+    *ids = (struct ids){.pids.keys = intern_new(), .tids.keys = intern_new()};
+    ids->pid_reuses = malloc((profile->process_count + 1) * sizeof(*ids->pid_reuses));
+    if (!ids->pids.keys || !ids->tids.keys || !ids->pid_reuses)
+        return -ENOMEM;
+    for (size_t i = 0; i <= profile->process_count; i++)
+        ids->pid_reuses[i] = PROFILE_NONE;
+    return 0;
+}
+
+static void ids_close(struct ids *ids)
+{
+    intern_free(ids->pids.keys);
+    intern_free(ids->tids.keys);
+    free(ids->pids.counts);
+    free(ids->tids.counts);
+    free(ids->pid_reuses);
 }
 
 void firefox_write_threads(struct firefox *firefox)
 {
-    struct ids ids = {.pids.keys = intern_new(), .tids.keys = intern_new()};
+    const struct profile *profile = firefox->profile;
+    struct ids ids;
     json_key(firefox->out, "threads");
     json_open(firefox->out, '[');
-    if (!ids.pids.keys || !ids.tids.keys)
+    if (ids_open(&ids, profile) != 0)
         firefox->texts.failed = true;
-    else if (firefox->threads.count > 0)
-        write_each(firefox, &ids);
-    else
+    else if (profile->thread_count == 0)
         write_stand_in(firefox, &ids);
+    else
+        write_event(firefox, &ids, profile->main_event);
+    for (uint32_t i = 0; i < profile->event_count && !firefox->texts.failed; i++)
+        if (i != profile->main_event)
+            write_event(firefox, &ids, i);
     json_close(firefox->out, ']');
-    intern_free(ids.pids.keys);
-    intern_free(ids.tids.keys);
-    free(ids.pids.counts);
-    free(ids.tids.counts);
+    ids_close(&ids);
 }

@@ -2,13 +2,14 @@
 /*
  * pprof's profile.proto.
  *
- *     Sample   ── location ids, leaf first; {count, CPU ns}; labels pid, tid, comm, thread
+ *     Sample   ── location ids, leaf first; values: samples of the main event, then one for each
+ *                 event; labels pid, tid, comm, thread; cpu and cgroup where recorded
  *     Location ── one address of the model (id = index + 1), its frames innermost first
  *     Function ── name, system name, file, line of the definition
  *     Mapping  ── one lib of the model, the program's own first: readers take the first for the
  * program
  *
- * Samples of equal stack and thread are added up: pprof has no time line. Every location has a line
+ * Samples of equal stack, thread and CPU are added up: pprof has no time line. Every location has a line
  * with a function, also where nothing is known, because speedscope drops locations without.
  * Synthetic libs ("[exit]") are mappings without addresses, so that views by file can name them.
  */
@@ -19,6 +20,7 @@
 #include "export/protobuf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,19 +76,15 @@ enum { /* field numbers */
        FUNCTION_START_LINE = 5,
 };
 
-struct tally { /* the samples of one stack in one thread */
-    uint64_t count;
-    uint64_t weight_ns;
-};
-
 struct pprof {
     const struct profile *profile;
     struct buffer *out;
     struct text_table texts;  /* id 0 is "", as the format demands */
     struct intern *functions; /* key: name, system name, file, line */
-    struct intern *stacks;    /* key: call, thread; the same index in tallies */
-    struct tally *tallies;
+    struct intern *stacks;    /* key: call, thread, CPU; the same index in tallies */
+    uint64_t *tallies;        /* value_count each: see sample_values() */
     size_t tally_count, tally_capacity;
+    size_t value_count;
     struct buffer message, nested, list; /* scratch, by depth */
 };
 
@@ -109,17 +107,37 @@ static void write_value_type(struct pprof *pprof, uint32_t field, const char *ty
     pb_message(pprof->out, field, &pprof->message);
 }
 
+/* The clock that is the main event is "cpu", as in Go's profiles; others keep their names. */
+static const char *event_type(const struct profile *profile, uint32_t index)
+{
+    struct profile_event event =
+        index < profile->event_count ? profile->events[index] : profile_main_event(profile);
+    bool is_cpu_time = event.unit == PROFILE_NANOSECONDS && !event.is_off_cpu;
+    return is_cpu_time && index == profile->main_event ? "cpu" : profile_text(profile, event.name);
+}
+
+static void write_event_type(struct pprof *pprof, uint32_t field, uint32_t index)
+{
+    const struct profile *profile = pprof->profile;
+    bool is_time =
+        index >= profile->event_count || profile->events[index].unit == PROFILE_NANOSECONDS;
+    write_value_type(pprof, field, event_type(profile, index), is_time ? "nanoseconds" : "count");
+}
+
 static void write_header(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
+    uint32_t main_event = profile->main_event;
     write_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
-    write_value_type(pprof, PROFILE_SAMPLE_TYPE, "cpu", "nanoseconds");
-    write_value_type(pprof, PROFILE_PERIOD_TYPE, "cpu", "nanoseconds");
-    pb_integer(pprof->out, PROFILE_PERIOD, export_period_ns(profile));
+    for (uint32_t i = 0; i + 1 < pprof->value_count; i++)
+        write_event_type(pprof, PROFILE_SAMPLE_TYPE, i);
+    write_event_type(pprof, PROFILE_PERIOD_TYPE, main_event);
+    pb_integer(pprof->out, PROFILE_PERIOD, export_period(profile, main_event));
     pb_integer(pprof->out, PROFILE_TIME_NANOS, profile->start_wall_ns);
     if (profile->end_ns > profile->start_ns)
         pb_integer(pprof->out, PROFILE_DURATION_NANOS, profile->end_ns - profile->start_ns);
-    pb_integer(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, text(pprof, "cpu"));
+    pb_integer(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
+               text(pprof, event_type(profile, main_event)));
 }
 
 /* The recording's summary. pprof hides comments that begin with '#'; keys do not. */
@@ -263,21 +281,36 @@ static void write_locations(struct pprof *pprof, uint32_t main_lib)
     }
 }
 
+/* The values of a stack: how many samples of the main event, then the weight of each event. NULL:
+ * out of memory. */
+static uint64_t *sample_values(struct pprof *pprof, const struct profile_sample *sample)
+{
+    const uint32_t key[] = {sample->call, sample->thread, sample->cpu};
+    uint32_t index = intern_add(pprof->stacks, key, sizeof(key));
+    size_t bytes = pprof->value_count * sizeof(*pprof->tallies);
+    if (index == INTERN_NONE ||
+        array_reserve((void **)&pprof->tallies, &pprof->tally_capacity, index + (size_t)1, bytes))
+        return NULL;
+    uint64_t *values = pprof->tallies + index * pprof->value_count;
+    if (index == pprof->tally_count) {
+        memset(values, 0, bytes);
+        pprof->tally_count++;
+    }
+    return values;
+}
+
 static void tally_samples(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
     for (size_t i = 0; i < profile->sample_count; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        const uint32_t key[] = {sample->call, sample->thread};
-        uint32_t index = intern_add(pprof->stacks, key, sizeof(key));
-        if (index == pprof->tally_count)
-            ARRAY_PUSH(pprof->tallies, pprof->tally_count, pprof->tally_capacity);
-        if (index >= pprof->tally_count) {
+        uint64_t *values = sample_values(pprof, sample);
+        if (!values) {
             pprof->out->failed = true;
             return;
         }
-        pprof->tallies[index].count++;
-        pprof->tallies[index].weight_ns += sample->weight_ns;
+        values[0] += profile_is_main(profile, sample);
+        values[1 + sample->event] += sample->weight;
     }
 }
 
@@ -289,29 +322,41 @@ static void add_label(struct pprof *pprof, const char *key, uint32_t field, uint
     pb_message(&pprof->message, SAMPLE_LABEL, &pprof->nested);
 }
 
-static void add_labels(struct pprof *pprof, const struct profile_thread *thread)
+/* As text, because a label of the number 0 is taken for none. */
+static uint32_t cpu_text(struct pprof *pprof, uint32_t cpu)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%u", cpu);
+    return text(pprof, number);
+}
+
+static void add_labels(struct pprof *pprof, const struct profile_thread *thread, uint32_t cpu)
 {
     const struct profile_process *process = &pprof->profile->processes[thread->process];
     add_label(pprof, "pid", LABEL_NUM, process->pid);
     add_label(pprof, "tid", LABEL_NUM, thread->tid);
     add_label(pprof, "comm", LABEL_STR, model_text(pprof, process->name));
     add_label(pprof, "thread", LABEL_STR, model_text(pprof, thread->name));
+    if (cpu != PROFILE_NO_CPU)
+        add_label(pprof, "cpu", LABEL_STR, cpu_text(pprof, cpu));
+    if (thread->cgroup != PROFILE_NONE)
+        add_label(pprof, "cgroup", LABEL_STR, model_text(pprof, thread->cgroup));
 }
 
-static void write_sample(struct pprof *pprof, uint32_t call, uint32_t thread,
-                         const struct tally *tally)
+static void write_sample(struct pprof *pprof, const uint32_t key[3], const uint64_t *values)
 {
     const struct profile *profile = pprof->profile;
+    uint32_t call = key[0];
     buffer_clear(&pprof->message);
     buffer_clear(&pprof->list);
     for (; call != PROFILE_NONE; call = profile->calls[call].parent)
         pb_varint(&pprof->list, profile->calls[call].address + UINT64_C(1));
     pb_message(&pprof->message, SAMPLE_LOCATION_ID, &pprof->list);
     buffer_clear(&pprof->list);
-    pb_varint(&pprof->list, tally->count);
-    pb_varint(&pprof->list, tally->weight_ns);
+    for (size_t i = 0; i < pprof->value_count; i++)
+        pb_varint(&pprof->list, values[i]);
     pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
-    add_labels(pprof, &profile->threads[thread]);
+    add_labels(pprof, &profile->threads[key[1]], key[2]);
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
@@ -320,7 +365,7 @@ static void write_samples(struct pprof *pprof)
     tally_samples(pprof);
     for (uint32_t i = 0; i < pprof->tally_count; i++) {
         const uint32_t *key = intern_bytes(pprof->stacks, i, NULL);
-        write_sample(pprof, key[0], key[1], &pprof->tallies[i]);
+        write_sample(pprof, key, pprof->tallies + i * pprof->value_count);
     }
 }
 
@@ -350,6 +395,7 @@ static int pprof_write(const struct profile *profile, const struct export_option
 {
     (void)options;
     struct pprof pprof = {.profile = profile, .out = out};
+    pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1);
     int err = text_table_open(&pprof.texts);
     pprof.functions = intern_new();
     pprof.stacks = intern_new();

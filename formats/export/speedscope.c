@@ -27,6 +27,7 @@ struct speedscope {
     struct buffer *out;
     struct text_table texts;
     struct thread_list threads;
+    const char *unit;      /* of all weights: the format has no counts but "none" */
     struct intern *frames; /* key: struct speedscope_frame */
     uint32_t *frame_rows;  /* by frame of the model */
     uint32_t *lines;       /* by row of frames; 0: unknown */
@@ -112,21 +113,21 @@ static void write_weights(struct speedscope *scope, const struct thread_view *vi
     json_key(scope->out, "weights");
     json_open(scope->out, '[');
     for (size_t i = 0, end; i < view->sample_count; i = end) {
-        uint64_t weight_ns = 0;
+        uint64_t weight = 0;
         end = run_end(scope, view, i);
         for (size_t j = i; j < end; j++)
-            weight_ns += sample_at(scope, view, j)->weight_ns;
-        json_unsigned(scope->out, weight_ns);
+            weight += sample_at(scope, view, j)->weight;
+        json_unsigned(scope->out, weight);
     }
     json_close(scope->out, ']');
 }
 
-static uint64_t thread_weight_ns(const struct speedscope *scope, const struct thread_view *view)
+static uint64_t thread_weight(const struct speedscope *scope, const struct thread_view *view)
 {
-    uint64_t total_ns = 0;
+    uint64_t total = 0;
     for (size_t i = 0; i < view->sample_count; i++)
-        total_ns += sample_at(scope, view, i)->weight_ns;
-    return total_ns;
+        total += sample_at(scope, view, i)->weight;
+    return total;
 }
 
 static void write_name(struct speedscope *scope, const struct profile_thread *thread)
@@ -150,9 +151,9 @@ static void write_thread(struct speedscope *scope, const struct thread_view *vie
     json_open(scope->out, '{');
     json_member_string(scope->out, "type", "sampled");
     write_name(scope, &scope->profile->threads[view->thread]);
-    json_member_string(scope->out, "unit", "nanoseconds");
+    json_member_string(scope->out, "unit", scope->unit);
     json_member_unsigned(scope->out, "startValue", 0);
-    json_member_unsigned(scope->out, "endValue", thread_weight_ns(scope, view));
+    json_member_unsigned(scope->out, "endValue", thread_weight(scope, view));
     write_samples(scope, view);
     write_weights(scope, view);
     json_close(scope->out, '}');
@@ -162,18 +163,18 @@ static void write_thread(struct speedscope *scope, const struct thread_view *vie
  */
 static bool is_shown(const struct speedscope *scope, const struct thread_view *view)
 {
-    return view->sample_count > 0 || scope->profile->sample_count == 0;
+    return view->sample_count > 0 || scope->threads.sample_count == 0;
 }
 
 /* The profile that is open first: of the thread with the most CPU time. */
 static size_t busiest(const struct speedscope *scope)
 {
-    uint64_t most_ns = 0;
+    uint64_t most = 0;
     size_t best = 0;
     for (size_t i = 0, shown = 0; i < scope->threads.count; i++) {
-        uint64_t weight_ns = thread_weight_ns(scope, &scope->threads.views[i]);
-        if (weight_ns > most_ns) {
-            most_ns = weight_ns;
+        uint64_t weight = thread_weight(scope, &scope->threads.views[i]);
+        if (weight > most) {
+            most = weight;
             best = shown;
         }
         shown += is_shown(scope, &scope->threads.views[i]);
@@ -207,6 +208,8 @@ static void write_all(struct speedscope *scope)
 static int speedscope_open(struct speedscope *scope)
 {
     const struct profile *profile = scope->profile;
+    bool is_time = profile_main_event(profile).unit == PROFILE_NANOSECONDS;
+    scope->unit = is_time ? "nanoseconds" : "none";
     scope->frames = intern_new();
     scope->frame_rows = calloc(profile->frame_count + 1, sizeof(*scope->frame_rows));
     scope->lines = calloc(profile->frame_count + 1, sizeof(*scope->lines));
@@ -214,7 +217,7 @@ static int speedscope_open(struct speedscope *scope)
     if (!scope->frames || !scope->frame_rows || !scope->lines || !scope->path ||
         text_table_open(&scope->texts) != 0)
         return -ENOMEM;
-    return thread_list_collect(&scope->threads, profile);
+    return thread_list_collect(&scope->threads, profile, profile->main_event);
 }
 
 static int speedscope_write(const struct profile *profile, const struct export_options *options,

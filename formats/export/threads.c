@@ -5,10 +5,14 @@
 #include <stdlib.h>
 
 /* views[] still has all threads, at their index in the profile. */
-static void share_out_samples(struct thread_list *list, const struct profile *profile)
+static void share_out_samples(struct thread_list *list, const struct profile *profile,
+                              uint32_t event)
 {
-    for (size_t i = 0; i < profile->sample_count; i++)
-        list->views[profile->samples[i].thread].sample_count++;
+    for (size_t i = 0; i < profile->sample_count; i++) {
+        bool is_wanted = profile->samples[i].event == event;
+        list->views[profile->samples[i].thread].sample_count += is_wanted;
+        list->sample_count += is_wanted;
+    }
     uint32_t *room = list->samples;
     for (size_t i = 0; i < profile->thread_count; i++) {
         list->views[i].thread = (uint32_t)i;
@@ -17,6 +21,8 @@ static void share_out_samples(struct thread_list *list, const struct profile *pr
         list->views[i].sample_count = 0;
     }
     for (size_t i = 0; i < profile->sample_count; i++) {
+        if (profile->samples[i].event != event)
+            continue;
         struct thread_view *view = &list->views[profile->samples[i].thread];
         list->samples[(size_t)(view->samples - list->samples) + view->sample_count++] = (uint32_t)i;
     }
@@ -44,7 +50,7 @@ static size_t keep_shown(struct thread_list *list, const struct profile *profile
     size_t sample_count = 0;
     for (size_t i = first; i < end; i++)
         sample_count += list->views[i].sample_count;
-    bool is_shown = sample_count > 0 || profile->sample_count == 0;
+    bool is_shown = sample_count > 0 || list->sample_count == 0;
     bool has_main = profile->threads[list->views[first].thread].is_main;
     size_t first_kept = kept;
     for (size_t i = first; i < end; i++) {
@@ -69,7 +75,7 @@ static void drop_hidden(struct thread_list *list, const struct profile *profile)
     list->count = kept;
 }
 
-int thread_list_collect(struct thread_list *list, const struct profile *profile)
+int thread_list_collect(struct thread_list *list, const struct profile *profile, uint32_t event)
 {
     *list = (struct thread_list){.count = profile->thread_count};
     list->views = calloc(profile->thread_count + 1, sizeof(*list->views));
@@ -78,7 +84,7 @@ int thread_list_collect(struct thread_list *list, const struct profile *profile)
         thread_list_free(list);
         return -ENOMEM;
     }
-    share_out_samples(list, profile);
+    share_out_samples(list, profile, event);
     qsort_r(list->views, list->count, sizeof(*list->views), compare, (void *)profile);
     drop_hidden(list, profile);
     return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that an output with a time line shows: those with samples, and the main thread of
+ * The threads that an output with a time line shows for one event: those with samples, and the main thread of
  * each process that has one of these (viewers hang a process's threads below it). A recording
- * without any sample shows all its main threads. Order: by process, the main thread first, then by
+ * without any sample of the event shows all its main threads. Order: by process, the main thread first, then by
  * start.
  */
 #pragma once
@@ -23,8 +23,9 @@ struct thread_list {
     struct thread_view *views;
     size_t count;
     uint32_t *samples; /* of all threads, one after the other */
+    size_t sample_count;
 };
 
 /* 0 or -ENOMEM. */
-int thread_list_collect(struct thread_list *list, const struct profile *profile);
+int thread_list_collect(struct thread_list *list, const struct profile *profile, uint32_t event);
 void thread_list_free(struct thread_list *list);

@@ -12,6 +12,7 @@
 enum {
     ATTR_SECTION_BYTES_MAX = 16 << 20,
     IDS_MAX = 1 << 20,
+    ATTRS_MAX = 1 << 16,
 };
 
 /* In files of big-endian hosts the first declared bit field is the highest bit. */
@@ -58,11 +59,14 @@ static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
     attr->read_format = cursor_u64(&c);
     uint64_t flags = flag_word(cursor_u64(&c), big_endian);
     attr->shown.is_frequency = flags >> ATTR_FLAG_FREQUENCY & 1;
+    attr->shown.has_switches = flags >> ATTR_FLAG_CONTEXT_SWITCH & 1;
     attr->sample_id_all = flags >> ATTR_FLAG_SAMPLE_ID_ALL & 1;
     cursor_skip(&c, 16); /* wakeup, breakpoint type, config1 */
     optional_u64(&c);    /* config2 */
-    attr->branch_sample_type = optional_u64(&c);
+    attr->shown.branch_sample_type = optional_u64(&c);
     attr->registers_user = optional_u64(&c);
+    optional_u64(&c); /* stack bytes, clock */
+    attr->registers_interrupted = optional_u64(&c);
     attr->name = default_name(attr->shown.type, attr->shown.config);
     attr->shown.name = attr->name;
     return attr->name ? 0 : -ENOMEM;
@@ -83,7 +87,7 @@ static int compare_ids(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static void sort_ids(struct event_table *table)
+void event_table_sort(struct event_table *table)
 {
     if (table->id_count)
         qsort(table->ids, table->id_count, sizeof(*table->ids), compare_ids);
@@ -102,18 +106,37 @@ size_t event_table_find(const struct event_table *table, uint64_t id)
     return find_in(table, table->id_count, id);
 }
 
-static int read_ids(struct event_table *table, const struct file_header *header, int fd,
-                    struct section ids, size_t attr_index)
+static int take_ids(struct event_table *table, struct cursor ids, size_t attr_index)
 {
-    if (!section_is_inside(ids, header->file_bytes) || ids.size / 8 > IDS_MAX - table->id_count)
+    int err = cursor_left(&ids) / 8 > IDS_MAX - table->id_count ? -EBADMSG : 0;
+    while (err == 0 && cursor_left(&ids) > 0)
+        err = add_id(table, cursor_u64(&ids), attr_index);
+    return err;
+}
+
+int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
+                    bool big_endian)
+{
+    struct event_attr *added =
+        table->count < ATTRS_MAX ? ARRAY_PUSH(table->attrs, table->count, table->capacity) : NULL;
+    if (!added)
+        return table->count < ATTRS_MAX ? -ENOMEM : -EBADMSG;
+    int err = parse_attr(added, attr, big_endian);
+    return err ? err : take_ids(table, ids, table->count - 1);
+}
+
+static int read_ids(struct event_table *table, const struct file_header *header, int fd,
+                    struct section section)
+{
+    if (!section_is_inside(section, header->file_bytes) || section.size / 8 > IDS_MAX)
         return -EBADMSG;
-    size_t size = (size_t)(ids.size / 8 * 8);
+    size_t size = (size_t)(section.size / 8 * 8);
     uint8_t *bytes = malloc(size + 1);
-    int err = bytes ? io_pread(fd, bytes, size, ids.offset) : -ENOMEM;
-    struct cursor c = cursor_of(bytes, size);
-    c.swapped = header->swapped;
-    while (err == 0 && cursor_left(&c) > 0)
-        err = add_id(table, cursor_u64(&c), attr_index);
+    int err = bytes ? io_pread(fd, bytes, size, section.offset) : -ENOMEM;
+    struct cursor ids = cursor_of(bytes, size);
+    ids.swapped = header->swapped;
+    if (err == 0)
+        err = take_ids(table, ids, table->count - 1);
     free(bytes);
     return err;
 }
@@ -125,15 +148,11 @@ static int read_entries(struct event_table *table, const struct file_header *hea
     while (err == 0 && cursor_left(&entries) >= header->attr_entry_bytes) {
         struct cursor body = cursor_sub(&entries, header->attr_entry_bytes - SECTION_BYTES);
         struct section ids = cursor_section(&entries);
-        struct event_attr *attr = ARRAY_PUSH(table->attrs, table->count, table->capacity);
-        if (!attr)
-            return -ENOMEM;
-        err = parse_attr(attr, body, header->big_endian);
+        err = event_table_add(table, body, (struct cursor){0}, header->big_endian);
         if (err == 0)
-            err = read_ids(table, header, fd, ids, table->count - 1);
+            err = read_ids(table, header, fd, ids);
     }
-    if (err == 0)
-        sort_ids(table);
+    event_table_sort(table);
     return err;
 }
 
@@ -194,6 +213,14 @@ static int describe_one(struct event_table *table, struct cursor *c, size_t know
     return err;
 }
 
+int event_table_rename(struct event_table *table, uint64_t id, const char *name)
+{
+    for (size_t i = 0; i < table->id_count; i++)
+        if (table->ids[i].id == id)
+            return rename_attr(&table->attrs[table->ids[i].attr_index], name, strlen(name));
+    return 0;
+}
+
 int event_table_describe(struct event_table *table, struct cursor description)
 {
     size_t known_ids = table->id_count;
@@ -204,7 +231,7 @@ int event_table_describe(struct event_table *table, struct cursor description)
         cursor_skip(&description, attr_bytes);
         err = describe_one(table, &description, known_ids, i);
     }
-    sort_ids(table);
+    event_table_sort(table);
     return err;
 }
 

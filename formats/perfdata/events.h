@@ -14,8 +14,8 @@ struct event_attr {
     char *name;                 /* owned */
     bool sample_id_all;
     uint64_t read_format;
-    uint64_t branch_sample_type;
-    uint64_t registers_user; /* a bit per register in REGS_USER */
+    uint64_t registers_user;        /* a bit per register in REGS_USER */
+    uint64_t registers_interrupted; /* the same in REGS_INTR */
 };
 
 struct event_id {
@@ -33,6 +33,13 @@ struct event_table {
 /* The attr section and the id sections. */
 int event_table_read(struct event_table *table, const struct file_header *header, int fd,
                      const char *path, struct error *error);
+/* One more event, of the pipe form: its attr, and its ids. 0, -ENOMEM, or -EBADMSG: too many. Once all are
+ * there, they must be sorted. */
+int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
+                    bool big_endian);
+void event_table_sort(struct event_table *table);
+/* Names the event of an id. 0 or -ENOMEM. */
+int event_table_rename(struct event_table *table, uint64_t id, const char *name);
 /* Names and ids of an EVENT_DESC payload; what is damaged in it is left out. 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);
 void event_table_free(struct event_table *table);

@@ -19,10 +19,10 @@ const uint8_t *feature_payload(struct feature_set *set, unsigned feature, size_t
     if (!file_header_has(set->header, feature))
         return NULL;
     struct section section = set->sections[feature];
-    if (section.offset == 0 || section.size > PAYLOAD_BYTES_MAX)
-        return NULL;
     size_t bytes = (size_t)section.size;
     if (!set->payloads[feature]) {
+        if (section.offset == 0 || section.size > PAYLOAD_BYTES_MAX)
+            return NULL;
         uint8_t *payload = malloc(bytes + 1);
         if (!payload || io_pread(set->fd, payload, bytes, section.offset) != 0) {
             free(payload);
@@ -153,15 +153,23 @@ int feature_set_open(struct feature_set *set, const struct file_header *header, 
     memset(set, 0, sizeof(*set));
     set->header = header;
     set->fd = fd;
-    int damage = feature_table_read(header, fd, set->sections);
-    if (damage == -EBADMSG)
+    int err = header->is_pipe ? 0 : feature_table_read(header, fd, set->sections);
+    if (err == -EBADMSG)
         memset(set->sections, 0, sizeof(set->sections));
-    else if (damage)
-        return damage;
+    return err;
+}
+
+int feature_set_read(struct feature_set *set)
+{
     int err = read_facts(set);
-    if (err == 0)
-        err = read_build_ids(set);
-    return err ? err : damage;
+    return err ? err : read_build_ids(set);
+}
+
+void feature_set_give(struct feature_set *set, unsigned feature, struct buffer *payload)
+{
+    set->payloads[feature] = payload->bytes;
+    set->sections[feature].size = payload->size;
+    *payload = (struct buffer){0};
 }
 
 void feature_set_close(struct feature_set *set)

@@ -2,6 +2,7 @@
 /* What the feature sections say: payloads as they are, facts, and the build-ids of files. */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/intern.h"
 #include "perfdata/header.h"
 #include "perfdata/reader.h"
@@ -26,7 +27,12 @@ struct feature_set {
 /* header and fd are borrowed until close. -EBADMSG: the table is damaged; the set is then empty,
  * and usable. */
 int feature_set_open(struct feature_set *set, const struct file_header *header, int fd);
+/* Facts and build-ids, once all sections are known. 0 or -ENOMEM. */
+int feature_set_read(struct feature_set *set);
 void feature_set_close(struct feature_set *set);
+
+/* A payload that lies nowhere in the file in one piece: takes the bytes. */
+void feature_set_give(struct feature_set *set, unsigned feature, struct buffer *payload);
 
 /* NULL when the file has none, or it cannot be read. */
 const uint8_t *feature_payload(struct feature_set *set, unsigned feature, size_t *size);

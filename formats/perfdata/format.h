@@ -36,11 +36,27 @@ enum record_type {
     RECORD_SAMPLE = 9,
     RECORD_MMAP2 = 10,
     RECORD_LOST_SAMPLES = 13,
+    RECORD_SWITCH = 14,
+    RECORD_SWITCH_CPU_WIDE = 15,
+    RECORD_NAMESPACES = 16,
+    RECORD_KSYMBOL = 17,
+    RECORD_BPF_EVENT = 18,
+    RECORD_CGROUP = 19,
+    RECORD_TEXT_POKE = 20,
+    RECORD_CALLCHAIN_DEFERRED = 22,
+    RECORD_KERNEL_LAST = RECORD_CALLCHAIN_DEFERRED, /* newer ones are not known here */
     RECORD_USER_TYPES = 64, /* from here on written by perf itself: no trailer */
+    RECORD_HEADER_ATTR = RECORD_USER_TYPES,
+    RECORD_TRACING_DATA = 66, /* its payload follows the record */
+    RECORD_HEADER_BUILD_ID = 67,
     RECORD_FINISHED_ROUND = 68,
     RECORD_AUXTRACE = 71, /* its payload follows the record */
+    RECORD_EVENT_UPDATE = 78,
+    RECORD_HEADER_FEATURE = 80,
     RECORD_COMPRESSED = 81,
     RECORD_COMPRESSED2 = 83,
+    RECORD_USER_LAST = 86,         /* newer ones are not known here */
+    RECORD_SIMPLEPERF_MIN = 32768, /* Android's: misc holds the upper half of their size */
 };
 
 enum { /* misc of a record */
@@ -50,8 +66,15 @@ enum { /* misc of a record */
        MISC_GUEST_KERNEL = 4,
        MISC_COMM_EXEC = 1 << 13,
        MISC_MMAP_DATA = 1 << 13, /* MMAP: not executable */
+       MISC_SWITCH_OUT = 1 << 13,
+       MISC_SWITCH_OUT_PREEMPTED = 1 << 14,
        MISC_MMAP_BUILD_ID = 1 << 14,
        MISC_BUILD_ID_SIZE = 1 << 15, /* BUILD_ID feature: the size byte holds */
+};
+
+enum {
+    KSYMBOL_UNREGISTERED = 1 << 0,
+    BPF_EVENT_UNLOADED = 2,
 };
 
 enum { /* sample_type */
@@ -69,7 +92,14 @@ enum { /* sample_type */
        SAMPLE_BRANCH_STACK = 1 << 11,
        SAMPLE_REGS_USER = 1 << 12,
        SAMPLE_STACK_USER = 1 << 13,
+       SAMPLE_WEIGHT = 1 << 14,
+       SAMPLE_DATA_SRC = 1 << 15,
        SAMPLE_IDENTIFIER = 1 << 16,
+       SAMPLE_TRANSACTION = 1 << 17,
+       SAMPLE_REGS_INTR = 1 << 18,
+       SAMPLE_PHYS_ADDR = 1 << 19,
+       SAMPLE_CGROUP = 1 << 21,
+       SAMPLE_WEIGHT_STRUCT = 1 << 24,
 };
 
 enum { /* read_format */
@@ -101,12 +131,15 @@ enum { /* perf_event_attr: sizes, and numbers of flag bits */
        ATTR_FLAG_MMAP2 = 23,
        ATTR_FLAG_COMM_EXEC = 24,
        ATTR_FLAG_USE_CLOCKID = 25,
+       ATTR_FLAG_CONTEXT_SWITCH = 26,
        ATTR_FLAG_BUILD_ID = 34,
        ATTR_TYPE_HARDWARE = 0,
        ATTR_TYPE_SOFTWARE = 1,
+       ATTR_TYPE_TRACEPOINT = 2,
 };
 
 enum { /* feature bits */
+       FEATURE_TRACING_DATA = 1,
        FEATURE_BUILD_ID = 2,
        FEATURE_HOSTNAME = 3,
        FEATURE_OSRELEASE = 4,

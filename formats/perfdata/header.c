@@ -24,6 +24,12 @@ bool file_header_has(const struct file_header *header, unsigned feature)
     return feature < HEADER_FEATURE_BITS && (header->features[feature / 64] >> feature % 64 & 1);
 }
 
+void file_header_set(struct file_header *header, unsigned feature)
+{
+    if (feature < HEADER_FEATURE_BITS)
+        header->features[feature / 64] |= UINT64_C(1) << feature % 64;
+}
+
 /* The magic is eight letters, or the same letters backwards when the file was written on a host of
  * the other byte order: "PERFILE2" is a number there. */
 static int read_magic(struct file_header *header, struct cursor *c, const char *path,
@@ -46,23 +52,35 @@ static int read_magic(struct file_header *header, struct cursor *c, const char *
     return 0;
 }
 
+/* Feature bits are an array of unsigned long: on 32-bit big-endian hosts, words of half the size.
+ * Every perf writes its host's name (bit 3), which tells. */
+static void read_features(struct file_header *header, struct cursor *c)
+{
+    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
+        header->features[i] = cursor_u64(c);
+    bool has_name_elsewhere = header->features[0] >> (32 + FEATURE_HOSTNAME) & 1;
+    if (!header->big_endian || file_header_has(header, FEATURE_HOSTNAME) || !has_name_elsewhere)
+        return;
+    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
+        header->features[i] = header->features[i] << 32 | header->features[i] >> 32;
+}
+
 static int read_fields(struct file_header *header, struct cursor *c, const char *path,
                        struct error *error)
 {
     uint64_t header_bytes = cursor_u64(c);
-    if (header_bytes == PIPE_HEADER_BYTES)
-        return error_set(
-            error, -EINVAL,
-            "%s was written through a pipe (perf record -o -), which is another format: "
-            "record again with perf record -o FILE",
-            path);
+    if (header_bytes == PIPE_HEADER_BYTES && !c->failed) {
+        header->is_pipe = true;
+        header->data = (struct section){c->at, header->file_bytes - c->at};
+        return 0;
+    }
     header->attr_entry_bytes = cursor_u64(c);
     header->attrs = cursor_section(c);
     header->data = cursor_section(c);
     cursor_section(c); /* event types: unused since Linux 3.1 */
-    for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)
-        header->features[i] = cursor_u64(c);
-    if (header_bytes < HEADER_BYTES)
+    if (header_bytes != HEADER_AT_FEATURES)
+        read_features(header, c);
+    if (header_bytes < HEADER_BYTES && header_bytes != HEADER_AT_FEATURES)
         return error_set(error, -EINVAL,
                          "%s has a file header of %llu bytes: not a perf.data file, "
                          "or damaged",

@@ -17,6 +17,7 @@ struct file_header {
     uint64_t file_bytes;
     bool swapped;    /* integers are not in this host's byte order */
     bool big_endian; /* bit fields are numbered from the other end */
+    bool is_pipe;    /* written by perf record -o -: what describes the data lies in the data */
     uint64_t attr_entry_bytes;
     struct section attrs; /* inside the file */
     struct section data;  /* starts inside the file; may claim to end behind it, or to be empty */
@@ -26,6 +27,9 @@ struct file_header {
 int file_header_read(struct file_header *header, int fd, const char *path, struct error *error);
 
 bool file_header_has(const struct file_header *header, unsigned feature);
+
+/* What the data brings along in pipe form. */
+void file_header_set(struct file_header *header, unsigned feature);
 
 /* The sections of all set features, by bit; -EBADMSG when one does not lie inside the file. */
 int feature_table_read(const struct file_header *header, int fd,

@@ -5,87 +5,97 @@
 #include "perfdata/events.h"
 #include "perfdata/features.h"
 #include "perfdata/header.h"
+#include "perfdata/pipe.h"
 #include "perfdata/record.h"
 #include "perfdata/sample.h"
-#include "perfdata/window.h"
+#include "perfdata/stream.h"
+#include "perfdata/tracing.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct perfdata_reader {
+    int file; /* owned when it is the one in a directory */
+    bool is_directory;
     struct file_header header;
     struct event_table events;
     struct feature_set features;
-    struct window window;
-    uint64_t at;  /* file offset of the next record */
-    uint64_t end; /* of the records; drawn in to the first damage */
-    char damage[160];
+    struct stream stream;
     struct sample_words words;
 };
 
-__attribute__((format(printf, 2, 3))) static void note_damage(struct perfdata_reader *reader,
-                                                              const char *format, ...)
+static int cannot_read(const char *path, int err, struct error *error)
 {
-    if (reader->damage[0])
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(reader->damage, sizeof(reader->damage), format, args);
-    va_end(args);
+    return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
 }
 
-/* Data behind the damage is not looked for: without trustworthy sizes nothing there is a record. */
-static void stop_at_damage(struct perfdata_reader *reader, const char *what)
+/* perf record --threads leaves a directory; "data" in it is what is a file else. */
+static int open_directory(struct perfdata_reader *reader, int fd, const char *path,
+                          struct error *error)
 {
-    note_damage(reader, "%s at byte %llu: nothing behind it was read", what,
-                (unsigned long long)reader->at);
-    reader->end = reader->at;
+    struct stat status;
+    reader->file = fd;
+    if (fstat(fd, &status) != 0)
+        return cannot_read(path, -errno, error);
+    if (!S_ISDIR(status.st_mode))
+        return 0;
+    reader->file = openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (reader->file < 0)
+        return error_set(error, -errno, "%s is a directory, and has no perf.data in it: %s", path,
+                         strerror(errno));
+    reader->is_directory = true;
+    return 0;
 }
 
-static int refuse_unreadable(const struct file_header *header, const char *path,
+static int refuse_unreadable(const struct perfdata_reader *reader, const char *path,
                              struct error *error)
 {
-    if (file_header_has(header, FEATURE_COMPRESSED))
+    if (file_header_has(&reader->header, FEATURE_COMPRESSED) && !unpacker_is_there())
         return error_set(error, -ENOTSUP,
-                         "the records of %s are compressed: record again without perf record -z",
+                         "the records of %s are compressed, and this rec was built without zstd: "
+                         "record again without perf record -z",
                          path);
-    if (file_header_has(header, FEATURE_DIR_FORMAT))
+    if (file_header_has(&reader->header, FEATURE_DIR_FORMAT) && !reader->is_directory)
         return error_set(error, -ENOTSUP,
-                         "the records of %s lie in several files: record again without perf record "
-                         "--threads",
+                         "most records of %s lie in files beside it: name the directory instead",
                          path);
     return 0;
 }
 
-/* A recorder that was killed has not noted the size of its data: then everything to the end is. */
-static void find_records(struct perfdata_reader *reader)
+static int open_features(struct perfdata_reader *reader)
 {
-    const struct file_header *header = &reader->header;
-    bool never_finished = header->data.size == 0;
-    reader->at = header->data.offset;
-    reader->end = header->file_bytes;
-    if (never_finished)
-        note_damage(reader, "the recording was never finished: it may end early");
-    else if (!section_is_inside(header->data, header->file_bytes))
-        note_damage(
-            reader, "the file is cut off: %llu bytes of records are missing",
-            (unsigned long long)(header->data.size - (header->file_bytes - header->data.offset)));
-    else
-        reader->end = header->data.offset + header->data.size;
-}
-
-static int open_features(struct perfdata_reader *reader, int fd)
-{
-    int err = feature_set_open(&reader->features, &reader->header, fd);
+    int err = feature_set_open(&reader->features, &reader->header, reader->file);
     if (err == -EBADMSG)
-        note_damage(reader, "the table behind the records, with names and build-ids, is damaged");
+        stream_note_damage(&reader->stream,
+                           "the table behind the records, with names and build-ids, is damaged");
     else if (err)
         return err;
+    if (reader->header.is_pipe) {
+        err = pipe_read(&reader->stream, &reader->header, &reader->events, &reader->features);
+        if (err)
+            return err;
+    }
     struct cursor events = feature_cursor(&reader->features, FEATURE_EVENT_DESC);
-    return event_table_describe(&reader->events, events);
+    err = event_table_describe(&reader->events, events);
+    return err ? err : feature_set_read(&reader->features);
+}
+
+static int open_records(struct perfdata_reader *reader, int directory, const char *path,
+                        struct error *error)
+{
+    int err = stream_open(&reader->stream, &reader->header, reader->file, directory);
+    if (err == 0)
+        err = open_features(reader);
+    if (err)
+        return cannot_read(path, err, error);
+    if (reader->events.count == 0)
+        return error_set(error, -EBADMSG,
+                         "%s does not describe its events: it is cut off, or damaged", path);
+    return refuse_unreadable(reader, path, error);
 }
 
 int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
@@ -95,20 +105,13 @@ int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
     struct perfdata_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return error_set(error, -ENOMEM, "cannot read %s: out of memory", path);
-    int err = file_header_read(&reader->header, fd, path, error);
+    int err = open_directory(reader, fd, path, error);
     if (err == 0)
-        err = refuse_unreadable(&reader->header, path, error);
+        err = file_header_read(&reader->header, reader->file, path, error);
+    if (err == 0 && !reader->header.is_pipe)
+        err = event_table_read(&reader->events, &reader->header, reader->file, path, error);
     if (err == 0)
-        err = event_table_read(&reader->events, &reader->header, fd, path, error);
-    if (err)
-        goto out;
-    find_records(reader);
-    err = open_features(reader, fd);
-    if (err == 0)
-        err = window_open(&reader->window, fd, reader->header.file_bytes);
-    if (err)
-        error_set(error, err, "cannot read %s: %s", path, strerror(-err));
-out:
+        err = open_records(reader, reader->is_directory ? fd : -1, path, error);
     if (err)
         perfdata_reader_close(reader);
     else
@@ -120,9 +123,11 @@ void perfdata_reader_close(struct perfdata_reader *reader)
 {
     if (!reader)
         return;
-    window_close(&reader->window);
+    stream_close(&reader->stream);
     feature_set_close(&reader->features);
     event_table_free(&reader->events);
+    if (reader->is_directory)
+        close(reader->file);
     free(reader);
 }
 
@@ -136,88 +141,65 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
     return index < reader->events.count ? &reader->events.attrs[index].shown : NULL;
 }
 
-/* The record at reader->at as a cursor behind its header. 1, 0 at the end or at damage, or a
- * negative errno. */
-static int get_record(struct perfdata_reader *reader, struct perfdata_event *event,
-                      struct cursor *body)
-{
-    uint64_t left = reader->end - reader->at;
-    const uint8_t *bytes;
-    if (left == 0)
-        return 0;
-    if (left < RECORD_HEADER_BYTES) {
-        stop_at_damage(reader, "the file is cut off inside a record");
-        return 0;
-    }
-    int err = window_get(&reader->window, reader->at, RECORD_HEADER_BYTES, &bytes);
-    if (err)
-        return err;
-    struct cursor c = cursor_of(bytes, RECORD_HEADER_BYTES);
-    c.swapped = reader->header.swapped;
-    event->type = cursor_u32(&c);
-    event->misc = cursor_u16(&c);
-    uint16_t size = cursor_u16(&c);
-    if (size < RECORD_HEADER_BYTES || size > left) {
-        stop_at_damage(reader, size > left ? "the file is cut off inside a record"
-                                           : "a record of impossible size");
-        return 0;
-    }
-    err = window_get(&reader->window, reader->at, size, &bytes);
-    if (err)
-        return err;
-    *body = cursor_of(bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
-    body->swapped = reader->header.swapped;
-    return 1;
-}
-
 static bool decode(struct perfdata_reader *reader, struct cursor body, struct perfdata_event *event)
 {
     if (event->type == RECORD_SAMPLE)
         return sample_decode(body, &reader->events, &reader->words, event);
-    return record_decode(body, &reader->events, &reader->features, event);
-}
-
-/* AUXTRACE is followed by as many bytes of trace as its first word says. */
-static bool step_over_payload(struct perfdata_reader *reader, struct cursor body, uint32_t type)
-{
-    uint64_t payload = type == RECORD_AUXTRACE ? cursor_u64(&body) : 0;
-    if (body.failed || payload > reader->end - reader->at)
-        return false;
-    reader->at += payload;
-    return true;
+    return record_decode(body, &reader->events, &reader->features, &reader->words, event);
 }
 
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
 {
-    struct cursor body;
-    *event = (struct perfdata_event){.kind = PERFDATA_OTHER};
-    int found = get_record(reader, event, &body);
-    if (found <= 0)
-        return found;
-    if (event->type == RECORD_COMPRESSED || event->type == RECORD_COMPRESSED2) {
-        stop_at_damage(reader, "compressed records, which cannot be read (perf record -z),");
-        return 0;
+    struct record record;
+    int found;
+    while ((found = stream_next(&reader->stream, &record)) > 0) {
+        *event = (struct perfdata_event){
+            .kind = PERFDATA_OTHER, .type = record.type, .misc = record.misc, .cpu = UINT32_MAX};
+        if (decode(reader, record.body, event))
+            return 1;
+        stream_stop(&reader->stream, "a malformed record"); /* other parts may be whole */
     }
-    if (!decode(reader, body, event)) {
-        stop_at_damage(reader, "a malformed record");
-        return 0;
-    }
-    reader->at += RECORD_HEADER_BYTES + body.size;
-    if (!step_over_payload(reader, body, event->type)) {
-        stop_at_damage(reader, "a trace that is cut off");
-        return 0;
-    }
-    return 1;
+    return found;
 }
 
-void perfdata_rewind(struct perfdata_reader *reader)
+int perfdata_rewind(struct perfdata_reader *reader)
 {
-    reader->at = reader->header.data.offset;
+    return stream_rewind(&reader->stream);
 }
 
 const char *perfdata_damage(const struct perfdata_reader *reader)
 {
-    return reader->damage[0] ? reader->damage : NULL;
+    return reader->stream.damage[0] ? reader->stream.damage : NULL;
+}
+
+bool perfdata_field(struct perfdata_reader *reader, size_t attr_index, const char *name,
+                    struct perfdata_field *field)
+{
+    const struct perfdata_attr *attr = perfdata_attr(reader, attr_index);
+    if (!attr || attr->type != ATTR_TYPE_TRACEPOINT)
+        return false;
+    struct cursor payload = feature_cursor(&reader->features, FEATURE_TRACING_DATA);
+    return tracing_field(tracing_format(payload, attr->config), name, field);
+}
+
+uint64_t perfdata_field_value(const struct perfdata_reader *reader,
+                              const struct perfdata_event *event, struct perfdata_field field)
+{
+    struct cursor c = cursor_of(event->raw, event->raw_bytes);
+    c.swapped = reader->header.swapped;
+    cursor_seek(&c, field.offset);
+    switch (field.bytes) {
+    case 1:
+        return field.is_signed ? (uint64_t)(int8_t)cursor_u8(&c) : cursor_u8(&c);
+    case 2:
+        return field.is_signed ? (uint64_t)(int16_t)cursor_u16(&c) : cursor_u16(&c);
+    case 4:
+        return field.is_signed ? (uint64_t)(int32_t)cursor_u32(&c) : cursor_u32(&c);
+    case 8:
+        return cursor_u64(&c);
+    default:
+        return 0;
+    }
 }
 
 const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, size_t *size)

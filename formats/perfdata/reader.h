@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads perf.data in its seekable form, whoever wrote it. Nothing in the file is trusted: a damaged
- * file yields what lies before the damage and says so. Borrowed pointers in events are valid until
- * the next call of perfdata_next().
+ * Reads perf.data, whoever wrote it. Nothing in the file is trusted: a damaged file yields what lies
+ * before the damage and says so. Borrowed pointers in events are valid until the next call of
+ * perfdata_next().
  */
 #pragma once
 
@@ -18,9 +18,31 @@ enum perfdata_event_kind {
     PERFDATA_COMM,
     PERFDATA_FORK,
     PERFDATA_EXIT,
-    PERFDATA_LOST,
-    PERFDATA_ROUND, /* FINISHED_ROUND */
-    PERFDATA_OTHER, /* stepped over; only `type` is set */
+    PERFDATA_LOST,       /* LOST and LOST_SAMPLES */
+    PERFDATA_SWITCH,     /* SWITCH and SWITCH_CPU_WIDE: of pid/tid, by the trailer */
+    PERFDATA_NAMESPACES, /* that pid/tid is in from now on */
+    PERFDATA_CGROUP,     /* what a number in samples stands for */
+    PERFDATA_KSYMBOL,    /* kernel code came or went: bpf programs, kprobes */
+    PERFDATA_BPF,        /* a bpf program came or went */
+    PERFDATA_TEXT_POKE,  /* kernel code was changed */
+    PERFDATA_DEFERRED,   /* the user half of earlier callchains of pid/tid */
+    PERFDATA_ROUND,      /* FINISHED_ROUND */
+    PERFDATA_OTHER,      /* known and of no use here; only `type` is set */
+    PERFDATA_UNKNOWN,    /* of a type, or a sample of an event, that nobody described */
+};
+
+enum perfdata_abi { /* of user registers */
+                    PERFDATA_ABI_NONE,
+                    PERFDATA_ABI_32,
+                    PERFDATA_ABI_64,
+};
+
+struct perfdata_branch { /* newest first */
+    uint64_t from_avma, to_avma;
+};
+
+struct perfdata_namespace { /* in the order net, uts, ipc, pid, user, mnt, cgroup */
+    uint64_t device, inode;
 };
 
 struct perfdata_event {
@@ -30,23 +52,34 @@ struct perfdata_event {
     uint32_t pid, tid;
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
     uint64_t time_ns;                /* 0 when the file has none */
+    uint64_t id;                     /* of the event on its CPU or task; 0: not recorded */
+    uint32_t cpu;                    /* UINT32_MAX when not recorded */
 
     /* SAMPLE */
     size_t attr_index; /* which event */
     uint64_t ip;
     uint64_t period;
-    uint32_t cpu;              /* UINT32_MAX when not recorded */
-    const uint64_t *callchain; /* with context markers, as in the file; host byte order */
+    uint64_t data_avma; /* what was accessed; 0: not recorded */
+    uint64_t weight;    /* of memory accesses: cycles; 0: not recorded */
+    uint64_t cgroup;    /* SAMPLE, CGROUP; 0: not recorded */
+    const uint64_t
+        *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
+    const uint8_t *raw; /* fields of a tracepoint, see perfdata_field() */
+    size_t raw_bytes;
+    const struct perfdata_branch *branches; /* LBR: the newest first */
+    size_t branch_count;
     /* SAMPLE, from perf record --call-graph dwarf: user registers (a bit per register of the
      * kernel's perf_regs.h; their values in that order) and a copy of the stack from SP up. Mask 0:
      * none. */
+    enum perfdata_abi user_abi;
     uint64_t user_registers_mask;
     const uint64_t *user_registers;
     const uint8_t *user_stack; /* in the byte order of the file */
     size_t user_stack_bytes;
+    size_t user_stack_wanted_bytes; /* had the stack been as deep */
 
-    /* MAPPING */
+    /* MAPPING; KSYMBOL and TEXT_POKE have start_avma and bytes, CGROUP has path */
     uint64_t start_avma, bytes, file_offset;
     uint32_t protection;
     bool is_kernel;
@@ -54,24 +87,35 @@ struct perfdata_event {
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */
 
-    const char *name; /* COMM */
+    const char *name; /* COMM, KSYMBOL */
     bool is_exec;     /* COMM */
+    bool is_gone;     /* KSYMBOL, BPF: unloaded */
     uint64_t lost;    /* LOST: records or samples */
+
+    bool is_switch_out, is_preempted;            /* SWITCH */
+    uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: who ran before, or runs next */
+    const struct perfdata_namespace *namespaces; /* NAMESPACES */
+    size_t namespace_count;
+    uint32_t bpf_id;          /* BPF */
+    uint64_t deferred_cookie; /* DEFERRED: follows PERF_CONTEXT_USER_DEFERRED in the callchain */
 };
 
 struct perfdata_attr {
     uint32_t type;
     uint64_t config;
     uint64_t sample_type;
+    uint64_t branch_sample_type;
     uint64_t period_or_frequency;
     bool is_frequency;
-    const char *name; /* from EVENT_DESC, or made from type and config */
+    bool has_switches; /* SWITCH records were asked for */
+    const char *name;  /* as recorded, or made from type and config */
 };
 
 struct perfdata_reader; /* opaque */
 
-/* The file is read with pread; fd is borrowed until close. Both byte orders are read. Errors name
- * what is wrong: not a perf.data file, the pipe form, compressed records, truncated header. */
+/* fd is borrowed until close; it is read with pread. A seekable file in either form, or a directory
+ * (perf record --threads). Both byte orders. Errors name what is wrong: not a perf.data file,
+ * truncated header, compressed by means that are not there. */
 int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
                          struct error *error);
 void perfdata_reader_close(struct perfdata_reader *reader);
@@ -81,11 +125,23 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
-/* From the first record again. */
-void perfdata_rewind(struct perfdata_reader *reader);
+/* From the first record again. 0 or a negative errno. */
+int perfdata_rewind(struct perfdata_reader *reader);
 
 /* Damage found so far: a sentence, or NULL. */
 const char *perfdata_damage(const struct perfdata_reader *reader);
+
+/* A field of an event's raw bytes, by the format that the file brought along. */
+struct perfdata_field {
+    size_t offset, bytes; /* 1, 2, 4 or 8 for numbers */
+    bool is_signed;
+};
+/* False when the event is no tracepoint, or the file does not describe it. */
+bool perfdata_field(struct perfdata_reader *reader, size_t attr_index, const char *name,
+                    struct perfdata_field *field);
+/* The field's number in a sample; 0 when the sample does not hold it. */
+uint64_t perfdata_field_value(const struct perfdata_reader *reader,
+                              const struct perfdata_event *event, struct perfdata_field field);
 
 /* The payload of a feature section; NULL when the file has none. Owned by the reader. */
 const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, size_t *size);

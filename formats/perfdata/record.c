@@ -41,6 +41,16 @@ static void cut_trailer(struct cursor *body, const struct event_table *events,
     }
     if (type & SAMPLE_TIME)
         event->time_ns = cursor_u64(&trailer);
+    if (type & SAMPLE_ID)
+        event->id = cursor_u64(&trailer);
+    if (type & SAMPLE_STREAM_ID)
+        cursor_skip(&trailer, 8);
+    if (type & SAMPLE_CPU) {
+        event->cpu = cursor_u32(&trailer);
+        cursor_skip(&trailer, 4);
+    }
+    if (type & SAMPLE_IDENTIFIER)
+        event->id = cursor_u64(&trailer);
 }
 
 static void read_task(struct cursor *c, struct perfdata_event *event)
@@ -108,10 +118,105 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
     event->time_ns = cursor_u64(c);
 }
 
-bool record_decode(struct cursor body, const struct event_table *events,
-                   const struct feature_set *features, struct perfdata_event *event)
+static void read_switch(struct cursor *c, struct perfdata_event *event)
 {
-    event->kind = PERFDATA_OTHER;
+    event->kind = PERFDATA_SWITCH;
+    event->is_switch_out = event->misc & MISC_SWITCH_OUT;
+    event->is_preempted = event->misc & MISC_SWITCH_OUT_PREEMPTED;
+    if (event->type == RECORD_SWITCH_CPU_WIDE) {
+        event->switch_pid = cursor_u32(c);
+        event->switch_tid = cursor_u32(c);
+    }
+}
+
+static void read_namespaces(struct cursor *c, struct sample_words *words,
+                            struct perfdata_event *event)
+{
+    event->kind = PERFDATA_NAMESPACES;
+    read_task(c, event);
+    uint64_t count = cursor_u64(c);
+    if (count > cursor_left(c) / 16) {
+        c->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        words->namespaces[i].device = cursor_u64(c);
+        words->namespaces[i].inode = cursor_u64(c);
+    }
+    event->namespaces = words->namespaces;
+    event->namespace_count = (size_t)count;
+}
+
+static void read_kernel_symbol(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_KSYMBOL;
+    event->is_kernel = true;
+    event->start_avma = cursor_u64(c);
+    event->bytes = cursor_u32(c);
+    cursor_skip(c, 2); /* its kind */
+    event->is_gone = cursor_u16(c) & KSYMBOL_UNREGISTERED;
+    event->name = cursor_string(c);
+}
+
+static void read_bpf(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_BPF;
+    event->is_gone = cursor_u16(c) == BPF_EVENT_UNLOADED;
+    cursor_skip(c, 2); /* flags */
+    event->bpf_id = cursor_u32(c);
+}
+
+static void read_text_poke(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_TEXT_POKE;
+    event->is_kernel = true;
+    event->start_avma = cursor_u64(c);
+    cursor_skip(c, 2); /* how long the old code was */
+    event->bytes = cursor_u16(c);
+}
+
+static void read_deferred(struct cursor *c, struct sample_words *words,
+                          struct perfdata_event *event)
+{
+    event->kind = PERFDATA_DEFERRED;
+    event->deferred_cookie = cursor_u64(c);
+    sample_callchain(c, words, event);
+}
+
+static void read_lost(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_LOST;
+    if (event->type == RECORD_LOST)
+        cursor_skip(c, 8); /* id */
+    event->lost = cursor_u64(c);
+}
+
+static void read_comm(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_COMM;
+    event->is_exec = event->misc & MISC_COMM_EXEC;
+    read_task(c, event);
+    event->name = cursor_string(c);
+}
+
+static void read_cgroup(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_CGROUP;
+    event->cgroup = cursor_u64(c);
+    event->path = cursor_string(c);
+}
+
+static bool is_known(uint32_t type)
+{
+    return (type > 0 && type <= RECORD_KERNEL_LAST) ||
+           (type >= RECORD_USER_TYPES && type <= RECORD_USER_LAST) || type > RECORD_SIMPLEPERF_MIN;
+}
+
+bool record_decode(struct cursor body, const struct event_table *events,
+                   const struct feature_set *features, struct sample_words *words,
+                   struct perfdata_event *event)
+{
+    event->kind = is_known(event->type) ? PERFDATA_OTHER : PERFDATA_UNKNOWN;
     cut_trailer(&body, events, event);
     switch (event->type) {
     case RECORD_MMAP:
@@ -119,23 +224,37 @@ bool record_decode(struct cursor body, const struct event_table *events,
         read_mapping(&body, features, event);
         break;
     case RECORD_COMM:
-        event->kind = PERFDATA_COMM;
-        event->is_exec = event->misc & MISC_COMM_EXEC;
-        read_task(&body, event);
-        event->name = cursor_string(&body);
+        read_comm(&body, event);
         break;
     case RECORD_FORK:
     case RECORD_EXIT:
         read_birth_or_death(&body, event);
         break;
     case RECORD_LOST:
-        event->kind = PERFDATA_LOST;
-        cursor_skip(&body, 8); /* id */
-        event->lost = cursor_u64(&body);
-        break;
     case RECORD_LOST_SAMPLES:
-        event->kind = PERFDATA_LOST;
-        event->lost = cursor_u64(&body);
+        read_lost(&body, event);
+        break;
+    case RECORD_SWITCH:
+    case RECORD_SWITCH_CPU_WIDE:
+        read_switch(&body, event);
+        break;
+    case RECORD_NAMESPACES:
+        read_namespaces(&body, words, event);
+        break;
+    case RECORD_CGROUP:
+        read_cgroup(&body, event);
+        break;
+    case RECORD_KSYMBOL:
+        read_kernel_symbol(&body, event);
+        break;
+    case RECORD_BPF_EVENT:
+        read_bpf(&body, event);
+        break;
+    case RECORD_TEXT_POKE:
+        read_text_poke(&body, event);
+        break;
+    case RECORD_CALLCHAIN_DEFERRED:
+        read_deferred(&body, words, event);
         break;
     case RECORD_FINISHED_ROUND:
         event->kind = PERFDATA_ROUND;

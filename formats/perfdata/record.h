@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Records other than SAMPLE: tasks, mappings, losses. */
+/* Records other than SAMPLE: tasks, mappings, switches, losses. */
 #pragma once
 
 #include "perfdata/events.h"
 #include "perfdata/features.h"
+#include "perfdata/sample.h"
 
 /* body: the record without its header; event->type and event->misc are set. False: the record does
  * not hold the fields it must. */
 bool record_decode(struct cursor body, const struct event_table *events,
-                   const struct feature_set *features, struct perfdata_event *event);
+                   const struct feature_set *features, struct sample_words *words,
+                   struct perfdata_event *event);

@@ -2,10 +2,12 @@
 /*
  *     identifier  ip  pid,tid  time  addr  id  stream_id  cpu  period  read  callchain
  *     └─────────────────────── all must be there ───────────────────────────────────┘
- *     raw  branch_stack  regs_user  stack_user  weight …
- *     └── wanted if present ─────────────────┘  └─ nothing needed from here on
+ *     raw  branch_stack  regs_user  stack_user  weight … cgroup …
+ *     └── wanted if present ──────────────────────────────────┘  └─ nothing needed from here on
  */
 #include "perfdata/sample.h"
+
+#include <string.h>
 
 /* Which event a sample belongs to is known before its layout is: an identifier stands first;
  * without it, all events of the file agree on what precedes the id. */
@@ -45,21 +47,32 @@ static void skip_read(struct cursor *c, uint64_t format)
         cursor_skip(c, 8 * (times + count * words_each));
 }
 
-static void read_callchain(struct cursor *c, struct sample_words *words,
-                           struct perfdata_event *event)
+void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event)
 {
     uint64_t count = cursor_u64(c);
     if (count > cursor_left(c) / 8) {
         c->failed = true;
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        words->callchain[i] = cursor_u64(c);
+    const uint8_t *bytes = cursor_bytes(c, count * 8);
+    if (!bytes)
+        return;
+    memcpy(words->callchain, bytes, (size_t)count * 8);
+    for (size_t i = 0; c->swapped && i < count; i++)
+        words->callchain[i] = __builtin_bswap64(words->callchain[i]);
     event->callchain = words->callchain;
     event->callchain_count = (size_t)count;
 }
 
-static void skip_branch_stack(struct cursor *c, uint64_t branch_sample_type)
+static void read_raw(struct cursor *c, struct perfdata_event *event)
+{
+    uint32_t bytes = cursor_u32(c);
+    event->raw = cursor_bytes(c, bytes);
+    event->raw_bytes = event->raw ? bytes : 0;
+}
+
+static void read_branches(struct cursor *c, uint64_t branch_sample_type, struct sample_words *words,
+                          struct perfdata_event *event)
 {
     uint64_t count = cursor_u64(c);
     if (count > cursor_left(c) / BRANCH_ENTRY_BYTES) {
@@ -67,46 +80,87 @@ static void skip_branch_stack(struct cursor *c, uint64_t branch_sample_type)
         return;
     }
     skip_if(c, branch_sample_type & BRANCH_HW_INDEX);
-    cursor_skip(c, count * BRANCH_ENTRY_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        words->branches[i].from_avma = cursor_u64(c);
+        words->branches[i].to_avma = cursor_u64(c);
+        cursor_skip(c, 8); /* how it went */
+    }
     if (branch_sample_type & BRANCH_COUNTERS)
         cursor_skip(c, count * 8);
+    if (c->failed)
+        return;
+    event->branches = words->branches;
+    event->branch_count = (size_t)count;
 }
 
-/* Registers and stack that were captured to be unwound later. A tail that does not add up costs
- * them, not the sample. */
+static void read_user_registers(struct cursor *c, uint64_t mask, struct sample_words *words,
+                                struct perfdata_event *event)
+{
+    uint64_t abi = cursor_u64(c);
+    if (abi == PERFDATA_ABI_NONE)
+        return;
+    for (size_t i = 0; i < count_bits(mask); i++)
+        words->registers[i] = cursor_u64(c);
+    if (c->failed)
+        return;
+    event->user_abi = abi == PERFDATA_ABI_32 ? PERFDATA_ABI_32 : PERFDATA_ABI_64;
+    event->user_registers_mask = mask;
+    event->user_registers = words->registers;
+}
+
+static void read_user_stack(struct cursor *c, struct perfdata_event *event)
+{
+    uint64_t room = cursor_u64(c);
+    if (room == 0)
+        return;
+    const uint8_t *stack = cursor_bytes(c, room);
+    uint64_t copied = cursor_u64(c); /* of the room, what the kernel could copy */
+    c->failed |= copied > room;
+    if (c->failed)
+        return;
+    event->user_stack = stack;
+    event->user_stack_bytes = (size_t)copied;
+    event->user_stack_wanted_bytes = (size_t)room;
+}
+
+/* What was captured to be unwound or told later. A tail that does not add up costs it, not the
+ * sample; registers without their stack, or the other way round, are none. */
 static void read_capture(struct cursor *c, const struct event_attr *attr,
                          struct sample_words *words, struct perfdata_event *event)
 {
     uint64_t type = attr->shown.sample_type;
     if (type & SAMPLE_RAW)
-        cursor_skip(c, cursor_u32(c));
+        read_raw(c, event);
     if (type & SAMPLE_BRANCH_STACK)
-        skip_branch_stack(c, attr->branch_sample_type);
-    uint64_t mask = 0;
-    if (type & SAMPLE_REGS_USER && cursor_u64(c) != 0) {
-        mask = attr->registers_user;
-        for (size_t i = 0; i < count_bits(mask); i++)
-            words->registers[i] = cursor_u64(c);
-    }
-    const uint8_t *stack = NULL;
-    uint64_t stack_bytes = type & SAMPLE_STACK_USER ? cursor_u64(c) : 0;
-    if (stack_bytes) {
-        uint64_t room = stack_bytes;
-        stack = cursor_bytes(c, room);
-        stack_bytes = cursor_u64(c); /* of the room, what the kernel could copy */
-        c->failed |= stack_bytes > room;
-    }
+        read_branches(c, attr->shown.branch_sample_type, words, event);
+    if (type & SAMPLE_REGS_USER)
+        read_user_registers(c, attr->registers_user, words, event);
+    if (type & SAMPLE_STACK_USER)
+        read_user_stack(c, event);
     if (c->failed)
-        return;
-    event->user_registers_mask = mask;
-    event->user_registers = words->registers;
-    event->user_stack = stack;
-    event->user_stack_bytes = (size_t)stack_bytes;
+        event->user_registers_mask = 0;
+}
+
+static void read_tail(struct cursor *c, const struct event_attr *attr, struct perfdata_event *event)
+{
+    uint64_t type = attr->shown.sample_type;
+    if (type & (SAMPLE_WEIGHT | SAMPLE_WEIGHT_STRUCT))
+        event->weight = cursor_u64(c);
+    if (type & SAMPLE_WEIGHT_STRUCT)
+        event->weight &= UINT32_MAX; /* the other half: other latencies */
+    skip_if(c, type & SAMPLE_DATA_SRC);
+    skip_if(c, type & SAMPLE_TRANSACTION);
+    if (type & SAMPLE_REGS_INTR && cursor_u64(c) != PERFDATA_ABI_NONE)
+        cursor_skip(c, 8 * count_bits(attr->registers_interrupted));
+    skip_if(c, type & SAMPLE_PHYS_ADDR);
+    if (type & SAMPLE_CGROUP)
+        event->cgroup = cursor_u64(c);
 }
 
 static void read_task_and_time(struct cursor *c, uint64_t type, struct perfdata_event *event)
 {
-    skip_if(c, type & SAMPLE_IDENTIFIER);
+    if (type & SAMPLE_IDENTIFIER)
+        event->id = cursor_u64(c);
     if (type & SAMPLE_IP)
         event->ip = cursor_u64(c);
     if (type & SAMPLE_TID) {
@@ -115,10 +169,11 @@ static void read_task_and_time(struct cursor *c, uint64_t type, struct perfdata_
     }
     if (type & SAMPLE_TIME)
         event->time_ns = cursor_u64(c);
-    skip_if(c, type & SAMPLE_ADDR);
-    skip_if(c, type & SAMPLE_ID);
+    if (type & SAMPLE_ADDR)
+        event->data_avma = cursor_u64(c);
+    if (type & SAMPLE_ID)
+        event->id = cursor_u64(c);
     skip_if(c, type & SAMPLE_STREAM_ID);
-    event->cpu = UINT32_MAX;
     if (type & SAMPLE_CPU) {
         event->cpu = cursor_u32(c);
         cursor_skip(c, 4);
@@ -130,7 +185,7 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
 {
     event->attr_index = find_attr(body, events);
     if (event->attr_index >= events->count) {
-        event->kind = PERFDATA_OTHER; /* an event the file does not describe */
+        event->kind = PERFDATA_UNKNOWN;
         return true;
     }
     const struct event_attr *attr = &events->attrs[event->attr_index];
@@ -143,9 +198,10 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     if (type & SAMPLE_READ)
         skip_read(&body, attr->read_format);
     if (type & SAMPLE_CALLCHAIN)
-        read_callchain(&body, words, event);
+        sample_callchain(&body, words, event);
     if (body.failed)
         return false;
     read_capture(&body, attr, words, event);
+    read_tail(&body, attr, event);
     return true;
 }

@@ -4,12 +4,17 @@
 
 #include "perfdata/events.h"
 
-/* Where the words of one sample live in host byte order and alignment, until the next sample. */
+/* Where the words of one record live in host byte order and alignment, until the next record. */
 struct sample_words {
     uint64_t callchain[RECORD_BYTES_MAX / 8 + 1];
+    struct perfdata_branch branches[RECORD_BYTES_MAX / BRANCH_ENTRY_BYTES + 1];
+    struct perfdata_namespace namespaces[RECORD_BYTES_MAX / 16 + 1];
     uint64_t registers[64];
 };
 
 /* body: the record without its header. False: the record does not hold the fields it must. */
 bool sample_decode(struct cursor body, const struct event_table *events, struct sample_words *words,
                    struct perfdata_event *event);
+
+/* A count and as many addresses; fails the cursor when they are not there. */
+void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event);

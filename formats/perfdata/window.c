@@ -20,6 +20,11 @@ void window_close(struct window *window)
     window->bytes = NULL;
 }
 
+void window_reuse(struct window *window, int fd, uint64_t file_bytes)
+{
+    *window = (struct window){.fd = fd, .file_bytes = file_bytes, .bytes = window->bytes};
+}
+
 /* What is left of the old content is read again: less than one record in a megabyte. */
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes)
 {

@@ -15,6 +15,8 @@ struct window {
 
 int window_open(struct window *window, int fd, uint64_t file_bytes);
 void window_close(struct window *window);
+/* Another file in place of this one. */
+void window_reuse(struct window *window, int fd, uint64_t file_bytes);
 
 /* size (at most 64 KiB) bytes at an offset of the file, valid until the next call. The range must
  * lie in the file; -ENODATA when the file was shortened meanwhile. */

@@ -87,10 +87,18 @@ static int end_as(int wait_status)
     return 128 + number;
 }
 
-/* The command ran: everything after it. Returns the exit status. */
+/* As the command ended; that it did what it was asked to, and died of it, is no failure. */
+static int status_of(const struct record_result *result)
+{
+    int wait_status = result->wait_status;
+    if (result->was_ended && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM)
+        return STATUS_OK;
+    return end_as(wait_status);
+}
+
+/* The recording is over: everything after it. Returns the exit status. */
 static int finish(const struct record_request *request, struct capture *capture,
-                  const struct record_result *result, bool is_private, int recorded,
-                  struct error *error)
+                  struct record_result *result, bool is_private, int recorded, struct error *error)
 {
     struct profile *profile = NULL;
     const struct record_summary *summary = &result->summary;
@@ -110,7 +118,8 @@ static int finish(const struct record_request *request, struct capture *capture,
     if (is_blind)
         say_failure("no samples at all; `rec doctor` tells what is possible here");
     profile_free(profile);
-    int status = end_as(result->wait_status);
+    record_wait(result);
+    int status = status_of(result);
     return status == 0 && (err || is_blind) ? STATUS_FAILED : status;
 }
 

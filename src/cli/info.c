@@ -10,7 +10,7 @@
 static void count(struct info_share *share, const struct profile_sample *sample, bool was_taken)
 {
     share->samples += was_taken;
-    share->weight_ns += sample->weight_ns;
+    share->weight += sample->weight;
 }
 
 static void count_sample(struct info *info, const struct profile_sample *sample)
@@ -37,7 +37,8 @@ int info_build(struct info *info, const struct profile *profile)
         return -ENOMEM;
     }
     for (size_t i = 0; i < profile->sample_count; i++)
-        count_sample(info, &profile->samples[i]);
+        if (profile_is_main(profile, &profile->samples[i]))
+            count_sample(info, &profile->samples[i]);
     return 0;
 }
 

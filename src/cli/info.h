@@ -10,7 +10,7 @@
 
 struct info_share { /* of a thread, a process or a lib */
     uint64_t samples;
-    uint64_t weight_ns;
+    uint64_t weight; /* of the main event */
 };
 
 struct info {

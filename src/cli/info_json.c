@@ -2,6 +2,7 @@
 #include "cli/info.h"
 
 #include "cli/taken.h"
+#include "cli/weight.h"
 #include "export/json.h"
 
 /* A member only where the value is known. */
@@ -12,10 +13,21 @@ static void member(const struct profile *profile, const char *key, uint32_t stri
         json_member_string(out, key, profile_text(profile, string));
 }
 
-static void append_share(const struct info_share *share, struct buffer *out)
+static void append_share(const struct profile *profile, const struct info_share *share,
+                         struct buffer *out)
 {
     json_member_unsigned(out, "samples", share->samples);
-    json_member_unsigned(out, "cpu_ns", share->weight_ns);
+    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), share->weight);
+}
+
+/* More than one: the other keys speak of the main event, "event". */
+static void append_events(const struct profile *profile, struct buffer *out)
+{
+    json_key(out, "events");
+    json_open(out, '[');
+    for (size_t i = 0; i < profile->event_count; i++)
+        json_string(out, profile_text(profile, profile->events[i].name));
+    json_close(out, ']');
 }
 
 static void append_facts(const struct profile *profile, struct buffer *out)
@@ -24,14 +36,16 @@ static void append_facts(const struct profile *profile, struct buffer *out)
     member(profile, "command_line", profile->command_line, out);
     member(profile, "os", profile->os, out);
     member(profile, "cpu", profile->cpu, out);
-    member(profile, "event", profile->event_name, out);
+    member(profile, "event", profile_main_event(profile).name, out);
+    append_events(profile, out);
     json_member_unsigned(out, "cpus_online", profile->cpus_online);
-    json_member_unsigned(out, "period_ns", profile->period_ns);
+    json_member_unsigned(out, weight_key(profile, "period_ns", "period"),
+                         profile_main_event(profile).period);
     json_member_unsigned(out, "start_ns", profile->start_ns);
     json_member_unsigned(out, "end_ns", profile->end_ns);
     json_member_unsigned(out, "start_wall_ns", profile->start_wall_ns);
     json_member_unsigned(out, "samples", taken_count(profile));
-    json_member_unsigned(out, "cpu_ns", profile_total_ns(profile));
+    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
 }
 
 static void append_notes(const struct profile *profile, struct buffer *out)
@@ -57,7 +71,7 @@ static void append_processes(const struct info *info, struct buffer *out)
         member(profile, "name", process->name, out);
         json_member_unsigned(out, "start_ns", process->start_ns);
         json_member_unsigned(out, "end_ns", process->end_ns);
-        append_share(&info->processes[i], out);
+        append_share(profile, &info->processes[i], out);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -76,7 +90,7 @@ static void append_threads(const struct info *info, struct buffer *out)
         member(profile, "name", thread->name, out);
         json_member_unsigned(out, "start_ns", thread->start_ns);
         json_member_unsigned(out, "end_ns", thread->end_ns);
-        append_share(&info->threads[i], out);
+        append_share(profile, &info->threads[i], out);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -92,7 +106,7 @@ static void append_libs(const struct info *info, struct buffer *out)
         json_open(out, '{');
         member(profile, "path", lib->path, out);
         json_member_string(out, "build_id", info_build_id(lib).text);
-        append_share(&info->libs[i], out);
+        append_share(profile, &info->libs[i], out);
         json_close(out, '}');
     }
     json_close(out, ']');

@@ -4,6 +4,7 @@
 #include "base/say.h"
 #include "cli/shown.h"
 #include "cli/taken.h"
+#include "cli/weight.h"
 #include "cli/view_options.h"
 
 #include <stdio.h>
@@ -51,6 +52,20 @@ static void print_time(const struct profile *profile)
     printf("%-12s %s, for %s\n", "recorded", when, shown_duration(wall_ns).text);
 }
 
+static void print_events(const struct profile *profile)
+{
+    for (uint32_t i = 0; i < profile->event_count; i++) {
+        const struct profile_event *event = &profile->events[i];
+        printf("%-12s %s", i == profile->main_event ? "event" : "and event",
+               clean(profile_text(profile, event->name)).text);
+        if (event->period && event->unit == PROFILE_NANOSECONDS)
+            printf(", one sample every %s", shown_duration(event->period).text);
+        else if (event->period > 1)
+            printf(", one sample every %s", shown_count(event->period).text);
+        printf("\n");
+    }
+}
+
 static void print_facts(const struct info *info)
 {
     const struct profile *profile = info->profile;
@@ -61,11 +76,9 @@ static void print_facts(const struct info *info)
     if (profile->cpus_online)
         printf("%-12s %u\n", "CPUs", profile->cpus_online);
     print_time(profile);
-    printf("%-12s %s, one sample every %s\n", "event",
-           clean(profile_text(profile, profile->event_name)).text,
-           shown_duration(profile->period_ns).text);
-    printf("%-12s %s, %s CPU\n", "samples", shown_count(taken_count(profile)).text,
-           shown_duration(profile_total_ns(profile)).text);
+    print_events(profile);
+    printf("%-12s %s, %s %s\n", "samples", shown_count(taken_count(profile)).text,
+           weight_shown(profile, profile_total(profile)).text, clean(weight_noun(profile)).text);
 }
 
 static void print_notes(const struct profile *profile)
@@ -82,8 +95,8 @@ static int by_weight(const void *a, const void *b, void *shares_of_table)
 {
     const struct info_share *shares = shares_of_table;
     size_t left = *(const size_t *)a, right = *(const size_t *)b;
-    if (shares[left].weight_ns != shares[right].weight_ns)
-        return shares[left].weight_ns < shares[right].weight_ns ? 1 : -1;
+    if (shares[left].weight != shares[right].weight)
+        return shares[left].weight < shares[right].weight ? 1 : -1;
     return left < right ? -1 : left > right;
 }
 
@@ -104,17 +117,22 @@ static void print_more(size_t count)
         printf("  … %zu more: --json has all\n", count - ROWS_MAX);
 }
 
+static const char *weight_heading(const struct profile *profile)
+{
+    return profile_main_event(profile).unit == PROFILE_NANOSECONDS ? weight_noun(profile) : "count";
+}
+
 static void print_processes(const struct info *info)
 {
     const struct profile *profile = info->profile;
     size_t *order = order_by_weight(info->processes, profile->process_count);
-    printf("\nProcesses: %zu\n      pid   parent       CPU   samples  name\n",
-           profile->process_count);
+    printf("\nProcesses: %zu\n      pid   parent  %8s   samples  name\n", profile->process_count,
+           weight_heading(profile));
     for (size_t i = 0; order && i < profile->process_count && i < ROWS_MAX; i++) {
         const struct profile_process *process = &profile->processes[order[i]];
         const struct info_share *share = &info->processes[order[i]];
         printf(" %8u %8u  %8s  %8s  %s\n", process->pid, process->parent_pid,
-               shown_duration(share->weight_ns).text, shown_count(share->samples).text,
+               weight_shown(profile, share->weight).text, shown_count(share->samples).text,
                clean(profile_text(profile, process->name)).text);
     }
     print_more(profile->process_count);
@@ -125,12 +143,13 @@ static void print_threads(const struct info *info)
 {
     const struct profile *profile = info->profile;
     size_t *order = order_by_weight(info->threads, profile->thread_count);
-    printf("\nThreads: %zu\n      tid      pid       CPU   samples  name\n", profile->thread_count);
+    printf("\nThreads: %zu\n      tid      pid  %8s   samples  name\n", profile->thread_count,
+           weight_heading(profile));
     for (size_t i = 0; order && i < profile->thread_count && i < ROWS_MAX; i++) {
         const struct profile_thread *thread = &profile->threads[order[i]];
         const struct info_share *share = &info->threads[order[i]];
         printf(" %8u %8u  %8s  %8s  %s\n", thread->tid, profile->processes[thread->process].pid,
-               shown_duration(share->weight_ns).text, shown_count(share->samples).text,
+               weight_shown(profile, share->weight).text, shown_count(share->samples).text,
                clean(profile_text(profile, thread->name)).text);
     }
     print_more(profile->thread_count);

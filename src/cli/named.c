@@ -65,7 +65,7 @@ static uint32_t lib_without_name(const struct profile *profile, const struct pro
 static int by_weight(const void *a, const void *b)
 {
     const struct unnamed_lib *left = a, *right = b;
-    return (left->weight_ns < right->weight_ns) - (left->weight_ns > right->weight_ns);
+    return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
 size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most)
@@ -77,12 +77,12 @@ size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, siz
         all[i].lib = (uint32_t)i;
     for (size_t i = 0; i < profile->sample_count; i++) {
         uint32_t lib = lib_without_name(profile, &profile->samples[i]);
-        if (lib != PROFILE_NONE)
-            all[lib].weight_ns += profile->samples[i].weight_ns;
+        if (lib != PROFILE_NONE && profile_is_main(profile, &profile->samples[i]))
+            all[lib].weight += profile->samples[i].weight;
     }
     qsort(all, profile->lib_count, sizeof(*all), by_weight);
     size_t count = 0;
-    while (count < most && count < profile->lib_count && all[count].weight_ns > 0) {
+    while (count < most && count < profile->lib_count && all[count].weight > 0) {
         libs[count] = all[count];
         count++;
     }

@@ -17,7 +17,7 @@ bool named_is_bare(const struct profile *profile, uint32_t func);
 
 struct unnamed_lib {
     uint32_t lib;
-    uint64_t weight_ns; /* CPU time in its code that got no function name */
+    uint64_t weight; /* of the main event, in its code that got no function name */
 };
 
 /* The libs with such time, most first; at most `most` of them. Returns how many. */

@@ -101,23 +101,23 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
 static void find_unnamed(struct list *list, const struct profile *profile)
 {
     struct unnamed_lib libs[2];
-    uint64_t total_ns = profile_total_ns(profile);
+    uint64_t total = profile_total(profile);
     size_t count = unnamed_libs(profile, libs, sizeof(libs) / sizeof(libs[0]));
     for (size_t i = 0; i < count; i++) {
-        double percent = percent_of(libs[i].weight_ns, total_ns);
+        double percent = percent_of(libs[i].weight, total);
         if (percent < PERCENT_WORTH_SAYING)
             break;
         const struct profile_lib *lib = &profile->libs[libs[i].lib];
         if (strcmp(profile_text(profile, lib->path), "//anon") == 0) {
             add(list, percent,
                 "no names for code that the program made at run time (%s of samples)",
-                shown_percent(libs[i].weight_ns, total_ns).text);
+                shown_percent(libs[i].weight, total).text);
             continue;
         }
         char package[128];
         package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
         add(list, percent, "no names for %s (%s of samples): %s%s%s",
-            profile_text(profile, lib->name), shown_percent(libs[i].weight_ns, total_ns).text,
+            profile_text(profile, lib->name), shown_percent(libs[i].weight, total).text,
             package[0] ? "install its debug symbols (Debian: "
                        : "build it with -g, do not strip it",
             package, package[0] ? ")" : "");
@@ -152,12 +152,12 @@ static uint64_t not_followed_ns(const struct profile *profile)
     uint64_t sum_ns = 0;
     for (size_t i = 0; profile && i < profile->sample_count; i++) {
         const struct profile_sample *sample = &profile->samples[i];
-        if (sample->call == PROFILE_NONE)
+        if (sample->call == PROFILE_NONE || !profile_is_main(profile, sample))
             continue;
         uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
         if (lib != PROFILE_NONE &&
             strcmp(profile_text(profile, profile->libs[lib].path), "[not followed]") == 0)
-            sum_ns += sample->weight_ns;
+            sum_ns += sample->weight;
     }
     return sum_ns;
 }
@@ -167,11 +167,11 @@ static void find_not_followed(struct list *list, const struct record_summary *su
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t unseen_ns = not_followed_ns(profile);
-    if (summary->not_followed_count > 0 && billed > seen)
+    if (summary->not_followed.count > 0 && billed > seen)
         unseen_ns += billed - seen;
     double percent = percent_of(unseen_ns, billed);
     struct shown share = shown_percent(unseen_ns, billed);
-    size_t count = summary->not_followed_count;
+    uint64_t count = summary->not_followed.count + summary->not_followed.more;
     if (count == 0 && percent >= PERCENT_WORTH_SAYING)
         add(list, percent,
             "%s of the CPU time was used by processes that cannot be followed: static or "
@@ -179,10 +179,10 @@ static void find_not_followed(struct list *list, const struct record_summary *su
             share.text);
     if (count == 0)
         return;
-    const struct record_not_followed *first = &summary->not_followed[0];
-    char more[48] = "";
+    const struct record_process *first = &summary->not_followed.items[0];
+    char more[80] = "";
     if (count > 1)
-        snprintf(more, sizeof(more), "; and %zu more, see `rec info`", count - 1);
+        snprintf(more, sizeof(more), "; and %s more, see `rec info`", shown_count(count - 1).text);
     add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
         first->name, (int)first->pid, first->reason, more);
 }
@@ -192,7 +192,7 @@ static void find_gap(struct list *list, const struct record_summary *summary)
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
     uint64_t gap = billed > seen ? billed - seen : seen - billed;
-    if (summary->not_followed_count > 0 || percent_of(gap, billed) < 2)
+    if (summary->not_followed.count > 0 || percent_of(gap, billed) < 2)
         return;
     add(list, percent_of(gap, billed),
         billed > seen ? "%s of the CPU time has no samples"

@@ -38,7 +38,8 @@ static int say_ran(const struct recap *recap)
         shown_duration(summary->wall_ns).text, shown_duration(summary->cpu_billed_ns).text,
         shown_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
         shown_count(summary->processes).text, plural(summary->processes, "process", "processes"),
-        recap_ending(recap->result->wait_status).text);
+        recap->result->is_running ? "still running"
+                                  : recap_ending(recap->result->wait_status).text);
     return 1;
 }
 
@@ -64,6 +65,41 @@ static int say_samples(const struct record_summary *summary)
         shown_count(summary->samples).text, shown_count(rate).text,
         shown_percent(summary->complete, summary->samples).text, lost ? lost_share.text : "none",
         record_engine_name(summary->engine));
+    return 1;
+}
+
+/* A recording that is not all of the run. */
+static int say_part(const struct recap *recap)
+{
+    const struct record_summary *summary = &recap->result->summary;
+    const char *then =
+        recap->result->was_ended ? "; the command was asked to end" : "; the command goes on";
+    char end[128] = "";
+    char start[128] = "";
+    if (summary->end != RECORD_END_COMMAND)
+        snprintf(end, sizeof(end), "recording ended by --%s%s", record_end_name(summary->end),
+                 then);
+    if (summary->delay_ns)
+        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before that not recorded",
+                 shown_duration(summary->delay_ns).text,
+                 shown_duration(summary->cpu_before_ns).text);
+    if (!end[0] && !start[0])
+        return 0;
+    say("%s%s%s", start, start[0] && end[0] ? "; " : "", end);
+    return 1;
+}
+
+static int say_left_running(const struct record_summary *summary)
+{
+    const struct record_processes *left = &summary->left_running;
+    char more[80] = "";
+    if (left->count == 0)
+        return 0;
+    if (left->count + left->more > 1)
+        snprintf(more, sizeof(more), " and %s more, see `rec info`",
+                 shown_count(left->count + left->more - 1).text);
+    say("left running: %s, process %d%s; --wait-all would have waited", left->items[0].name,
+        (int)left->items[0].pid, more);
     return 1;
 }
 
@@ -154,6 +190,7 @@ void recap_say(const struct recap *recap)
         room -= say_ran(recap);
     else
         room -= say_nothing_to_sample(recap);
+    room -= say_part(recap) + say_left_running(summary);
     say_problems(recap, room);
     say_files(recap);
     if (is_terminal && summary->samples > 0 && recap->profile)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record_options.h"
 
+#include "cli/amounts.h"
 #include "cli/options.h"
 
 #include <errno.h>
@@ -18,7 +19,11 @@ enum {
     DEBUG_DIR,
     SELF_CHECK,
     WITHHOLD_TABLES,
-    CALL_GRAPH
+    CALL_GRAPH,
+    WAIT_ALL,
+    DURATION,
+    END_COMMAND,
+    MAX_SIZE,
 };
 
 static const struct option_spec specs[] = {
@@ -37,15 +42,18 @@ static const struct option_spec specs[] = {
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
+    {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
+    {DURATION, 0, "duration", OPTION_VALUE, NULL},
+    {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
+    {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
+    {'D', 'D', "delay", OPTION_VALUE, NULL},
+    {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
     {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
     {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not possible yet; " NOT_YET},
     {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not possible; " NOT_YET},
     {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not possible; " NOT_YET},
-    {'D', 'D', "delay", OPTION_REFUSED, "starting later is not possible yet"},
-    {'i', 'i', "no-inherit", OPTION_REFUSED,
-     "leaving child processes out is not possible yet: they are recorded too"},
     {0},
 };
 
@@ -104,6 +112,55 @@ static int parse_self_check(struct record_request *request, const char *value, s
     return err;
 }
 
+/* As perf's, in milliseconds. */
+static int parse_delay(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long delay_ms;
+    if (strcmp(value, "-1") == 0)
+        return error_set(error, -EINVAL,
+                         "-D -1: nobody could switch the sampling on later; give "
+                         "the milliseconds to wait");
+    int err = options_number(value, "-D, milliseconds before sampling begins,", 0, 86400000,
+                             &delay_ms, error);
+    if (!err)
+        request->options.delay_ns = (uint64_t)delay_ms * 1000000;
+    return err;
+}
+
+/* Options that end the recording, or keep it going. */
+static int apply_lifetime(struct record_request *request, int id, const char *value,
+                          struct error *error)
+{
+    struct record_options *options = &request->options;
+    switch (id) {
+    case 'D':
+        return parse_delay(request, value, error);
+    case DURATION:
+        return amount_time_ns(value, "--duration", &options->duration_ns, error);
+    case MAX_SIZE:
+        return amount_bytes(value, "--max-size", &options->size_max, error);
+    case 'i':
+        options->no_inherit = true;
+        return 0;
+    case WAIT_ALL:
+        options->wait_all = true;
+        return 0;
+    case END_COMMAND:
+        options->end_command = true;
+        return 0;
+    default: /* -g, --call-graph: stacks are always recorded */
+        return 0;
+    }
+}
+
+static int check_lifetime(const struct record_options *options, struct error *error)
+{
+    if (options->end_command && !options->duration_ns && !options->size_max)
+        return error_set(error, -EINVAL,
+                         "--end-command goes with --duration or --max-size: they say when");
+    return 0;
+}
+
 static int apply(struct record_request *request, int id, const char *value, struct error *error)
 {
     switch (id) {
@@ -143,8 +200,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case VERSION:
         request->version = true;
         return 0;
-    default: /* -g, --call-graph: stacks are always recorded */
-        return 0;
+    default:
+        return apply_lifetime(request, id, value, error);
     }
 }
 
@@ -164,6 +221,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
     if (id == 0)
         return error_set(error, -EINVAL,
                          "no command to record: rec -- COMMAND; `rec --help` has more");
+    if (check_lifetime(&request->options, error) != 0)
+        return -EINVAL;
     request->options.argv = options.argv - 1;
     if (request->outputs.capture || request->outputs.count > 0)
         return 0;

@@ -85,15 +85,17 @@ static void add_weights(struct report *report, const uint32_t *node_of_stack)
     const struct profile *profile = report->profile;
     for (size_t i = 0; i < profile->sample_count; i++) {
         const struct profile_sample *sample = &profile->samples[i];
+        if (!profile_is_main(profile, sample))
+            continue;
         uint32_t node = sample->stack == PROFILE_NONE ? 0 : node_of_stack[sample->stack];
-        report->nodes[node].self_ns += sample->weight_ns;
-        report->total_ns += sample->weight_ns;
+        report->nodes[node].self += sample->weight;
+        report->total += sample->weight;
     }
     for (size_t i = report->node_count; i-- > 0;) {
         struct report_node *node = &report->nodes[i];
-        node->total_ns += node->self_ns;
+        node->total += node->self;
         if (i > 0)
-            report->nodes[node->parent].total_ns += node->total_ns;
+            report->nodes[node->parent].total += node->total;
     }
 }
 
@@ -101,8 +103,8 @@ static int by_total(const void *a, const void *b, void *nodes_of_report)
 {
     const struct report_node *nodes = nodes_of_report;
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    if (nodes[left].total_ns != nodes[right].total_ns)
-        return nodes[left].total_ns < nodes[right].total_ns ? -1 : 1;
+    if (nodes[left].total != nodes[right].total)
+        return nodes[left].total < nodes[right].total ? -1 : 1;
     return left > right ? -1 : left < right;
 }
 
@@ -129,10 +131,10 @@ static int link_children(struct report *report)
 static int by_self(const void *a, const void *b)
 {
     const struct report_function *left = a, *right = b;
-    if (left->self_ns != right->self_ns)
-        return left->self_ns < right->self_ns ? 1 : -1;
-    if (left->total_ns != right->total_ns)
-        return left->total_ns < right->total_ns ? 1 : -1;
+    if (left->self != right->self)
+        return left->self < right->self ? 1 : -1;
+    if (left->total != right->total)
+        return left->total < right->total ? 1 : -1;
     return left->func < right->func ? -1 : left->func > right->func;
 }
 
@@ -141,14 +143,14 @@ static int by_self(const void *a, const void *b)
 static void sum_functions(struct report *report, uint32_t *seen)
 {
     for (uint32_t i = 1; i < report->node_count; i++) {
-        uint64_t self_ns = report->nodes[i].self_ns;
-        if (self_ns == 0)
+        uint64_t self = report->nodes[i].self;
+        if (self == 0)
             continue;
-        report->functions[report->nodes[i].func].self_ns += self_ns;
+        report->functions[report->nodes[i].func].self += self;
         for (uint32_t at = i; at != 0; at = report->nodes[at].parent) {
             uint32_t func = report->nodes[at].func;
             if (seen[func] != i)
-                report->functions[func].total_ns += self_ns;
+                report->functions[func].total += self;
             seen[func] = i;
         }
     }
@@ -168,7 +170,7 @@ static int build_functions(struct report *report)
     sum_functions(report, seen);
     free(seen);
     qsort(report->functions, count, sizeof(*report->functions), by_self);
-    while (count > 0 && report->functions[count - 1].total_ns == 0)
+    while (count > 0 && report->functions[count - 1].total == 0)
         count--;
     report->function_count = count;
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `rec report` shows, as text or JSON: functions by the CPU time of their own, and the tree of
- * calls. Time is "self" where it was spent and "total" for everything above; a recursive function
+ * What `rec report` shows, as text or JSON: functions by the CPU time of their own (or what else
+ * the main event counts), and the tree of calls. Time is "self" where it was spent and "total" for everything above; a recursive function
  * counts once for each stack. Code without names is one function a module.
  */
 #pragma once
@@ -16,7 +16,7 @@
 
 struct report_function {
     uint32_t func; /* profile's */
-    uint64_t self_ns, total_ns;
+    uint64_t self, total;
 };
 
 /* A call path: the same functions in the same order, whatever the addresses; a function that calls
@@ -24,14 +24,14 @@ struct report_function {
 struct report_node {
     uint32_t parent; /* an earlier node */
     uint32_t func;   /* PROFILE_NONE: the root */
-    uint64_t self_ns, total_ns;
-    /* Children by total_ns, biggest first; PROFILE_NONE ends both lists. */
+    uint64_t self, total;
+    /* Children by total, biggest first; PROFILE_NONE ends both lists. */
     uint32_t first_child, next_sibling;
 };
 
 struct report {
     const struct profile *profile; /* borrowed */
-    uint64_t total_ns;
+    uint64_t total;
     struct report_function *functions; /* with time, most self first */
     size_t function_count;
     struct report_node *nodes;

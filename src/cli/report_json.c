@@ -2,7 +2,15 @@
 #include "cli/report.h"
 
 #include "cli/taken.h"
+#include "cli/weight.h"
 #include "export/json.h"
+
+static void append_weights(const struct profile *profile, uint64_t self, uint64_t total,
+                           struct buffer *out)
+{
+    json_member_unsigned(out, weight_key(profile, "self_ns", "self"), self);
+    json_member_unsigned(out, weight_key(profile, "total_ns", "total"), total);
+}
 
 static void append_function(const struct report *report, const struct report_function *function,
                             struct buffer *out)
@@ -17,8 +25,7 @@ static void append_function(const struct report *report, const struct report_fun
         json_member_string(out, "file", profile_text(profile, func->file));
     if (func->line)
         json_member_unsigned(out, "line", func->line);
-    json_member_unsigned(out, "self_ns", function->self_ns);
-    json_member_unsigned(out, "total_ns", function->total_ns);
+    append_weights(profile, function->self, function->total, out);
     json_close(out, '}');
 }
 
@@ -35,8 +42,7 @@ static void append_nodes(const struct report *report, struct buffer *out)
         json_key(out, "caller");
         json_integer(out, (int64_t)node->parent - 1);
         json_member_string(out, "name", report_name(profile, node->func));
-        json_member_unsigned(out, "self_ns", node->self_ns);
-        json_member_unsigned(out, "total_ns", node->total_ns);
+        append_weights(profile, node->self, node->total, out);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -50,7 +56,9 @@ void report_json(const struct report *report, const char *path, struct buffer *o
     json_member_string(out, "file", path);
     json_member_string(out, "program", profile_text(profile, profile->product));
     json_member_unsigned(out, "samples", taken_count(profile));
-    json_member_unsigned(out, "total_ns", report->total_ns);
+    if (profile->event_count)
+        json_member_string(out, "event", profile_text(profile, profile_main_event(profile).name));
+    json_member_unsigned(out, weight_key(profile, "total_ns", "total"), report->total);
     json_key(out, "functions");
     json_open(out, '[');
     for (size_t i = 0; i < report->function_count; i++)

@@ -6,6 +6,7 @@
 #include "cli/shown.h"
 #include "cli/taken.h"
 #include "cli/view_options.h"
+#include "cli/weight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,20 @@ static void print_command(const struct profile *profile)
     printf("%s%s\n", text_escape(clean, sizeof(clean), line), is_cut ? "…" : "");
 }
 
+/* One event is shown at a time. */
+static void print_other_events(const struct profile *profile)
+{
+    const char *separator = "Other events, for --event:";
+    for (uint32_t i = 0; i < profile->event_count; i++) {
+        if (i == profile->main_event)
+            continue;
+        text_print(stdout, "%s %s", separator, profile_text(profile, profile->events[i].name));
+        separator = ",";
+    }
+    if (profile->event_count > 1)
+        printf("\n");
+}
+
 static void print_header(const struct report *report, const char *path)
 {
     const struct profile *profile = report->profile;
@@ -94,11 +109,13 @@ static void print_header(const struct report *report, const char *path)
     print_command(profile);
     uint64_t wall_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
-    printf("%s samples, %s CPU in %s, %zu %s", shown_count(taken_count(profile)).text,
-           shown_duration(report->total_ns).text, shown_duration(wall_ns).text,
-           profile->thread_count, profile->thread_count == 1 ? "thread" : "threads");
+    text_print(stdout, "%s samples, %s %s in %s, %zu %s", shown_count(taken_count(profile)).text,
+               weight_shown(profile, report->total).text, weight_noun(profile),
+               shown_duration(wall_ns).text, profile->thread_count,
+               profile->thread_count == 1 ? "thread" : "threads");
     print_completeness(profile);
     printf("\n");
+    print_other_events(profile);
     const char *damage = profile_note(profile, "damage");
     if (damage)
         text_print(stdout, "The file is damaged: %s\n", damage);
@@ -111,14 +128,14 @@ static void print_functions(const struct report *report, unsigned columns)
     unsigned used = 18 + MODULE_COLUMNS + 2 + PLACE_COLUMNS + 2;
     for (size_t i = 0; i < report->function_count && i < FUNCTIONS_SHOWN; i++) {
         const struct report_function *function = &report->functions[i];
-        if (function->self_ns == 0)
+        if (function->self == 0)
             break;
         const struct profile_func *func = &profile->funcs[function->func];
         char name[2048];
         fit_name(name, sizeof(name), report_name(profile, function->func),
                  columns > used + 20 ? columns - used : 20);
-        printf("%7s  %7s  ", shown_percent(function->self_ns, report->total_ns).text,
-               shown_percent(function->total_ns, report->total_ns).text);
+        printf("%7s  %7s  ", shown_percent(function->self, report->total).text,
+               shown_percent(function->total, report->total).text);
         bool has_module = func->lib != PROFILE_NONE && !profile->libs[func->lib].is_synthetic;
         print_padded(has_module ? profile_text(profile, profile->libs[func->lib].name) : "",
                      MODULE_COLUMNS);
@@ -129,7 +146,7 @@ static void print_functions(const struct report *report, unsigned columns)
 
 struct tree {
     const struct report *report;
-    uint64_t least_ns; /* calls with less are left out */
+    uint64_t least; /* calls with less are left out */
     unsigned columns;
     size_t lines;
     struct buffer text;
@@ -144,14 +161,14 @@ static const struct report_node *node_at(const struct tree *tree, uint32_t node)
 static uint32_t first_shown(const struct tree *tree, uint32_t node)
 {
     uint32_t child = node_at(tree, node)->first_child;
-    bool is_shown = child != PROFILE_NONE && node_at(tree, child)->total_ns >= tree->least_ns;
+    bool is_shown = child != PROFILE_NONE && node_at(tree, child)->total >= tree->least;
     return is_shown ? child : PROFILE_NONE;
 }
 
 static uint32_t next_shown(const struct tree *tree, uint32_t node)
 {
     uint32_t next = node_at(tree, node)->next_sibling;
-    bool is_shown = next != PROFILE_NONE && node_at(tree, next)->total_ns >= tree->least_ns;
+    bool is_shown = next != PROFILE_NONE && node_at(tree, next)->total >= tree->least;
     return is_shown ? next : PROFILE_NONE;
 }
 
@@ -161,8 +178,8 @@ static uint32_t only_call(const struct tree *tree, uint32_t node)
     uint32_t child = first_shown(tree, node);
     if (child == PROFILE_NONE || next_shown(tree, child) != PROFILE_NONE)
         return PROFILE_NONE;
-    uint64_t total_ns = node_at(tree, node)->total_ns;
-    return node_at(tree, child)->total_ns >= total_ns - total_ns / 20 ? child : PROFILE_NONE;
+    uint64_t total = node_at(tree, node)->total;
+    return node_at(tree, child)->total >= total - total / 20 ? child : PROFILE_NONE;
 }
 
 static void append_line(struct tree *tree, uint32_t node, unsigned indent)
@@ -173,8 +190,8 @@ static void append_line(struct tree *tree, uint32_t node, unsigned indent)
     uint32_t func = node_at(tree, node)->func;
     fit_name(name, sizeof(name), report_name(profile, func), room);
     buffer_printf(&tree->text, "%7s  %*s%s\n",
-                  shown_percent(node_at(tree, node)->total_ns, tree->report->total_ns).text,
-                  (int)indent, "", name);
+                  shown_percent(node_at(tree, node)->total, tree->report->total).text, (int)indent,
+                  "", name);
     tree->lines++;
 }
 
@@ -214,7 +231,7 @@ static void append_tree(struct tree *tree, unsigned percent)
 {
     buffer_clear(&tree->text);
     tree->lines = 0;
-    tree->least_ns = tree->report->total_ns / 100 * percent + 1;
+    tree->least = tree->report->total / 100 * percent + 1;
     for (uint32_t child = first_shown(tree, 0); child != PROFILE_NONE;
          child = next_shown(tree, child))
         append_calls(tree, child, 0);
@@ -242,7 +259,7 @@ static void print_tree(const struct report *report, unsigned columns)
 void report_print(const struct report *report, const char *path, unsigned columns)
 {
     print_header(report, path);
-    if (report->total_ns == 0) {
+    if (report->total == 0) {
         printf("There are no samples in it: rec shows CPU time, not waiting.\n");
         return;
     }

@@ -14,6 +14,7 @@ size_t taken_count(const struct profile *profile)
 {
     size_t count = 0;
     for (size_t i = 0; i < profile->sample_count; i++)
-        count += taken_sample(profile, &profile->samples[i]);
+        count += profile_is_main(profile, &profile->samples[i]) &&
+                 taken_sample(profile, &profile->samples[i]);
     return count;
 }

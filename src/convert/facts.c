@@ -3,7 +3,6 @@
 
 #include "perfdata/writer.h"
 
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,23 +73,4 @@ void facts_load(struct profile *profile, struct capture *capture)
     size_t size;
     const uint8_t *summary = perfdata_feature(capture->reader, PERFDATA_FEATURE_SUMMARY, &size);
     load_summary(profile, summary, size);
-}
-
-/*
- * Clock events count ns, so their periods are weights as they are. Of other events (cycles) a
- * sample that was taken at a frequency stands for one interval of it; with a fixed period the
- * counts are all there is.
- */
-struct facts_event facts_event(const struct perfdata_attr *attr)
-{
-    struct facts_event event = {.type = attr->type, .config = attr->config};
-    if (attr->type == PERF_TYPE_HARDWARE)
-        event.config &= UINT32_MAX;
-    event.is_time = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-                                                         attr->config == PERF_COUNT_SW_TASK_CLOCK);
-    if (attr->is_frequency && attr->period_or_frequency)
-        event.nominal_ns = UINT64_C(1000000000) / attr->period_or_frequency;
-    else if (event.is_time)
-        event.nominal_ns = attr->period_or_frequency;
-    return event;
 }

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "convert/capture.h"
+#include "convert/events.h"
 #include "convert/facts.h"
 #include "convert/modules.h"
 #include "convert/order.h"
@@ -27,9 +28,8 @@ struct loader {
     struct modules modules;
     struct address_map kernel;
     struct order order;
-    bool has_event;
-    struct facts_event event; /* the one whose samples are loaded: that of the first sample */
-    uint64_t other_events;    /* samples of others */
+    struct events events;
+    bool is_disordered; /* a sample came later than the marks allow */
     uint64_t lost;
     uint64_t first_ns, last_ns; /* of records with a time */
     uint32_t *chain;            /* addresses of the sample at hand, innermost first */
@@ -106,61 +106,49 @@ static uint32_t call_of_chain(struct loader *loader)
     return call;
 }
 
-/* In time order; a record that came later than the marks allow goes back to its place. */
-static int insert_sample(struct profile *profile, const struct profile_sample *sample)
+static int add_sample(struct loader *loader, const struct profile_sample *sample)
 {
-    if (!ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity))
+    struct profile *profile = loader->profile;
+    struct profile_sample *added =
+        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
+    if (!added)
         return -ENOMEM;
-    size_t at = profile->sample_count - 1;
-    for (; at > 0 && profile->samples[at - 1].time_ns > sample->time_ns; at--)
-        profile->samples[at] = profile->samples[at - 1];
-    profile->samples[at] = *sample;
+    *added = *sample;
+    loader->is_disordered |= profile->sample_count > 1 && added[-1].time_ns > sample->time_ns;
     return 0;
 }
 
-static uint64_t weight_of(const struct loader *loader, const struct perfdata_event *event)
+static int by_time(const void *a, const void *b)
 {
-    if (loader->event.is_time && event->period)
-        return event->period;
-    return loader->event.nominal_ns ? loader->event.nominal_ns : event->period;
+    const struct profile_sample *left = a, *right = b;
+    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
 }
 
-/* Whether the sample is of the event that is loaded; the first sample decides which that is. */
-static bool is_of_event(struct loader *loader, const struct perfdata_event *event)
+static uint16_t cpu_of(const struct perfdata_event *event)
 {
-    struct profile *profile = loader->profile;
-    if (event->attr_index >= perfdata_attr_count(loader->capture->reader))
-        return false;
-    const struct perfdata_attr *attr = perfdata_attr(loader->capture->reader, event->attr_index);
-    struct facts_event of_sample = facts_event(attr);
-    if (!loader->has_event) {
-        loader->has_event = true;
-        loader->event = of_sample;
-        profile->event_name = attr->name ? profile_string(profile, attr->name) : PROFILE_NONE;
-        profile->period_ns = of_sample.nominal_ns;
-    }
-    return of_sample.type == loader->event.type && of_sample.config == loader->event.config;
+    return event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
 }
 
 static int load_sample(struct loader *loader, const struct perfdata_event *event)
 {
-    if (!is_of_event(loader, event)) {
-        loader->other_events++;
+    if (event->attr_index >= loader->events.attr_count)
         return 0;
-    }
+    uint32_t of_event = events_of(&loader->events, event->attr_index);
     uint32_t thread = tasks_thread(&loader->tasks, event->pid, event->tid, event->time_ns);
-    if (thread == PROFILE_NONE)
+    if (thread == PROFILE_NONE || of_event == PROFILE_NONE)
         return -ENOMEM;
     uint32_t process = loader->profile->threads[thread].process;
     int err = gather_chain(loader, event, &loader->tasks.processes[process].map);
     if (err != 0)
         return err;
     struct profile_sample sample = {.time_ns = event->time_ns,
-                                    .weight_ns = weight_of(loader, event),
+                                    .weight = events_weight(&loader->events, event),
                                     .thread = thread,
                                     .call = call_of_chain(loader),
-                                    .stack = PROFILE_NONE};
-    return loader->profile->failed ? -ENOMEM : insert_sample(loader->profile, &sample);
+                                    .stack = PROFILE_NONE,
+                                    .event = (uint16_t)of_event,
+                                    .cpu = cpu_of(event)};
+    return loader->profile->failed ? -ENOMEM : add_sample(loader, &sample);
 }
 
 /* The first file that a process maps after its exec is its program. That of the first process
@@ -222,11 +210,9 @@ static int load_event(void *context, const struct perfdata_event *event)
     case PERFDATA_LOST:
         loader->lost += event->lost;
         return 0;
-    case PERFDATA_ROUND:
-    case PERFDATA_OTHER:
+    default:
         return 0;
     }
-    return 0;
 }
 
 static int load_records(struct loader *loader)
@@ -237,7 +223,7 @@ static int load_records(struct loader *loader)
         bool is_executable = event.protection == 0 || (event.protection & PROT_EXEC);
         if (event.kind == PERFDATA_ROUND)
             err = order_round(&loader->order);
-        else if (event.kind != PERFDATA_OTHER && (event.kind != PERFDATA_MAPPING || is_executable))
+        else if (event.kind < PERFDATA_ROUND && (event.kind != PERFDATA_MAPPING || is_executable))
             err = order_add(&loader->order, &event);
     }
     if (err == 0 && more < 0)
@@ -262,13 +248,7 @@ static void add_notes(struct loader *loader)
         profile_add_note(profile, "damage", damage);
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
-    if (loader->has_event && !loader->event.is_time)
-        profile_add_note(profile, "weights",
-                         loader->event.nominal_ns
-                             ? "estimated: each sample counts as one sampling interval"
-                             : "events, not nanoseconds: the file has no CPU times");
     note_count(profile, "lost_records", loader->lost);
-    note_count(profile, "samples_of_other_events", loader->other_events);
 }
 
 /* The recording's own span, widened where samples lie outside of it. */
@@ -304,6 +284,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     facts_load(profile, capture);
     int err = tasks_init(&loader->tasks, profile);
     if (err == 0)
+        err = events_init(&loader->events, profile, capture->reader);
+    if (err == 0)
         err = modules_init(&loader->modules, profile, capture->names);
     if (err == 0)
         err = load_records(loader);
@@ -312,6 +294,9 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     if (profile->product == PROFILE_NONE)
         profile->product =
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
+    events_choose_main(&loader->events);
+    if (loader->is_disordered)
+        qsort(profile->samples, profile->sample_count, sizeof(*profile->samples), by_time);
     set_times(loader);
     add_notes(loader);
     return profile->failed ? -ENOMEM : 0;
@@ -320,6 +305,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
 static void loader_free(struct loader *loader)
 {
     tasks_free(&loader->tasks);
+    events_free(&loader->events);
     modules_free(&loader->modules);
     address_map_free(&loader->kernel);
     order_free(&loader->order);

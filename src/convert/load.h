@@ -8,8 +8,8 @@
  * offset in the file, would need no headers, but exporters need real svmas, and those would then differ
  * between the machine that has the file and the one that has not.
  *
- * Weights are CPU time when the event is a clock. Samples of one event are loaded, that of the first
- * sample; of others there is a note.
+ * Weights are CPU time when the event is a clock, else counts. The main event is the first clock that
+ * has samples, else the first event that has.
  */
 #pragma once
 

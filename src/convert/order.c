@@ -7,38 +7,108 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Moves what the event points to into one block of its own. */
-static int own(struct order_entry *entry)
+enum { BLOCK_BYTES = 1 << 20 }; /* many records; one record may take more */
+
+struct order_block {
+    size_t used, capacity;
+    size_t events; /* that lie here and were not handed out, and one while it is filled */
+    _Alignas(16) uint8_t bytes[];
+};
+
+static void block_release(struct order_block *block)
 {
-    struct perfdata_event *event = &entry->event;
-    size_t chain_bytes = event->callchain_count * sizeof(*event->callchain);
-    size_t path_bytes = event->path ? strlen(event->path) + 1 : 0;
-    size_t name_bytes = event->name ? strlen(event->name) + 1 : 0;
-    char *block = malloc(chain_bytes + path_bytes + name_bytes + 1);
+    if (block && --block->events == 0)
+        free(block);
+}
+
+static struct order_block *block_with_room(struct order *order, size_t size)
+{
+    struct order_block *block = order->filling;
+    if (block && size <= block->capacity - block->used)
+        return block;
+    size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    struct order_block *next = malloc(sizeof(*next) + capacity);
+    if (!next)
+        return NULL;
+    *next = (struct order_block){.capacity = capacity, .events = 1};
+    block_release(block);
+    order->filling = next;
+    return next;
+}
+
+static size_t aligned(size_t size)
+{
+    return (size + 15) & ~(size_t)15;
+}
+
+static const void *keep(struct order_block *block, const void *bytes, size_t size)
+{
+    if (size == 0)
+        return NULL;
+    void *kept = memcpy(block->bytes + block->used, bytes, size);
+    block->used += aligned(size);
+    return kept;
+}
+
+/* How many bytes of each kind the event points to. */
+struct extent {
+    size_t path, name, chain, raw, branches, namespaces, registers, stack;
+};
+
+static struct extent extent_of(const struct perfdata_event *event)
+{
+    return (struct extent){
+        .path = event->path ? strlen(event->path) + 1 : 0,
+        .name = event->name ? strlen(event->name) + 1 : 0,
+        .chain = event->callchain_count * sizeof(*event->callchain),
+        .raw = event->raw_bytes,
+        .branches = event->branch_count * sizeof(*event->branches),
+        .namespaces = event->namespace_count * sizeof(*event->namespaces),
+        .registers = (size_t)__builtin_popcountll(event->user_registers_mask) *
+                     sizeof(*event->user_registers),
+        .stack = event->user_stack_bytes,
+    };
+}
+
+static size_t extent_bytes(const struct extent *extent)
+{
+    return aligned(extent->path) + aligned(extent->name) + aligned(extent->chain) +
+           aligned(extent->raw) + aligned(extent->branches) + aligned(extent->namespaces) +
+           aligned(extent->registers) + aligned(extent->stack);
+}
+
+/* A copy of the event and of what it points to; NULL: out of memory. */
+static const struct perfdata_event *copy_event(struct order *order,
+                                               const struct perfdata_event *event)
+{
+    struct extent extent = extent_of(event);
+    struct order_block *block =
+        block_with_room(order, aligned(sizeof(*event)) + extent_bytes(&extent));
     if (!block)
-        return -ENOMEM;
-    entry->owned = block;
-    if (chain_bytes)
-        event->callchain = memcpy(block, event->callchain, chain_bytes);
-    if (path_bytes)
-        event->path = memcpy(block + chain_bytes, event->path, path_bytes);
-    if (name_bytes)
-        event->name = memcpy(block + chain_bytes + path_bytes, event->name, name_bytes);
-    event->user_registers = NULL;
-    event->user_stack = NULL;
-    return 0;
+        return NULL;
+    struct perfdata_event *copy = (struct perfdata_event *)(block->bytes + block->used);
+    block->used += aligned(sizeof(*event));
+    block->events++;
+    *copy = *event;
+    copy->path = keep(block, event->path, extent.path);
+    copy->name = keep(block, event->name, extent.name);
+    copy->callchain = keep(block, event->callchain, extent.chain);
+    copy->raw = keep(block, event->raw, extent.raw);
+    copy->branches = keep(block, event->branches, extent.branches);
+    copy->namespaces = keep(block, event->namespaces, extent.namespaces);
+    copy->user_registers = keep(block, event->user_registers, extent.registers);
+    copy->user_stack = keep(block, event->user_stack, extent.stack);
+    return copy;
 }
 
 int order_add(struct order *order, const struct perfdata_event *event)
 {
-    struct order_entry *entry = ARRAY_PUSH(order->entries, order->count, order->capacity);
+    const struct perfdata_event *copy = copy_event(order, event);
+    struct order_entry *entry =
+        copy ? ARRAY_PUSH(order->entries, order->count, order->capacity) : NULL;
     if (!entry)
         return -ENOMEM;
-    *entry = (struct order_entry){.event = *event, .sequence = order->sequence++};
-    if (own(entry) != 0) {
-        order->count--;
-        return -ENOMEM;
-    }
+    *entry = (struct order_entry){event->time_ns, order->sequence++, copy, order->filling};
     if (event->time_ns > order->youngest_ns)
         order->youngest_ns = event->time_ns;
     return 0;
@@ -47,8 +117,8 @@ int order_add(struct order *order, const struct perfdata_event *event)
 static int compare_entries(const void *left, const void *right)
 {
     const struct order_entry *a = left, *b = right;
-    if (a->event.time_ns != b->event.time_ns)
-        return a->event.time_ns < b->event.time_ns ? -1 : 1;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
@@ -59,9 +129,9 @@ static int hand_out(struct order *order, uint64_t until_ns)
     qsort(order->entries, order->count, sizeof(*order->entries), compare_entries);
     size_t done = 0;
     int err = 0;
-    while (err == 0 && done < order->count && order->entries[done].event.time_ns <= until_ns) {
-        err = order->handle(order->context, &order->entries[done].event);
-        free(order->entries[done++].owned);
+    while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {
+        err = order->handle(order->context, order->entries[done].event);
+        block_release(order->entries[done++].block);
     }
     order->count -= done;
     memmove(order->entries, order->entries + done, order->count * sizeof(*order->entries));
@@ -83,7 +153,9 @@ int order_finish(struct order *order)
 void order_free(struct order *order)
 {
     for (size_t i = 0; i < order->count; i++)
-        free(order->entries[i].owned);
+        block_release(order->entries[i].block);
+    block_release(order->filling);
+    order->filling = NULL;
     free(order->entries);
     order->entries = NULL;
     order->count = order->capacity = 0;

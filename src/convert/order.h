@@ -18,10 +18,12 @@
 
 typedef int order_handler(void *context, const struct perfdata_event *event);
 
+struct order_block; /* memory of many events; goes when the last of them was handed out */
+
 struct order_entry {
-    struct perfdata_event event;
-    uint64_t sequence;
-    void *owned; /* what the event points to */
+    uint64_t time_ns, sequence;
+    const struct perfdata_event *event; /* in the block, with all that it points to */
+    struct order_block *block;
 };
 
 struct order {
@@ -29,6 +31,7 @@ struct order {
     void *context;
     struct order_entry *entries;
     size_t count, capacity;
+    struct order_block *filling; /* takes the next event; NULL at first */
     uint64_t sequence;
     uint64_t youngest_ns; /* of all records so far */
     uint64_t before_ns;   /* of all records before the last mark */

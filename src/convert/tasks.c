@@ -102,6 +102,7 @@ static uint32_t add_thread(struct tasks *tasks, uint32_t process, uint32_t tid, 
     *thread = (struct profile_thread){.process = process,
                                       .tid = tid,
                                       .name = profile->processes[process].name,
+                                      .cgroup = PROFILE_NONE,
                                       .is_main = tid == profile->processes[process].pid,
                                       .start_ns = time_ns};
     tasks->processes[process].live_threads++;

@@ -41,7 +41,6 @@ struct profile *profile_new(void)
     profile->command_line = PROFILE_NONE;
     profile->os = PROFILE_NONE;
     profile->cpu = PROFILE_NONE;
-    profile->event_name = PROFILE_NONE;
     profile->strings = intern_new();
     profile->index = calloc(1, sizeof(*profile->index));
     if (!profile->strings || !profile->index || !index_open(profile->index)) {
@@ -66,6 +65,7 @@ void profile_free(struct profile *profile)
     free(profile->stacks);
     free(profile->processes);
     free(profile->threads);
+    free(profile->events);
     free(profile->samples);
     free(profile->notes);
     free(profile);
@@ -104,10 +104,30 @@ const char *profile_note(const struct profile *profile, const char *key)
     return NULL;
 }
 
-uint64_t profile_total_ns(const struct profile *profile)
+uint32_t profile_add_event(struct profile *profile, const struct profile_event *event)
 {
-    uint64_t total_ns = 0;
+    struct profile_event *added =
+        ARRAY_PUSH(profile->events, profile->event_count, profile->event_capacity);
+    if (!added) {
+        profile->failed = true;
+        return PROFILE_NONE;
+    }
+    *added = *event;
+    return (uint32_t)profile->event_count - 1;
+}
+
+struct profile_event profile_main_event(const struct profile *profile)
+{
+    if (profile->main_event < profile->event_count)
+        return profile->events[profile->main_event];
+    return (struct profile_event){.name = PROFILE_NONE};
+}
+
+uint64_t profile_total(const struct profile *profile)
+{
+    uint64_t total = 0;
     for (size_t i = 0; i < profile->sample_count; i++)
-        total_ns += profile->samples[i].weight_ns;
-    return total_ns;
+        if (profile_is_main(profile, &profile->samples[i]))
+            total += profile->samples[i].weight;
+    return total;
 }

@@ -15,7 +15,10 @@
  *                 └────▶ lib, svma, line, symbol, inline depth
  *
  * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of one
- * interner. Times are CLOCK_MONOTONIC ns, weights CPU ns. Not thread-safe.
+ * interner. Times are CLOCK_MONOTONIC ns; what weights count is the event's to say. Not thread-safe.
+ *
+ * Samples of all events stand in one list, by time. Weights of different events cannot be added up:
+ * whoever shows one number shows the main event, whoever can show several goes through the table.
  */
 #pragma once
 
@@ -110,16 +113,31 @@ struct profile_thread {
     uint32_t process;
     uint32_t tid;
     uint32_t name;
+    uint32_t cgroup; /* string, the last one seen; PROFILE_NONE: not recorded */
     bool is_main;
     uint64_t start_ns, end_ns;
 };
 
+enum profile_unit { PROFILE_NANOSECONDS, PROFILE_COUNT };
+
+struct profile_event { /* what was counted */
+    uint32_t name;     /* "cpu-clock:u" */
+    enum profile_unit unit;
+    bool is_off_cpu; /* ns in which the thread did not run; the stack is where it stopped */
+    uint64_t period; /* nominal weight of a sample; 0: it has none */
+    uint64_t sample_count;
+};
+
+#define PROFILE_NO_CPU UINT16_MAX
+
 struct profile_sample {
     uint64_t time_ns;
-    uint64_t weight_ns;
+    uint64_t weight; /* in the event's unit */
     uint32_t thread;
     uint32_t call;  /* PROFILE_NONE: no stack */
     uint32_t stack; /* after resolving */
+    uint16_t event; /* index in events */
+    uint16_t cpu;   /* PROFILE_NO_CPU: not recorded */
 };
 
 struct profile_note { /* the recording's summary: key and value, in order */
@@ -147,13 +165,15 @@ struct profile {
     size_t process_count, process_capacity;
     struct profile_thread *threads;
     size_t thread_count, thread_capacity;
+    struct profile_event *events;
+    size_t event_count, event_capacity;
+    uint32_t main_event;            /* index in events */
     struct profile_sample *samples; /* in time order once loaded */
     size_t sample_count, sample_capacity;
     struct profile_note *notes;
     size_t note_count, note_capacity;
 
-    uint64_t period_ns; /* nominal */
-    uint64_t start_ns;  /* CLOCK_MONOTONIC of the start */
+    uint64_t start_ns; /* CLOCK_MONOTONIC of the start */
     uint64_t end_ns;
     uint64_t start_wall_ns; /* CLOCK_REALTIME of start_ns; 0: unknown */
     uint32_t product;       /* string: the program's name */
@@ -161,7 +181,6 @@ struct profile {
     uint32_t os;            /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
     uint32_t cpu;           /* model or PROFILE_NONE */
     uint32_t cpus_online;   /* 0: unknown */
-    uint32_t event_name;    /* "cpu-clock:u" */
 
     struct profile_index *index; /* private: the hash tables behind the profile_*_id() calls */
     bool failed;                 /* memory ran out: incomplete */
@@ -201,5 +220,15 @@ void profile_add_note(struct profile *profile, const char *key, const char *valu
 /* The value of a note, or NULL. */
 const char *profile_note(const struct profile *profile, const char *key);
 
-/* Sum of all weights. */
-uint64_t profile_total_ns(const struct profile *profile);
+/* The index of a new event; PROFILE_NONE (and failed) once memory has run out. */
+uint32_t profile_add_event(struct profile *profile, const struct profile_event *event);
+/* The main event; one without a name, in ns, while the table is empty. */
+struct profile_event profile_main_event(const struct profile *profile);
+static inline bool profile_is_main(const struct profile *profile,
+                                   const struct profile_sample *sample)
+{
+    return sample->event == profile->main_event;
+}
+
+/* Sum of the main event's weights. */
+uint64_t profile_total(const struct profile *profile);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector.h"
 
+#include "record/launch.h"
+#include "record/proc.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -37,10 +39,53 @@ static void end_round(struct collector *collector)
     }
 }
 
+/* What was used until now is nobody's business: accounts begin here. */
+static void begin_sampling(struct collector *collector)
+{
+    bool is_alone = collector->options->no_inherit;
+    collector->summary->cpu_before_ns =
+        is_alone ? proc_cpu_ns(load_relaxed(&collector->root_pid)) : tree_live_ns(collector, true);
+    for (size_t i = 0; i < collector->active_count; i++) {
+        struct thread_view *thread = &collector->threads[collector->active[i]];
+        thread->skipped_ns = proc_thread_cpu_ns(thread->image->pid, thread->tid);
+    }
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->has_ended)
+            continue;
+        image->start_cpu_ns = image->last_cpu_ns = proc_cpu_ns(image->pid);
+        image->seen_ns = 0;
+    }
+    collector->is_quiet = false;
+    session_start_sampling(collector->session);
+    for (size_t i = 0; i < collector->live_count; i++)
+        arm_enable(&collector->images[collector->live[i]].armed);
+}
+
+/* The deepest wish of whoever asked for a size: the disk. */
+static void check_size(struct collector *collector)
+{
+    uint64_t most = collector->options->size_max;
+    if (most == 0 || collector->is_full || perfdata_bytes_written(collector->writer) < most)
+        return;
+    store_release(&collector->is_full, 1);
+    launch_call();
+}
+
+static void count_running(struct collector *collector)
+{
+    uint32_t running = 0;
+    for (size_t i = 0; i < collector->live_count; i++)
+        running += !collector->images[collector->live[i]].has_ended;
+    store_relaxed(&collector->running, running);
+}
+
 static void run_round(struct collector *collector)
 {
     collector->round_ns = ticks_clock_advance(&collector->clock);
     session_beat(collector->session);
+    if (collector->is_quiet && collector->round_ns >= collector->quiet_until_ns)
+        begin_sampling(collector);
     uint64_t before = perfdata_bytes_written(collector->writer);
     collector->fullest_bytes = 0;
     images_answer(collector);
@@ -52,6 +97,8 @@ static void run_round(struct collector *collector)
     if (perfdata_bytes_written(collector->writer) != before)
         collector->last_wrote_ns = collector->round_ns;
     end_round(collector);
+    count_running(collector);
+    check_size(collector);
 }
 
 static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
@@ -79,6 +126,14 @@ static uint64_t next_wait_ns(const struct collector *collector, uint64_t wait_ns
     return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
 }
 
+static uint64_t not_past_delay_ns(const struct collector *collector, uint64_t wait_ns)
+{
+    uint64_t now_ns = collector->round_ns;
+    if (!collector->is_quiet || collector->quiet_until_ns > now_ns + wait_ns)
+        return wait_ns;
+    return collector->quiet_until_ns > now_ns ? collector->quiet_until_ns - now_ns : 0;
+}
+
 /* Rounds come as often as the rate demands, also in short pauses: the first burst of deep stacks must fit
  * too. */
 static void *collector_thread(void *argument)
@@ -98,7 +153,7 @@ static void *collector_thread(void *argument)
             wait_ns = IDLE_ROUND_NS;
         else
             wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
-        sleep_until_doorbell(collector, wait_ns);
+        sleep_until_doorbell(collector, not_past_delay_ns(collector, wait_ns));
     }
     return NULL;
 }
@@ -123,6 +178,8 @@ int collector_start(struct collector **out, struct session *session, struct comp
     if (collector->end_fd < 0 || !collector->scratch)
         goto out;
     ticks_clock_start(&collector->clock);
+    collector->is_quiet = options->delay_ns > 0;
+    collector->quiet_until_ns = collector->clock.first.ns + options->delay_ns;
     err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
 out:
     if (err) {
@@ -173,7 +230,17 @@ static void tell_unseen(struct collector *collector, uint32_t count, const char 
         images_add_not_followed(collector, 0, name, reason);
 }
 
-void collector_stop(struct collector *collector)
+bool collector_is_full(const struct collector *collector)
+{
+    return load_acquire(&collector->is_full);
+}
+
+uint32_t collector_running(const struct collector *collector)
+{
+    return load_relaxed(&collector->running);
+}
+
+void collector_stop(struct collector *collector, bool command_runs)
 {
     store_release(&collector->stop, 1);
     uint32_t *doorbell = &collector->session->rings->header.doorbell;
@@ -184,12 +251,13 @@ void collector_stop(struct collector *collector)
     finish_maps(collector);
     run_round(collector);
     store_release(&collector->session->tables->header.stop, 1);
+    collector->live_ns = tree_live_ns(collector, command_runs);
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         if (image->has_ended)
             continue;
-        images_add_not_followed(collector, image->pid, image->name,
-                                "still running when the command ended");
+        if (!command_runs)
+            record_processes_add(&collector->summary->left_running, image->pid, image->name, NULL);
         image_settle_and_end(collector, image);
     }
     misses_finish(collector, true);
@@ -219,6 +287,9 @@ static uint64_t handler_percentile_ns(const struct collector *collector, unsigne
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns)
 {
     struct record_summary *summary = collector->summary;
+    if (collector->is_quiet)
+        summary->cpu_before_ns = billed_ns;
+    billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
     summary->cpu_billed_ns = billed_ns;
     /* What no process of ours used: children that were never seen, or ended unseen. */
     if (billed_ns > summary->cpu_seen_ns + 1000000) {

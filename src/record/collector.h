@@ -36,6 +36,7 @@ struct image {
     bool in_use;
     bool is_gone;      /* the process could not be watched any more */
     bool follows_exec; /* the process was there before, with another program */
+    bool is_detached;  /* no longer a descendant of the command: see tree.c */
     bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     pid_t pid, parent_pid;
     enum engine engine;
@@ -66,6 +67,7 @@ struct thread_view {
     char name[16];
     uint64_t name_due_ns, name_wait_ns;
     uint64_t start_ns;
+    uint64_t skipped_ns;        /* its CPU time when sampling began, if it was there before */
     struct thread_slot counted; /* counters already in the summary */
 };
 
@@ -77,6 +79,7 @@ struct miss {
     uint64_t weight_ns;
     size_t record_offset; /* in the collector's miss_bytes */
     size_t record_bytes;
+    bool wants_map; /* newer than itself: tried, and ended at an unknown PC */
 };
 
 struct collector {
@@ -94,8 +97,14 @@ struct collector {
     uint32_t doorbell; /* last value seen */
     uint32_t threads_started;
 
-    pid_t root_pid;                         /* the command's */
-    bool has_root;                          /* it joined */
+    bool is_quiet; /* the delay before sampling is not over */
+    uint64_t quiet_until_ns;
+    uint32_t is_full;     /* atomic: the file has the size that was asked for */
+    uint32_t running;     /* atomic: processes, at the end of the last round */
+    pid_t root_pid;       /* atomic: the command's */
+    bool has_root;        /* it joined */
+    uint64_t detached_ns; /* CPU time of processes that ended detached */
+    uint64_t live_ns;     /* of all that is not in the command's bill, when the recording ended */
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
@@ -122,9 +131,14 @@ int collector_start(struct collector **out, struct session *session, struct comp
                     struct record_summary *summary, bool may_arm, struct error *error);
 /* The command's pid, once known. */
 void collector_set_root(struct collector *collector, pid_t pid);
-/* Ends the thread after a last round that drains everything; the command is dead but not yet reaped.
- * billed_ns: what the kernel bills the whole tree. */
-void collector_stop(struct collector *collector);
+/* The file has the size that was asked for: the recording should end. */
+bool collector_is_full(const struct collector *collector);
+/* How many processes were there at the end of the last round. */
+uint32_t collector_running(const struct collector *collector);
+/* Ends the thread after a last round that drains everything. The command is dead but not yet reaped, or
+ * still runs. */
+void collector_stop(struct collector *collector, bool command_runs);
+/* billed_ns: what the kernel bills the tree. */
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns);
 void collector_free(struct collector *collector);
 
@@ -194,6 +208,14 @@ bool wake_prepare(struct collector *collector);
 /* From now on a process that uses CPU time wakes the collector. False: not all of them do. */
 bool wake_arm(struct collector *collector);
 void wake_forget(struct image *image);
+
+/* tree.c */
+/* Whether a process that is new belongs to the command's bill. */
+void tree_place(struct collector *collector, struct image *image);
+/* A process has ended: its bill if nobody else has it, and its children's new place. */
+void tree_take_end(struct collector *collector, const struct image *ended);
+/* CPU time that is not in the command's bill; all of the tree's while the command runs. */
+uint64_t tree_live_ns(const struct collector *collector, bool command_runs);
 
 /* settle.c */
 void settle_start(struct collector *collector, struct image *image, const struct image *before);

@@ -39,19 +39,21 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     char name[16] = {0};
     strcpy(name, last.name);
     set_name(collector, thread, name, time_ns);
-    if (header->weight_ns == 0)
+    uint64_t skipped_ns = thread->skipped_ns;
+    uint64_t weight_ns = header->weight_ns > skipped_ns ? header->weight_ns - skipped_ns : 0;
+    if (weight_ns == 0 || collector->is_quiet)
         return;
     struct perfdata_sample sample = {
         .pid = (uint32_t)thread->image->pid,
         .tid = (uint32_t)thread->tid,
         .time_ns = time_ns,
-        .weight_ns = header->weight_ns,
+        .weight_ns = weight_ns,
         .frames = &last.start_avma,
         .frame_count = 1,
     };
     perfdata_write_sample(collector->writer, &sample);
-    thread->image->seen_ns += header->weight_ns;
-    collector->summary->cpu_seen_ns += header->weight_ns;
+    thread->image->seen_ns += weight_ns;
+    collector->summary->cpu_seen_ns += weight_ns;
     collector->wrote_since_round++;
 }
 

@@ -2,7 +2,6 @@
 /* Processes come, are answered, exec, and end. */
 #include "record/collector.h"
 
-#include "base/array.h"
 #include "record/proc.h"
 #include "wire/atomic.h"
 
@@ -36,14 +35,7 @@ struct image *image_of_pid(struct collector *collector, pid_t pid)
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason)
 {
-    struct record_summary *summary = collector->summary;
-    struct record_not_followed *entry = ARRAY_PUSH(
-        summary->not_followed, summary->not_followed_count, summary->not_followed_capacity);
-    if (!entry)
-        return;
-    entry->pid = pid;
-    entry->reason = reason;
-    snprintf(entry->name, sizeof(entry->name), "%s", name);
+    record_processes_add(&collector->summary->not_followed, pid, name, reason);
 }
 
 static bool is_go_program(const char *path)
@@ -230,7 +222,7 @@ static bool reply(struct collector *collector, uint32_t index, uint32_t pid, enu
     verdict->pid = pid;
     verdict->engine = engine;
     bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
-    if (waited)
+    if (waited && !collector->is_quiet)
         arm_enable(&collector->images[index].armed);
     wake(&slot->state);
     return waited;
@@ -265,6 +257,10 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     if (before)
         image_end(collector, before);
     fill_image(collector, image, request, start_ns);
+    if (before)
+        image->is_detached = before->is_detached;
+    else
+        tree_place(collector, image);
     const char *reason = refusal(request, image->pid);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
     if (!reply(collector, index, request->pid, image->engine)) {
@@ -348,6 +344,7 @@ static void release(struct collector *collector, size_t live_index)
 static void end_process(struct collector *collector, struct image *image)
 {
     image_settle_and_end(collector, image);
+    tree_take_end(collector, image);
     struct perfdata_task task = {
         .pid = (uint32_t)image->pid,
         .tid = (uint32_t)image->pid,

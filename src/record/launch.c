@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch.h"
 
+#include "record/ticks.h"
+#include "wire/atomic.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define WAIT_MAX_NS UINT64_C(3600000000000)
 
 /* Sent to rec alone, they are meant for the command. The terminal sends INT, QUIT and TSTP to the whole
  * group: then the command has them already. */
@@ -164,16 +167,45 @@ static bool was_sent_to_us(const siginfo_t *info)
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
 }
 
-void launch_wait(const struct launch *launch)
+/* The next signal, or 0 when there is none for so long. */
+static int next_signal(uint64_t wait_ns, siginfo_t *info)
 {
     sigset_t set;
     signals_to_wait_for(&set);
+    struct timespec wait = {.tv_sec = (time_t)(wait_ns / 1000000000),
+                            .tv_nsec = (long)(wait_ns % 1000000000)};
+    int number = sigtimedwait(&set, info, &wait);
+    return number > 0 ? number : 0;
+}
+
+enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns,
+                               const uint32_t *call)
+{
     while (!look_at_child(launch->pid)) {
+        uint64_t now_ns = monotonic_ns();
+        if (call && load_acquire(call))
+            return LAUNCH_CALLED;
+        if (deadline_ns && now_ns >= deadline_ns)
+            return LAUNCH_TIMED_OUT;
         siginfo_t info;
-        int number = sigwaitinfo(&set, &info);
-        if (number > 0 && number != SIGCHLD && was_sent_to_us(&info))
+        int number = next_signal(deadline_ns ? deadline_ns - now_ns : WAIT_MAX_NS, &info);
+        if (number && number != SIGCHLD && was_sent_to_us(&info))
             kill(launch->pid, number);
     }
+    return LAUNCH_ENDED;
+}
+
+/* SIGCHLD is blocked in every thread: launch_wait() gets it. */
+void launch_call(void)
+{
+    kill(getpid(), SIGCHLD);
+}
+
+bool launch_pause(uint64_t wait_ns)
+{
+    siginfo_t info;
+    int number = next_signal(wait_ns, &info);
+    return number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP;
 }
 
 int launch_reap(const struct launch *launch, int *wait_status, struct rusage *usage)

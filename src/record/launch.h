@@ -9,6 +9,8 @@
 #include "base/error.h"
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -37,8 +39,19 @@ void launch_raise_files(struct launch *launch);
 int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,
                  struct error *error);
 
-/* Returns when the command has ended; it stays a zombie, so that its bill can still be read. */
-void launch_wait(const struct launch *launch);
+enum launch_wakeup {
+    LAUNCH_ENDED,     /* the command has; it stays a zombie, so that its bill can still be read */
+    LAUNCH_TIMED_OUT, /* the deadline has passed */
+    LAUNCH_CALLED,    /* somebody set *call, then used launch_call() */
+};
+/* deadline_ns: CLOCK_MONOTONIC, 0: none. */
+enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns,
+                               const uint32_t *call);
+/* From any thread. */
+void launch_call(void);
+
+/* For when the command has ended: sleeps so long; true when a signal that would end it was sent to us. */
+bool launch_pause(uint64_t wait_ns);
 
 /* Reaps it. */
 int launch_reap(const struct launch *launch, int *wait_status, struct rusage *usage);

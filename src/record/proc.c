@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -127,6 +128,70 @@ int proc_executable(pid_t pid, char *path, size_t size)
         return -errno;
     path[length] = '\0';
     return 0;
+}
+
+/* PID (NAME) STATE PPID, nine more, utime stime cutime cstime …; the name may hold anything. */
+int proc_stat_parse(struct proc_stat *stat, const char *text)
+{
+    const char *behind_name = strrchr(text, ')');
+    int parent;
+    unsigned long long user, system;
+    if (!behind_name ||
+        sscanf(behind_name + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+               &stat->state, &parent, &user, &system) != 4)
+        return -EBADMSG;
+    stat->parent = parent;
+    stat->children_cpu_ns =
+        (uint64_t)(user + system) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+    return 0;
+}
+
+int proc_stat_read(struct proc_stat *stat, pid_t pid)
+{
+    char path[64];
+    char text[1024];
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    return read_small(path, text, sizeof(text)) <= 0 ? -ESRCH : proc_stat_parse(stat, text);
+}
+
+static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t room)
+{
+    char path[512];
+    struct buffer text = {0};
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, tid);
+    if (io_read_file(path, &text, 1u << 20) == 0) {
+        buffer_append(&text, "", 1);
+        const char *at = text.failed ? "" : (const char *)text.bytes;
+        char *end;
+        for (long child; count < room && (child = strtol(at, &end, 10)) > 0; at = end)
+            pids[count++] = (pid_t)child;
+    }
+    buffer_free(&text);
+    return count;
+}
+
+size_t proc_children(pid_t pid, pid_t *pids, size_t room)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return 0;
+    for (const struct dirent *task; count < room && (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            count += children_of_thread(pid, task->d_name, pids + count, room - count);
+    closedir(tasks);
+    return count;
+}
+
+uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
+{
+    char path[64];
+    char text[128];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
+    return read_small(path, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
 uint64_t proc_cpu_ns(pid_t pid)

@@ -35,5 +35,20 @@ pid_t proc_tracer(pid_t pid);
 /* As the kernel sees /proc/PID/exe. */
 int proc_executable(pid_t pid, char *path, size_t size);
 
+struct proc_stat {
+    char state; /* 'R', 'S', 'Z' … */
+    pid_t parent;
+    uint64_t
+        children_cpu_ns; /* of the children that it waited for, and theirs; in ticks of 10 ms */
+};
+int proc_stat_parse(struct proc_stat *stat, const char *text);
+int proc_stat_read(struct proc_stat *stat, pid_t pid);
+
+/* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
+size_t proc_children(pid_t pid, pid_t *pids, size_t room);
+
+/* CPU time of one thread; 0 when it is gone. */
+uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);
+
 /* CPU time of all threads, dead ones included, also of a zombie. 0 when the process is gone. */
 uint64_t proc_cpu_ns(pid_t pid);

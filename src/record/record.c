@@ -6,7 +6,7 @@
 #include "record/arm.h"
 #include "record/collector.h"
 #include "record/compiler.h"
-#include "record/launch.h"
+#include "record/proc.h"
 #include "record/session.h"
 #include "record/ticks.h"
 
@@ -20,12 +20,15 @@
 
 /* Under perf-trap, CPU time between two looks at the kernel's share. */
 #define KERNEL_INTERVAL_NS 20000000
+/* How often --wait-all looks, and how often nobody must be there. */
+#define WAIT_ALL_NS 100000000
+#define WAIT_ALL_LOOKS 2
 
 /* Everything one recording holds; released in the reverse order. */
 struct recording {
     const struct record_options *options;
     struct record_result *result;
-    struct launch launch;
+    struct launch *launch; /* in the result */
     struct session session;
     struct session_environment environment;
     struct compiler *compiler;
@@ -115,13 +118,15 @@ static int open_session(struct recording *recording, struct error *error)
         .kernel_interval_ns = KERNEL_INTERVAL_NS,
         .self_check_every = options->self_check_every,
         .withhold_tables = options->withhold_tables,
+        .no_inherit = options->no_inherit,
+        .is_quiet = options->delay_ns > 0,
     };
     int err = session_find_sampler(sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
     if (err == 0)
         err = session_environment(&recording->session, sampler, &recording->environment);
-    launch_raise_files(&recording->launch); /* after the session's descriptors have their numbers */
+    launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
     return err;
 }
 
@@ -165,17 +170,42 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 }
 
+/* The recording is over before the command is. */
+static void let_go(struct recording *recording)
+{
+    struct record_result *result = recording->result;
+    result->is_running = true;
+    if (!recording->options->end_command)
+        return;
+    result->was_ended = true;
+    kill(recording->launch->pid, SIGTERM);
+}
+
+/* What the command's bill says that the samples must add up to; it is dead, or still runs. */
+static uint64_t take_bill(struct recording *recording, bool command_runs)
+{
+    struct rusage usage = {0};
+    uint64_t own_ns = proc_cpu_ns(recording->launch->pid);
+    if (command_runs)
+        let_go(recording);
+    else
+        launch_reap(recording->launch, &recording->result->wait_status, &usage);
+    if (recording->options->no_inherit)
+        return own_ns;
+    return usage_ns(&usage) + recording->collector->live_ns;
+}
+
 static int finish(struct recording *recording, struct error *error)
 {
     struct record_summary *summary = &recording->result->summary;
-    struct rusage usage = {0};
     struct buffer text = {0};
-    collector_stop(recording->collector);
+    bool command_runs = summary->end != RECORD_END_COMMAND;
+    collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
-    launch_reap(&recording->launch, &recording->result->wait_status, &usage);
+    uint64_t bill_ns = take_bill(recording, command_runs);
     if (!recording->collector->has_root)
-        images_start_silent(recording->collector, recording->launch.pid, recording->program);
-    collector_settle_tree(recording->collector, usage_ns(&usage), end_ns);
+        images_start_silent(recording->collector, recording->launch->pid, recording->program);
+    collector_settle_tree(recording->collector, bill_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
@@ -201,41 +231,89 @@ static void release(struct recording *recording)
         close(recording->probe_fd);
     if (recording->output_fd >= 0)
         close(recording->output_fd);
-    launch_restore_signals(&recording->launch);
+    if (!recording->result->is_running)
+        launch_restore_signals(recording->launch);
+}
+
+/* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
+ * itself yet. A signal that would end the command, had it not ended, ends the waiting. */
+static enum record_end wait_for_all(struct recording *recording, uint64_t deadline_ns)
+{
+    for (int looks = 0; looks < WAIT_ALL_LOOKS;) {
+        if (launch_pause(WAIT_ALL_NS))
+            break;
+        if (deadline_ns && monotonic_ns() >= deadline_ns)
+            break;
+        if (collector_is_full(recording->collector))
+            break;
+        looks = collector_running(recording->collector) ? 0 : looks + 1;
+    }
+    return RECORD_END_COMMAND;
+}
+
+static enum record_end wait_for_end(struct recording *recording)
+{
+    const struct record_options *options = recording->options;
+    uint64_t deadline_ns = 0;
+    if (options->duration_ns)
+        deadline_ns = monotonic_ns() + options->delay_ns + options->duration_ns;
+    switch (launch_wait(recording->launch, deadline_ns, &recording->collector->is_full)) {
+    case LAUNCH_TIMED_OUT:
+        return RECORD_END_DURATION;
+    case LAUNCH_CALLED:
+        return RECORD_END_SIZE;
+    case LAUNCH_ENDED:
+        break;
+    }
+    return options->wait_all ? wait_for_all(recording, deadline_ns) : RECORD_END_COMMAND;
+}
+
+void record_wait(struct record_result *result)
+{
+    struct rusage usage;
+    if (!result->is_running)
+        return;
+    launch_wait(&result->launch, 0, NULL);
+    launch_reap(&result->launch, &result->wait_status, &usage);
+    launch_restore_signals(&result->launch);
+    result->is_running = false;
 }
 
 int record_run(const struct record_options *options, struct record_result *result,
                struct error *error)
 {
-    struct recording recording = {
-        .options = options, .result = result, .probe_fd = -1, .output_fd = -1};
+    struct recording recording = {.options = options,
+                                  .result = result,
+                                  .launch = &result->launch,
+                                  .probe_fd = -1,
+                                  .output_fd = -1};
     recording.session.tables_fd = recording.session.rings_fd = -1;
-    *result = (struct record_result){.exit_status = 125};
+    *result = (struct record_result){.exit_status = 125, .summary.delay_ns = options->delay_ns};
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;
         return -ENOENT;
     }
-    launch_block_signals(&recording.launch);
+    launch_block_signals(recording.launch);
     recording.start_ns = monotonic_ns();
     int err = prepare(&recording, error);
     if (err) {
         if (recording.collector)
-            collector_stop(recording.collector);
+            collector_stop(recording.collector, false);
         goto out;
     }
-    status = launch_start(&recording.launch, recording.program, options->argv,
+    status = launch_start(recording.launch, recording.program, options->argv,
                           recording.environment.variables, error);
     if (status) {
         result->exit_status = status;
-        collector_stop(recording.collector);
+        collector_stop(recording.collector, false);
         unlink(options->output);
         err = -ENOEXEC;
         goto out;
     }
     result->started = true;
-    collector_set_root(recording.collector, recording.launch.pid);
-    launch_wait(&recording.launch);
+    collector_set_root(recording.collector, recording.launch->pid);
+    result->summary.end = wait_for_end(&recording);
     err = finish(&recording, error);
 out:
     release(&recording);

@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "record/launch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,12 @@ struct record_options {
     bool no_command_line;      /* leave argv out of the file */
     uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
     bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
+    bool no_inherit;           /* the first process alone */
+    bool wait_all;             /* until the last process of the tree has ended */
+    bool end_command;          /* a recording that ends before the command ends it, too */
+    uint64_t delay_ns;         /* before sampling begins; 0: none */
+    uint64_t duration_ns;      /* of sampling; 0: until the command ends */
+    uint64_t size_max;         /* bytes of the file; 0: any */
 };
 
 enum record_loss { /* why samples are not in the file; each is counted in samples */
@@ -53,11 +60,28 @@ enum record_cut {                        /* why a stack is not complete */
 };
 const char *record_cut_name(enum record_cut cut);
 
-struct record_not_followed {
+struct record_process {
     pid_t pid;
     char name[64];
-    const char *reason; /* static text */
+    const char *reason; /* static text; NULL: none */
 };
+
+/* The first RECORD_PROCESSES_MAX of a kind; a run of hours may have any number. */
+#define RECORD_PROCESSES_MAX 256
+struct record_processes {
+    struct record_process *items; /* owned; freed by record_summary_free() */
+    size_t count, capacity;
+    uint64_t more; /* not listed */
+};
+void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
+                          const char *reason);
+
+enum record_end {
+    RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
+    RECORD_END_DURATION, /* the time that was asked for is up */
+    RECORD_END_SIZE,     /* the file has the size that was asked for */
+};
+const char *record_end_name(enum record_end end);
 
 struct record_summary {
     enum record_engine engine;
@@ -75,8 +99,11 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
-    struct record_not_followed *not_followed; /* owned; freed by record_summary_free() */
-    size_t not_followed_count, not_followed_capacity;
+    struct record_processes not_followed;
+    struct record_processes left_running; /* recorded until the command ended */
+    enum record_end end;
+    uint64_t delay_ns;      /* before sampling began; 0: it began at once */
+    uint64_t cpu_before_ns; /* CPU time of the tree in that time; in no other number here */
     struct {
         char path[256];
         uint64_t misses;
@@ -99,7 +126,10 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
 
 struct record_result {
     bool started;    /* the command ran */
-    int wait_status; /* as from waitpid, when started */
+    bool is_running; /* and still does: record_wait() must be called */
+    bool was_ended;  /* it was asked to end, as options->end_command wants */
+    struct launch launch;
+    int wait_status; /* as from waitpid, when started and not running */
     int exit_status; /* when not started: 125, 126 or 127 */
     struct record_summary summary;
 };
@@ -108,6 +138,10 @@ struct record_result {
  * tells whether the command ran all the same. */
 int record_run(const struct record_options *options, struct record_result *result,
                struct error *error);
+
+/* Until the command ends: passes on signals and stops with it, as while recording; then wait_status is
+ * known. */
+void record_wait(struct record_result *result);
 
 /* What this machine and user could do, without recording: for `rec doctor`. */
 struct record_probe {

@@ -78,6 +78,8 @@ static void describe(struct session *session, const struct session_config *confi
     tables->stale_ticks = ticks_per_second() * 2;
     tables->self_check_every = config->self_check_every;
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
+    tables->no_inherit = config->no_inherit ? 1 : 0;
+    tables->quiet = config->is_quiet ? 1 : 0;
     struct rings_header *rings = &session->rings->header;
     rings->magic = SESSION_MAGIC;
     rings->version = SESSION_VERSION;
@@ -125,6 +127,11 @@ void session_beat(struct session *session)
     store_relaxed(&session->tables->header.heartbeat_ticks, ticks_now());
 }
 
+void session_start_sampling(struct session *session)
+{
+    store_release(&session->tables->header.quiet, 0);
+}
+
 static bool is_variable(const char *entry, const char *name)
 {
     size_t length = strlen(name);
@@ -140,20 +147,23 @@ int session_environment(const struct session *session, const char *sampler_path,
     while (environ[count])
         count++;
     environment->variables = calloc(count + 3, sizeof(char *));
-    bool keeps = preloaded && preloaded[0];
     if (!environment->variables ||
-        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, keeps ? ":" : "",
-                 keeps ? preloaded : "") < 0 ||
+        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, preloaded ? ":" : "",
+                 preloaded ? preloaded : "") < 0 ||
         asprintf(&environment->invitation, "%s=%d:%d:%d:%llx", SESSION_VARIABLE, session->tables_fd,
                  session->rings_fd, (int)getpid(), (unsigned long long)session->token) < 0) {
         session_environment_free(environment);
         return -ENOMEM;
     }
     size_t used = 0;
-    for (size_t i = 0; i < count; i++)
-        if (!is_variable(environ[i], "LD_PRELOAD") && !is_variable(environ[i], SESSION_VARIABLE))
+    for (size_t i = 0; i < count; i++) {
+        if (is_variable(environ[i], "LD_PRELOAD"))
+            environment->variables[used++] = environment->preload;
+        else if (!is_variable(environ[i], SESSION_VARIABLE))
             environment->variables[used++] = environ[i];
-    environment->variables[used++] = environment->preload;
+    }
+    if (!preloaded)
+        environment->variables[used++] = environment->preload;
     environment->variables[used] = environment->invitation;
     return 0;
 }

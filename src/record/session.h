@@ -20,6 +20,8 @@ struct session_config {
     uint64_t kernel_interval_ns;
     uint32_t self_check_every;
     bool withhold_tables;
+    bool no_inherit;
+    bool is_quiet; /* until session_start_sampling() */
 };
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
@@ -28,8 +30,11 @@ void session_close(struct session *session);
 /* "I am alive", to be called at least every second. */
 void session_beat(struct session *session);
 
-/* The environment of the command: the launcher's own with LD_PRELOAD (an existing one kept, behind ours)
- * and SESSION_VARIABLE. Owned by the caller: free() each entry of *added, then the array. */
+/* From now on handlers take samples. */
+void session_start_sampling(struct session *session);
+
+/* The environment of the command: the launcher's own with LD_PRELOAD (an existing one kept in its place,
+ * behind ours) and, last, SESSION_VARIABLE. Owned by the caller: free() each entry of *added, then the array. */
 struct session_environment {
     char **variables; /* NULL-terminated; entries are borrowed but for the two below */
     char *preload, *invitation;

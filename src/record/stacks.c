@@ -64,9 +64,11 @@ static void count(struct collector *collector, const struct decoded *sample)
         summary->cut[sample->cut]++;
 }
 
-static void write(struct collector *collector, const struct perfdata_sample *sample,
-                  struct image *image)
+static void write_sample(struct collector *collector, const struct perfdata_sample *sample,
+                         struct image *image)
 {
+    if (collector->is_quiet)
+        return;
     perfdata_write_sample(collector->writer, sample);
     image->seen_ns += sample->weight_ns;
     collector->summary->cpu_seen_ns += sample->weight_ns;
@@ -96,7 +98,7 @@ void stack_write(struct collector *collector, const struct decoded *from)
         .frames = list.frames,
         .frame_count = list.count,
     };
-    write(collector, &record, sample.image);
+    write_sample(collector, &record, sample.image);
 }
 
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
@@ -111,7 +113,7 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
         .frames = &frame,
         .frame_count = 1,
     };
-    write(collector, &record, image);
+    write_sample(collector, &record, image);
 }
 
 static enum record_cut cut_of(uint32_t end)

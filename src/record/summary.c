@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
+#include "base/array.h"
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 const char *record_engine_name(enum record_engine engine)
@@ -41,9 +44,39 @@ const char *record_cut_name(enum record_cut cut)
     return cut < RECORD_CUTS ? names[cut] : "unknown";
 }
 
+const char *record_end_name(enum record_end end)
+{
+    switch (end) {
+    case RECORD_END_COMMAND:
+        return "command";
+    case RECORD_END_DURATION:
+        return "duration";
+    case RECORD_END_SIZE:
+        return "max-size";
+    }
+    return "unknown";
+}
+
+void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
+                          const char *reason)
+{
+    struct record_process *entry =
+        processes->count < RECORD_PROCESSES_MAX
+            ? ARRAY_PUSH(processes->items, processes->count, processes->capacity)
+            : NULL;
+    if (!entry) {
+        processes->more++;
+        return;
+    }
+    entry->pid = pid;
+    entry->reason = reason;
+    snprintf(entry->name, sizeof(entry->name), "%s", name);
+}
+
 void record_summary_free(struct record_summary *summary)
 {
-    free(summary->not_followed);
+    free(summary->not_followed.items);
+    free(summary->left_running.items);
     *summary = (struct record_summary){0};
 }
 
@@ -64,6 +97,23 @@ static void append_text(struct buffer *out, const char *key, const char *value)
     buffer_printf(out, "%s=", key);
     append_escaped(out, value, true);
     buffer_text(out, "\n");
+}
+
+static void append_processes(struct buffer *out, const char *key,
+                             const struct record_processes *processes)
+{
+    for (size_t i = 0; i < processes->count; i++) {
+        const struct record_process *process = &processes->items[i];
+        buffer_printf(out, "%s.%zu=%d ", key, i, (int)process->pid);
+        append_escaped(out, process->name, false);
+        if (process->reason) {
+            buffer_text(out, " ");
+            append_escaped(out, process->reason, true);
+        }
+        buffer_text(out, "\n");
+    }
+    if (processes->more)
+        buffer_printf(out, "%s.more=%" PRIu64 "\n", key, processes->more);
 }
 
 static void append_counters(const struct record_summary *summary, struct buffer *out)
@@ -92,6 +142,8 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"compile_ns", summary->compile_ns},
         {"rows", summary->rows},
         {"launcher_cpu_ns", summary->launcher_cpu_ns},
+        {"delay_ns", summary->delay_ns},
+        {"cpu_before_ns", summary->cpu_before_ns},
     };
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
         buffer_printf(out, "%s=%" PRIu64 "\n", counters[i].key, counters[i].value);
@@ -112,12 +164,7 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
         append_text(out, "worst_module", summary->worst_module.path);
         buffer_printf(out, "worst_module_misses=%" PRIu64 "\n", summary->worst_module.misses);
     }
-    for (size_t i = 0; i < summary->not_followed_count; i++) {
-        const struct record_not_followed *process = &summary->not_followed[i];
-        buffer_printf(out, "not_followed.%zu=%d ", i, (int)process->pid);
-        append_escaped(out, process->name, false);
-        buffer_text(out, " ");
-        append_escaped(out, process->reason, true);
-        buffer_text(out, "\n");
-    }
+    append_text(out, "end", record_end_name(summary->end));
+    append_processes(out, "not_followed", &summary->not_followed);
+    append_processes(out, "left_running", &summary->left_running);
 }

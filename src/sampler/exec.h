@@ -22,8 +22,10 @@ bool search_takes_variables(const char *file);
 void inject_remember(char **environment);
 /* Takes them out again, in place: what the program sees. Before the C library has looked at them. */
 void inject_undo(char **environment);
-/* False when the recording is over: then what is executed now gets no variables. */
+/* False when the recording is over, or that of one process alone: what is started gets no variables. */
 bool inject_wants_children(void);
+/* The same for what this process executes in its own place. */
+bool inject_wants_successor(void);
 /* Bytes that inject_into() needs; 0: the environment goes as it is. */
 size_t inject_bytes(char *const *environment);
 /* The environment that the new program gets, in memory of that size. */

@@ -76,6 +76,11 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
             *flags = RECORD_KERNEL;
         return expiries * header->period_ns;
     }
+    if (thread->skips_interval) {
+        thread->skips_interval = false;
+        thread->user_ns = 0;
+        return 0;
+    }
     *flags = RECORD_KERNEL;
     return kernel_share_ns(thread, expiries * header->kernel_interval_ns, context);
 }
@@ -105,6 +110,10 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
 {
     uint64_t start_ticks = arch_ticks();
     uint16_t flags = 0;
+    if (load_relaxed(&process.tables->header.quiet)) {
+        thread->skips_interval = true;
+        return;
+    }
     uint64_t weight_ns = weigh(thread, info, context, &flags);
     if (weight_ns == 0)
         return;

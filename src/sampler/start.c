@@ -390,7 +390,8 @@ void process_join_after_fork(void)
     thread_self = NULL;
     signals_uninstall();
     process.engine = ENGINE_NONE;
-    join(start_cpu_ns, start_ticks, stack_start_avma);
+    if (!process.tables->header.no_inherit)
+        join(start_cpu_ns, start_ticks, stack_start_avma);
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
@@ -406,6 +407,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     if (!make_private_memory())
         return;
     inject_remember(environment);
+    if (process.tables->header.no_inherit)
+        inject_undo(environment);
     real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);

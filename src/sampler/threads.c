@@ -56,6 +56,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->samples = 0;
     thread->timer = -1;
     thread->exit_rounds = 0;
+    thread->skips_interval = load_relaxed(&process.tables->header.quiet);
     thread->hides_block = false;
     thread->ever_hid = false;
     thread->has_deferred = false;

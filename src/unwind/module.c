@@ -94,7 +94,14 @@ static void free_bytes(struct module_bytes *bytes)
     buffer_free(&bytes->debug_frame);
 }
 
-int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
+static bool has_debug_frame(const struct elf_file *elf)
+{
+    const struct elf_section *section = elf_find_section(elf, ".debug_frame");
+    return section && section->type != SHT_NOBITS;
+}
+
+int unwind_module_open_both(struct unwind_module **out, const struct elf_file *elf,
+                            const struct elf_file *debug, struct error *error)
 {
     *out = NULL;
     if (elf_machine(elf) != arch_elf_machine)
@@ -104,13 +111,20 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, s
     find_text(elf, &bytes);
     bytes.entry_svma = elf_entry_svma(elf);
     int err = read_eh_frame(elf, &bytes, error);
+    const struct elf_file *holder = debug && !has_debug_frame(elf) ? debug : elf;
     if (err == 0)
-        err = read_section(elf, elf_find_section(elf, ".debug_frame"), &bytes.debug_frame, error);
+        err = read_section(holder, elf_find_section(holder, ".debug_frame"), &bytes.debug_frame,
+                           error);
     if (err != 0) {
         free_bytes(&bytes);
         return err;
     }
     return unwind_module_from_bytes(out, &bytes, error);
+}
+
+int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
+{
+    return unwind_module_open_both(out, elf, NULL, error);
 }
 
 static void use_section(struct cfi_index *index, const struct buffer *buffer, uint64_t svma,

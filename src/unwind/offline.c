@@ -13,8 +13,7 @@
 #include "unwind/arch.h"
 
 struct walk {
-    const struct offline_mapping *mappings;
-    size_t mapping_count;
+    const struct offline_map *map;
     const struct stack_view *stack;
     struct unwind_regs regs; /* of the frame reached */
     bool is_return_address;
@@ -23,22 +22,15 @@ struct walk {
     size_t behind; /* how many frames earlier */
 };
 
-static const struct offline_mapping *find_mapping(const struct walk *walk, uint64_t pc)
+static bool find_mapping(const struct walk *walk, uint64_t pc, struct offline_mapping *mapping)
 {
-    size_t low = 0, high = walk->mapping_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->mappings[middle].start_avma <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && pc < walk->mappings[low - 1].end_avma ? &walk->mappings[low - 1] : NULL;
+    return walk->map->find(walk->map->context, pc, mapping);
 }
 
 static bool is_mapped(const struct walk *walk, uint64_t return_pc)
 {
-    return find_mapping(walk, unwind_lookup_pc(return_pc, true)) != NULL;
+    struct offline_mapping mapping;
+    return find_mapping(walk, unwind_lookup_pc(return_pc, true), &mapping);
 }
 
 static struct unwind_regs narrow(const struct full_regs *full)
@@ -84,15 +76,16 @@ static enum unwind_result step_full(const struct walk *walk, struct full_regs *f
                                     bool *is_return_address)
 {
     uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
-    const struct offline_mapping *mapping = find_mapping(walk, lookup_pc);
+    struct offline_mapping mapping;
+    bool is_found = find_mapping(walk, lookup_pc, &mapping);
     bool is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
-    if (mapping && mapping->module)
-        result = unwind_module_step(mapping->module, lookup_pc - mapping->bias, full, walk->stack,
+    if (is_found && mapping.module)
+        result = unwind_module_step(mapping.module, lookup_pc - mapping.bias, full, walk->stack,
                                     &is_signal_frame);
-    if (result == UNWIND_NO_ROW && mapping) {
+    if (result == UNWIND_NO_ROW && is_found) {
         struct unwind_regs regs = narrow(full);
-        result = step_by_row(walk, mapping, lookup_pc, &regs, &is_signal_frame);
+        result = step_by_row(walk, &mapping, lookup_pc, &regs, &is_signal_frame);
         if (result == UNWIND_OK) {
             *full = (struct full_regs){.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
                                                 1u << UNWIND_DWARF_FP};
@@ -131,6 +124,13 @@ static enum unwind_result step(struct walk *walk, const struct offline_mapping *
     return result;
 }
 
+static void put_frame(const struct offline_frames *frames, size_t index, const struct walk *walk)
+{
+    frames->pcs[index] = walk->regs.pc;
+    if (frames->are_return_addresses)
+        frames->are_return_addresses[index] = walk->is_return_address;
+}
+
 static enum offline_end end_of(enum unwind_result result)
 {
     switch (result) {
@@ -143,31 +143,64 @@ static enum offline_end end_of(enum unwind_result result)
     }
 }
 
-struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
-                                     const struct full_regs *regs, bool first_is_return_address,
-                                     const struct stack_view *stack, uint64_t *frames,
-                                     size_t max_frames)
+struct offline_result offline_unwind_in(const struct offline_map *map, const struct full_regs *regs,
+                                        bool first_is_return_address,
+                                        const struct stack_view *stack,
+                                        const struct offline_frames *frames)
 {
     struct walk walk = {
-        .mappings = mappings,
-        .mapping_count = mapping_count,
+        .map = map,
         .stack = stack,
         .regs = narrow(regs),
         .is_return_address = first_is_return_address,
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };
-    for (size_t count = 0; count < max_frames; count++) {
+    for (size_t count = 0; count < frames->max; count++) {
         uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
-        const struct offline_mapping *mapping = find_mapping(&walk, lookup_pc);
+        struct offline_mapping mapping;
+        bool is_found = find_mapping(&walk, lookup_pc, &mapping);
         /* A caller that is no code is no frame; the innermost PC is what was sampled. */
-        if (mapping || count == 0)
-            frames[count] = walk.regs.pc;
-        if (!mapping)
+        if (is_found || count == 0)
+            put_frame(frames, count, &walk);
+        if (!is_found)
             return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED};
-        enum unwind_result result = step(&walk, mapping);
+        enum unwind_result result = step(&walk, &mapping);
         if (result != UNWIND_OK)
             return (struct offline_result){count + 1, end_of(result)};
     }
-    return (struct offline_result){max_frames, OFFLINE_TOO_DEEP};
+    return (struct offline_result){frames->max, OFFLINE_TOO_DEEP};
+}
+
+struct sorted_mappings {
+    const struct offline_mapping *mappings;
+    size_t count;
+};
+
+static bool find_sorted(void *context, uint64_t pc, struct offline_mapping *mapping)
+{
+    const struct sorted_mappings *sorted = context;
+    size_t low = 0, high = sorted->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sorted->mappings[middle].start_avma <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || pc >= sorted->mappings[low - 1].end_avma)
+        return false;
+    *mapping = sorted->mappings[low - 1];
+    return true;
+}
+
+struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
+                                     const struct full_regs *regs, bool first_is_return_address,
+                                     const struct stack_view *stack, uint64_t *frames,
+                                     size_t max_frames)
+{
+    struct sorted_mappings sorted = {mappings, mapping_count};
+    const struct offline_map map = {.find = find_sorted, .context = &sorted};
+    const struct offline_frames out = {.pcs = frames, .max = max_frames};
+    return offline_unwind_in(&map, regs, first_is_return_address, stack, &out);
 }

@@ -33,9 +33,28 @@ struct offline_result {
     enum offline_end end;
 };
 
+/* Where the mappings of a process are looked up, by whoever keeps them. */
+struct offline_map {
+    /* False: nothing is mapped executable at pc. */
+    bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
+    void *context;
+};
+
+struct offline_frames { /* room for the result */
+    uint64_t *pcs;
+    bool *are_return_addresses; /* NULL: not asked for */
+    size_t max;
+};
+
 /* Writes the PCs, innermost first: the first is regs' PC, the others return addresses as they stand on
  * the stack (interrupted PCs behind a signal frame as they are). A caller whose PC lies outside every
- * mapping is not written. mappings are sorted and do not overlap. */
+ * mapping is not written. */
+struct offline_result offline_unwind_in(const struct offline_map *map, const struct full_regs *regs,
+                                        bool first_is_return_address,
+                                        const struct stack_view *stack,
+                                        const struct offline_frames *frames);
+
+/* The same with mappings that are sorted and do not overlap. */
 struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
                                      const struct full_regs *regs, bool first_is_return_address,
                                      const struct stack_view *stack, uint64_t *frames,

@@ -150,6 +150,16 @@ class Case(unittest.TestCase):
         self.assertLessEqual(abs(value - expected), tolerance,
                              f"{what}: {value:.3f}, expected {expected:.3f} +- {tolerance:.3f}")
 
+    def assert_shares(self, run, tolerance):
+        """A recording of the target `shares`: its functions have the CPU time that it measured."""
+        used_ns = {name: int(value) for name, value in map(str.split, run.stdout.decode().splitlines())}
+        # Of the program's own work: what a busy machine adds in the kernel is not in the plan.
+        work = run.share_of(*used_ns)
+        self.assertGreater(work, 90)
+        for name, used in used_ns.items():
+            self.assert_within(100 * run.share_of(name) / work, 100 * used / sum(used_ns.values()),
+                               tolerance, name)
+
 
 def main():
     """Runs the script's tests; a sentence for each that was skipped."""

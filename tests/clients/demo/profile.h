@@ -124,6 +124,7 @@ static void demo_thread(struct profile *profile, uint32_t process, uint32_t tid,
         .process = process,
         .tid = tid,
         .name = profile_string(profile, name),
+        .cgroup = PROFILE_NONE,
         .is_main = tid == profile->processes[process].pid,
         .start_ns = DEMO_START_NS,
         .end_ns = profile->processes[process].end_ns,
@@ -141,10 +142,11 @@ static void demo_sample(struct profile *profile, uint64_t at_us, uint32_t thread
         ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
     *sample = (struct profile_sample){
         .time_ns = DEMO_START_NS + at_us * 1000,
-        .weight_ns = weight_ns,
+        .weight = weight_ns,
         .thread = thread,
         .call = call,
         .stack = PROFILE_NONE,
+        .cpu = PROFILE_NO_CPU,
     };
 }
 
@@ -237,7 +239,9 @@ static void demo_samples(struct demo *demo)
 
 static void demo_facts(struct profile *profile)
 {
-    profile->period_ns = DEMO_PERIOD_NS;
+    profile_add_event(profile,
+                      &(struct profile_event){.name = profile_string(profile, "cpu-clock:u"),
+                                              .period = DEMO_PERIOD_NS});
     profile->start_ns = DEMO_START_NS;
     profile->end_ns = DEMO_START_NS + 12000000;
     profile->start_wall_ns = UINT64_C(1700000000123456789);
@@ -246,7 +250,6 @@ static void demo_facts(struct profile *profile)
     profile->os = profile_string(profile, "Linux 6.1.0 x86_64");
     profile->cpu = profile_string(profile, "Demo CPU @ 3 GHz");
     profile->cpus_online = 8;
-    profile->event_name = profile_string(profile, "cpu-clock:u");
     profile_add_note(profile, "engine", "perf-trap");
     profile_add_note(profile, "samples", "12");
 }

@@ -89,7 +89,7 @@ static struct profile *fifth_in(const char *path)
         uint32_t lib = profile_lib_id(profile, samples[i].path, NULL, 0);
         uint32_t address = profile_address_id(profile, lib, 8);
         profile->samples[i] = (struct profile_sample){
-            .weight_ns = samples[i].weight_ns,
+            .weight = samples[i].weight_ns,
             .call = profile_call_id(profile, PROFILE_NONE, address),
             .stack = PROFILE_NONE,
         };
@@ -101,7 +101,7 @@ static void time_that_could_not_be_followed_is_named(void **state)
 {
     (void)state;
     struct record_summary summary = good();
-    struct record_not_followed processes[] = {
+    struct record_process processes[] = {
         {.pid = 42, .name = "ping", .reason = "it is privileged"},
         {.pid = 43, .name = "busybox", .reason = "it is static"},
     };
@@ -109,8 +109,8 @@ static void time_that_could_not_be_followed_is_named(void **state)
     struct profile *profile = fifth_in("[not followed]");
     assert_int_equal(problems_find(&summary, profile, problems), 1);
     assert_non_null(strstr(problems[0].text, "20.0 % of the CPU time was used by processes"));
-    summary.not_followed = processes;
-    summary.not_followed_count = 2;
+    summary.not_followed.items = processes;
+    summary.not_followed.count = 2;
     assert_int_equal(problems_find(&summary, profile, problems), 1);
     assert_string_equal(problems[0].text,
                         "not recorded (20.0 % of the CPU time): ping, process 42: it is "

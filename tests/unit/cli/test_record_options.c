@@ -92,6 +92,24 @@ static void switches_are_off_until_asked_for(void **state)
     record_request_free(&request);
 }
 
+static void beginning_and_end_can_be_chosen(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("-D", "1500", "--duration=2m", "--max-size", "3M",
+                                                 "--end-command", "--wait-all", "-i", "x"));
+    const struct record_options *options = &request.options;
+    assert_int_equal(options->delay_ns, 1500000000);
+    assert_int_equal(options->duration_ns, 120000000000);
+    assert_int_equal(options->size_max, 3 << 20);
+    assert_true(options->end_command && options->wait_all && options->no_inherit);
+    record_request_free(&request);
+    request = parsed(WORDS("--delay=0", "--no-inherit", "x"));
+    assert_int_equal(request.options.delay_ns, 0);
+    assert_true(request.options.no_inherit);
+    assert_false(request.options.end_command || request.options.wait_all);
+    record_request_free(&request);
+}
+
 static void only_what_is_named_is_written(void **state)
 {
     (void)state;
@@ -119,6 +137,11 @@ static void nonsense_is_refused(void **state)
         WORDS("-q"),
         WORDS("--", NULL),
         WORDS("-o", "a", "-o", "b", "x"),
+        WORDS("-D", "-1", "x"),
+        WORDS("-D", "1s", "x"),
+        WORDS("--duration", "0", "x"),
+        WORDS("--max-size", "1", "x"),
+        WORDS("--end-command", "x"),
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct record_request request;
@@ -137,6 +160,7 @@ int main(void)
         cmocka_unit_test(rates_and_periods_mean_the_same),
         cmocka_unit_test(perf_habits_are_accepted),
         cmocka_unit_test(switches_are_off_until_asked_for),
+        cmocka_unit_test(beginning_and_end_can_be_chosen),
         cmocka_unit_test(only_what_is_named_is_written),
         cmocka_unit_test(nonsense_is_refused),
     };

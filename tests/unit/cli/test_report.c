@@ -34,7 +34,7 @@ static uint32_t func(struct profile *profile, char letter)
 }
 
 /* Every call gets a frame of its own: other addresses, the same function. */
-static void add_sample(struct profile *profile, const char *functions, uint64_t weight_ns)
+static void add_sample(struct profile *profile, const char *functions, uint64_t weight)
 {
     uint32_t stack = PROFILE_NONE;
     for (; *functions; functions++) {
@@ -50,7 +50,7 @@ static void add_sample(struct profile *profile, const char *functions, uint64_t 
     assert_non_null(samples);
     profile->samples = samples;
     samples[profile->sample_count++] =
-        (struct profile_sample){.weight_ns = weight_ns, .stack = stack, .call = PROFILE_NONE};
+        (struct profile_sample){.weight = weight, .stack = stack, .call = PROFILE_NONE};
 }
 
 static struct profile *small_profile(void)
@@ -74,17 +74,17 @@ static void functions_have_self_time_and_count_once_a_stack(void **state)
     (void)state;
     static const struct {
         const char *name;
-        uint64_t self_ns, total_ns;
+        uint64_t self, total;
     } expected[] = {{"c", 31, 31}, {"b", 5, 15}, {"a", 0, 36}, {"d", 0, 21}};
     struct profile *profile = small_profile();
     struct report report;
     assert_int_equal(report_build(&report, profile), 0);
-    assert_int_equal(report.total_ns, 36);
+    assert_int_equal(report.total, 36);
     assert_int_equal(report.function_count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(name_of(&report, report.functions[i].func), expected[i].name);
-        assert_int_equal(report.functions[i].self_ns, expected[i].self_ns);
-        assert_int_equal(report.functions[i].total_ns, expected[i].total_ns);
+        assert_int_equal(report.functions[i].self, expected[i].self);
+        assert_int_equal(report.functions[i].total, expected[i].total);
     }
     report_free(&report);
     profile_free(profile);
@@ -96,7 +96,7 @@ static void write_tree(const struct report *report, uint32_t node, char *out)
     for (uint32_t child = report->nodes[node].first_child; child != PROFILE_NONE;
          child = report->nodes[child].next_sibling) {
         char total[24];
-        snprintf(total, sizeof(total), "%d", (int)report->nodes[child].total_ns);
+        snprintf(total, sizeof(total), "%d", (int)report->nodes[child].total);
         strcat(out, name_of(report, report->nodes[child].func));
         strcat(out, total);
         if (report->nodes[child].first_child != PROFILE_NONE) {
@@ -135,9 +135,9 @@ static void nameless_code_is_one_function_a_module(void **state)
     }
     assert_int_equal(report_build(&report, profile), 0);
     assert_string_equal(report_name(profile, report.functions[0].func), "[no name]");
-    assert_int_equal(report.functions[0].self_ns, 36);
-    assert_int_equal(report.functions[0].total_ns, 36);
-    assert_int_equal(report.functions[1].self_ns, 0);
+    assert_int_equal(report.functions[0].self, 36);
+    assert_int_equal(report.functions[0].total, 36);
+    assert_int_equal(report.functions[1].self, 0);
     report_free(&report);
     profile_free(profile);
 }
@@ -149,8 +149,8 @@ static void samples_without_a_stack_still_count(void **state)
     struct report report;
     add_sample(profile, "", 64);
     assert_int_equal(report_build(&report, profile), 0);
-    assert_int_equal(report.total_ns, 100);
-    assert_int_equal(report.nodes[0].self_ns, 64);
+    assert_int_equal(report.total, 100);
+    assert_int_equal(report.nodes[0].self, 64);
     report_free(&report);
     profile_free(profile);
 }
@@ -161,7 +161,7 @@ static void an_empty_profile_is_an_empty_report(void **state)
     struct profile *profile = profile_new();
     struct report report;
     assert_int_equal(report_build(&report, profile), 0);
-    assert_int_equal(report.total_ns, 0);
+    assert_int_equal(report.total, 0);
     assert_int_equal(report.function_count, 0);
     assert_int_equal(report.nodes[0].first_child, PROFILE_NONE);
     report_free(&report);
@@ -182,9 +182,9 @@ static void a_million_calls_deep_is_no_problem(void **state)
     free(functions);
     struct report report;
     assert_int_equal(report_build(&report, profile), 0);
-    assert_int_equal(report.functions[0].self_ns, 7);
-    assert_int_equal(report.functions[0].total_ns, 7);
-    assert_int_equal(report.functions[1].total_ns, 7);
+    assert_int_equal(report.functions[0].self, 7);
+    assert_int_equal(report.functions[0].total, 7);
+    assert_int_equal(report.functions[1].total, 7);
     report_free(&report);
     profile_free(profile);
 }

@@ -17,7 +17,7 @@ static void callers_are_looked_up_one_byte_before_their_return_address(void **st
     struct profile *profile = story_end(&story);
     assert_string_equal(addresses_of(profile, 0), "app+0x2ff;app+0x1ff;app+0x100");
     assert_string_equal(names_of(profile, 0), "0x2ff;0x1ff;0x100");
-    assert_int_equal(profile->samples[0].weight_ns, 7);
+    assert_int_equal(profile->samples[0].weight, 7);
     profile_free(profile);
 }
 
@@ -278,8 +278,8 @@ static void the_recordings_facts_are_told(void **state)
     struct profile *profile = story_end(&story);
     assert_string_equal(profile_text(profile, profile->product), "app");
     assert_string_equal(profile_text(profile, profile->command_line), "./app --fast");
-    assert_string_equal(profile_text(profile, profile->event_name), "cpu-clock:u");
-    assert_int_equal(profile->period_ns, 1000000);
+    assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock:u");
+    assert_int_equal(profile_main_event(profile).period, 1000000);
     assert_true(profile->start_ns <= 3000);
     assert_int_equal(profile->end_ns, 9000);
     assert_int_equal(profile->start_wall_ns - profile->start_ns, 5000001000 - 1000);

@@ -83,6 +83,45 @@ static void what_an_event_points_to_is_kept(void **state)
     order_free(&order);
 }
 
+static int check_capture(void *context, const struct perfdata_event *event)
+{
+    ++*(int *)context;
+    assert_int_equal(event->user_registers[1], event->time_ns);
+    assert_int_equal(event->user_stack[9999], event->time_ns);
+    assert_int_equal(event->raw[0], event->time_ns);
+    assert_int_equal(event->branches[0].to_avma, event->time_ns);
+    return 0;
+}
+
+/* More than one block of them, so that blocks come and go. */
+static void registers_and_stacks_are_kept(void **state)
+{
+    (void)state;
+    int calls = 0;
+    struct order order = {.handle = check_capture, .context = &calls};
+    static uint8_t stack[10000];
+    for (uint8_t i = 200; i > 0; i--) {
+        memset(stack, i, sizeof(stack));
+        uint64_t registers[] = {0, i};
+        struct perfdata_branch branch = {.to_avma = i};
+        struct perfdata_event event = {.time_ns = i,
+                                       .user_registers_mask = 0x101,
+                                       .user_registers = registers,
+                                       .user_stack = stack,
+                                       .user_stack_bytes = sizeof(stack),
+                                       .raw = &i,
+                                       .raw_bytes = 1,
+                                       .branches = &branch,
+                                       .branch_count = 1};
+        assert_int_equal(order_add(&order, &event), 0);
+        if (i % 50 == 0)
+            assert_int_equal(order_round(&order), 0);
+    }
+    assert_int_equal(order_finish(&order), 0);
+    assert_int_equal(calls, 200);
+    order_free(&order);
+}
+
 static int refuse(void *context, const struct perfdata_event *event)
 {
     (void)event;
@@ -107,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rounds_come_out_in_the_order_of_time),
         cmocka_unit_test(what_an_event_points_to_is_kept),
+        cmocka_unit_test(registers_and_stacks_are_kept),
         cmocka_unit_test(an_error_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

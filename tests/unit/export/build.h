@@ -23,6 +23,7 @@ static inline void build_thread(struct profile *profile, uint32_t process, uint3
     *thread = (struct profile_thread){.process = process,
                                       .tid = tid,
                                       .name = profile_string(profile, "thread"),
+                                      .cgroup = PROFILE_NONE,
                                       .is_main = is_main,
                                       .start_ns = start_ns};
 }
@@ -47,7 +48,7 @@ static inline uint32_t build_address(struct profile *profile, const char *name)
 }
 
 static inline void build_sample(struct profile *profile, uint32_t thread, const char *stack,
-                                uint64_t weight_ns)
+                                uint64_t weight)
 {
     uint32_t call = PROFILE_NONE;
     while (*stack) {
@@ -60,5 +61,6 @@ static inline void build_sample(struct profile *profile, uint32_t thread, const 
     struct profile_sample *sample =
         ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
     *sample = (struct profile_sample){
-        .weight_ns = weight_ns, .thread = thread, .call = call, .stack = PROFILE_NONE};
+        .weight = weight, .thread = thread, .call = call, .stack = PROFILE_NONE};
+    sample->cpu = PROFILE_NO_CPU;
 }

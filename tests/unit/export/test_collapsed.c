@@ -12,7 +12,7 @@
 static int open_profile(void **state)
 {
     struct profile *profile = profile_new();
-    profile->period_ns = 1000;
+    profile_add_event(profile, &(struct profile_event){.name = PROFILE_NONE, .period = 1000});
     build_process(profile, 1, "app");
     build_thread(profile, 0, 1, true, 0);
     *state = profile;
@@ -138,7 +138,7 @@ static void a_recording_of_nothing_is_empty(void **state)
 static void without_a_nominal_period_the_mean_weight_is_one(void **state)
 {
     struct profile *profile = *state;
-    profile->period_ns = 0;
+    profile->events[0].period = 0;
     build_sample(profile, 0, "a", 300);
     build_sample(profile, 0, "b", 100);
     expect(profile, "app;a 2\n");

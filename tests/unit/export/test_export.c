@@ -54,7 +54,7 @@ static void every_exporter_is_found_by_its_name_and_its_usual_suffix(void **stat
 static struct profile *profile_of_samples(unsigned count)
 {
     struct profile *profile = profile_new();
-    profile->period_ns = 1000;
+    profile_add_event(profile, &(struct profile_event){.name = PROFILE_NONE, .period = 1000});
     build_process(profile, 1, "app");
     build_thread(profile, 0, 1, true, 0);
     for (unsigned i = 0; i < count; i++) {
@@ -131,7 +131,7 @@ static void uniform_weights_are_left_out_of_the_firefox_file(void **state)
     (void)state;
     for (unsigned odd = 0; odd < 2; odd++) {
         struct profile *profile = profile_of_samples(2);
-        profile->samples[1].weight_ns += odd;
+        profile->samples[1].weight += odd;
         struct buffer out = {0};
         struct error error;
         assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);

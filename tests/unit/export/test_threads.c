@@ -24,7 +24,7 @@ static int close_profile(void **state)
 static void expect(struct profile *profile, const char *expected)
 {
     struct thread_list list;
-    assert_int_equal(thread_list_collect(&list, profile), 0);
+    assert_int_equal(thread_list_collect(&list, profile, 0), 0);
     char text[256] = "";
     for (size_t i = 0; i < list.count; i++) {
         const struct thread_view *view = &list.views[i];

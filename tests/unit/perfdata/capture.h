@@ -178,7 +178,7 @@ static inline void print_event(struct buffer *out, const struct perfdata_event *
     case PERFDATA_ROUND:
         buffer_text(out, "round");
         break;
-    case PERFDATA_OTHER:
+    default:
         buffer_printf(out, "other %u", event->type);
         break;
     }

@@ -201,7 +201,7 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state)
     refused_with("#!/bin/sh\necho perf\n", 20, "not a perf.data file");
     refused_with("PERFFILE\x68\0\0\0\0\0\0\0", 16, "version 1");
     refused_with("PERFILE2\x68\0\0\0\0\0\0\0", 16, "cut off inside its header");
-    refused_with(pipe_header, 16, "record again with perf record -o FILE");
+    refused_with(pipe_header, 16, "does not describe its events");
 
     struct perfdata_reader *reader;
     struct error error = {0};
@@ -224,15 +224,13 @@ static void refused_with_feature(unsigned bit, const char *part)
     close(fd);
 }
 
-static void compressed_and_scattered_recordings_are_refused(void **state)
+static void a_file_of_a_directory_names_the_directory(void **state)
 {
     (void)state;
-    refused_with_feature(27, "without perf record -z");
-    refused_with_feature(24, "--threads");
+    refused_with_feature(24, "name the directory");
 }
 
-/* A recorder that was killed could not note in the header that it compresses. */
-static void a_compressed_record_ends_the_reading(void **state)
+static void a_compressed_record_of_anything_else_ends_the_reading(void **state)
 {
     (void)state;
     for (uint8_t type = 81; type <= 83; type += 2) {
@@ -244,7 +242,7 @@ static void a_compressed_record_ends_the_reading(void **state)
         struct perfdata_reader *reader = open_reader(fd);
         char *text = print_events(reader);
         assert_string_equal(text, "round\n");
-        assert_non_null(strstr(perfdata_damage(reader), "perf record -z"));
+        assert_non_null(perfdata_damage(reader)); /* no zstd frame, or an impossible size */
         free(text);
         free(bytes);
         perfdata_reader_close(reader);
@@ -261,8 +259,8 @@ int main(void)
         cmocka_unit_test(records_before_a_broken_one_are_read),
         cmocka_unit_test(data_of_unknown_size_reaches_to_the_end),
         cmocka_unit_test(what_cannot_be_read_is_refused_with_a_reason),
-        cmocka_unit_test(compressed_and_scattered_recordings_are_refused),
-        cmocka_unit_test(a_compressed_record_ends_the_reading),
+        cmocka_unit_test(a_file_of_a_directory_names_the_directory),
+        cmocka_unit_test(a_compressed_record_of_anything_else_ends_the_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void add_sample(struct profile *profile, uint32_t call, uint64_t weight_n
     struct profile_sample *sample =
         ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
     assert_non_null(sample);
-    *sample = (struct profile_sample){.weight_ns = weight_ns, .call = call, .stack = PROFILE_NONE};
+    *sample = (struct profile_sample){.weight = weight_ns, .call = call, .stack = PROFILE_NONE};
 }
 
 /* An address whose frames are functions of these names, outermost first. */
@@ -154,7 +154,7 @@ static void a_stack_has_one_node_for_each_inlined_frame(void **state)
     assert_int_equal(profile->stack_count, 5);
     for (uint32_t i = 0; i < profile->stack_count; i++)
         assert_true(profile->stacks[i].parent == PROFILE_NONE || profile->stacks[i].parent < i);
-    assert_int_equal(profile_total_ns(profile), 23);
+    assert_int_equal(profile_total(profile), 23);
 }
 
 static void samples_without_a_stack_get_a_frame_that_says_so(void **state)

@@ -203,13 +203,13 @@ static void another_preload_stays_behind_ours(void **state)
     unsetenv("LD_PRELOAD");
 }
 
-static void an_empty_preload_adds_no_separator(void **state)
+static void an_empty_preload_is_told_from_none(void **state)
 {
     (void)state;
     setenv("LD_PRELOAD", "", 1);
     struct session_environment made;
     assert_int_equal(session_environment(&session, "/opt/s.so", &made), 0);
-    assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/s.so");
+    assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/s.so:");
     session_environment_free(&made);
     unsetenv("LD_PRELOAD");
 }
@@ -239,7 +239,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test(the_command_is_invited_and_its_environment_kept),
         cmocka_unit_test(another_preload_stays_behind_ours),
-        cmocka_unit_test(an_empty_preload_adds_no_separator),
+        cmocka_unit_test(an_empty_preload_is_told_from_none),
         cmocka_unit_test(an_older_invitation_is_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,7 +307,7 @@ static void the_pid_of_a_stranger_is_dismissed(void **state)
         assert_int_equal(verdict->engine, ENGINE_NONE);
         assert_int_equal(verdict->pid, (uint32_t)strangers[i]);
         assert_false(fixture->collector->images[PROCESS].in_use);
-        assert_int_equal(fixture->summary.not_followed_count, i + 1);
+        assert_int_equal(fixture->summary.not_followed.count, i + 1);
         slot->state = PROCESS_DISMISSED; /* it has read that */
         rings_of(fixture)->header.doorbell++;
         images_answer(fixture->collector);

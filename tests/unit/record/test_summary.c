@@ -65,10 +65,10 @@ static void foreign_names_stay_on_their_line(void **state)
 {
     (void)state;
     struct record_summary summary = {0};
-    summary.not_followed = calloc(1, sizeof(*summary.not_followed));
-    summary.not_followed_count = 1;
-    summary.not_followed[0] = (struct record_not_followed){
-        .pid = 42, .name = "a b\nsamples=1\\", .reason = "it is static"};
+    summary.not_followed.items = calloc(1, sizeof(*summary.not_followed.items));
+    summary.not_followed.count = 1;
+    summary.not_followed.items[0] =
+        (struct record_process){.pid = 42, .name = "a b\nsamples=1\\", .reason = "it is static"};
     strcpy(summary.worst_module.path, "/lib/x\ny.so");
     summary.worst_module.misses = 2;
     char *text = text_of(&summary);
@@ -77,8 +77,8 @@ static void foreign_names_stay_on_their_line(void **state)
     assert_line(text, "worst_module_misses=2");
     free(text);
     record_summary_free(&summary);
-    assert_null(summary.not_followed);
-    assert_int_equal(summary.not_followed_count, 0);
+    assert_null(summary.not_followed.items);
+    assert_int_equal(summary.not_followed.count, 0);
 }
 
 static void every_cause_has_a_name_of_its_own(void **state)

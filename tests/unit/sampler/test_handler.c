@@ -263,6 +263,25 @@ static void whatever_the_mixture_all_time_is_accounted(void **state)
     assert_int_equal(thread.accounted_ns, seen.weight_ns);
 }
 
+static void before_sampling_begins_nothing_counts(void **state)
+{
+    struct tables *tables = *state;
+    interrupted_in(true);
+    tables->header.quiet = 1;
+    raise_event();
+    raise_timer(0);
+    raise_timer(7);
+    assert_int_equal(seen.records, 0);
+    assert_int_equal(thread.accounted_ns, 0);
+    tables->header.quiet = 0;
+    /* Of this interval nobody knows how much lay before: its kernel time is left to the last account. */
+    interval_with_user_periods(5);
+    assert_int_equal(seen.kernel_ns, 0);
+    interval_with_user_periods(5);
+    assert_int_equal(seen.kernel_ns, INTERVAL_NS - 5 * PERIOD_NS);
+    assert_int_equal(thread.accounted_ns, INTERVAL_NS + 5 * PERIOD_NS);
+}
+
 /* More user time than the clock says cannot be made up for by later kernel time. */
 static void a_surplus_is_forgotten_after_one_interval(void **state)
 {
@@ -401,6 +420,7 @@ int main(void)
         TEST(time_that_events_saw_is_not_counted_again),
         TEST(time_that_no_event_saw_is_the_kernels),
         TEST(kernel_time_seen_from_user_code_waits),
+        TEST(before_sampling_begins_nothing_counts),
         TEST(whatever_the_mixture_all_time_is_accounted),
         TEST(a_surplus_is_forgotten_after_one_interval),
         TEST(after_slow_samples_signals_only_add_weight),

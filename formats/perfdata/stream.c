@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+#include "perfdata/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void stream_note_damage(struct stream *stream, const char *format, ...)
+{
+    if (stream->damage[0])
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(stream->damage, sizeof(stream->damage), format, args);
+    va_end(args);
+}
+
+void stream_stop(struct stream *stream, const char *what)
+{
+    if (stream->part_file >= 0)
+        stream_note_damage(stream, "%s in data.%u at byte %llu: nothing behind it was read", what,
+                           stream->next_part - 1, (unsigned long long)stream->record_at);
+    else
+        stream_note_damage(stream, "%s at byte %llu: nothing behind it was read", what,
+                           (unsigned long long)stream->record_at);
+    stream->end = stream->at;
+    unpacker_free(stream->unpacker);
+    stream->unpacker = NULL;
+}
+
+/* A recorder that was killed has not noted the size of its data: then everything to the end is. */
+static void find_records(struct stream *stream, const struct file_header *header)
+{
+    struct section data = header->data;
+    uint64_t left = header->file_bytes - data.offset;
+    if (header->is_pipe) {
+        stream->first = data;
+        return;
+    }
+    if (data.size == 0)
+        stream_note_damage(stream, "the recording was never finished: it may end early");
+    else if (data.size > left)
+        stream_note_damage(stream, "the file is cut off: %llu bytes of records are missing",
+                           (unsigned long long)(data.size - left));
+    bool is_whole = data.size != 0 && data.size <= left;
+    stream->first = (struct section){data.offset, is_whole ? data.size : left};
+}
+
+int stream_open(struct stream *stream, const struct file_header *header, int file, int directory)
+{
+    *stream = (struct stream){
+        .swapped = header->swapped, .file = file, .directory = directory, .part_file = -1};
+    find_records(stream, header);
+    stream->at = stream->first.offset;
+    stream->end = stream->at + stream->first.size;
+    return window_open(&stream->window, file, header->file_bytes);
+}
+
+static void close_part(struct stream *stream)
+{
+    unpacker_free(stream->unpacker);
+    stream->unpacker = NULL;
+    if (stream->part_file >= 0)
+        close(stream->part_file);
+    stream->part_file = -1;
+}
+
+void stream_close(struct stream *stream)
+{
+    if (stream->window.bytes) /* else it was never opened */
+        close_part(stream);
+    window_close(&stream->window);
+}
+
+int stream_rewind(struct stream *stream)
+{
+    struct stat status;
+    close_part(stream);
+    if (fstat(stream->file, &status) != 0)
+        return -errno;
+    window_reuse(&stream->window, stream->file, (uint64_t)status.st_size);
+    stream->next_part = 0;
+    stream->at = stream->first.offset;
+    stream->end = stream->at + stream->first.size;
+    return 0;
+}
+
+/* Goes on with the next data.N. 1, 0 when there is none, negative errno. */
+static int open_part(struct stream *stream)
+{
+    char name[24];
+    struct stat status;
+    close_part(stream);
+    if (stream->directory < 0)
+        return 0;
+    snprintf(name, sizeof(name), "data.%u", stream->next_part);
+    int fd = openat(stream->directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -errno;
+    stream->part_file = fd;
+    stream->next_part++;
+    if (fstat(fd, &status) != 0)
+        return -errno;
+    stream->at = 0;
+    stream->end = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    window_reuse(&stream->window, fd, stream->end);
+    return 1;
+}
+
+/* False: the bytes are no header of a record. */
+static bool read_header(struct record *record, struct cursor c, uint32_t *size)
+{
+    record->type = cursor_u32(&c);
+    record->misc = cursor_u16(&c);
+    *size = cursor_u16(&c);
+    if (record->type >= RECORD_SIMPLEPERF_MIN) {
+        *size |= (uint32_t)record->misc << 16;
+        record->misc = 0;
+    }
+    return *size >= RECORD_HEADER_BYTES;
+}
+
+static struct cursor cursor_in(const struct stream *stream, const uint8_t *bytes, size_t size)
+{
+    struct cursor c = cursor_of(bytes, size);
+    c.swapped = stream->swapped;
+    return c;
+}
+
+/* The bytes of the file from stream->at on. 1, 0 at damage, negative errno. */
+static int get(struct stream *stream, size_t size, const uint8_t **bytes)
+{
+    int err = window_get(&stream->window, stream->at, size, bytes);
+    if (err == -ENODATA) {
+        stream_stop(stream, "the file became shorter while it was read,");
+        return 0;
+    }
+    return err ? err : 1;
+}
+
+/* What follows the record at hand, of which its first word is the size. */
+static bool find_payload(struct stream *stream, struct record *record)
+{
+    struct cursor body = record->body;
+    record->payload = (struct section){.offset = stream->at};
+    if (record->type == RECORD_AUXTRACE)
+        record->payload.size = cursor_u64(&body);
+    else if (record->type == RECORD_TRACING_DATA)
+        record->payload.size = ((uint64_t)cursor_u32(&body) + 7) & ~UINT64_C(7);
+    if (body.failed || record->payload.size > stream->end - stream->at)
+        return false;
+    stream->at += record->payload.size;
+    return true;
+}
+
+/* The record at stream->at, as it lies in the file. 1, 0 at the end or at damage, negative errno. */
+static int next_stored(struct stream *stream, struct record *record)
+{
+    const uint8_t *bytes;
+    uint32_t size;
+    uint64_t left = stream->end - stream->at;
+    stream->record_at = stream->at;
+    if (left == 0)
+        return 0;
+    if (left < RECORD_HEADER_BYTES) {
+        stream_stop(stream, "the file is cut off inside a record");
+        return 0;
+    }
+    int found = get(stream, RECORD_HEADER_BYTES, &bytes);
+    if (found <= 0)
+        return found;
+    bool is_sane = read_header(record, cursor_in(stream, bytes, RECORD_HEADER_BYTES), &size);
+    if (!is_sane || size > left) {
+        stream_stop(stream, is_sane ? "the file is cut off inside a record"
+                                    : "a record of impossible size");
+        return 0;
+    }
+    bool is_wanted = record->type < RECORD_SIMPLEPERF_MIN;
+    found = is_wanted ? get(stream, size, &bytes) : 1;
+    if (found <= 0)
+        return found;
+    record->body = is_wanted ? cursor_in(stream, bytes + RECORD_HEADER_BYTES,
+                                         size - (size_t)RECORD_HEADER_BYTES)
+                             : cursor_in(stream, NULL, 0);
+    record->body_offset = stream->at + RECORD_HEADER_BYTES;
+    stream->at += size;
+    if (find_payload(stream, record))
+        return 1;
+    stream_stop(stream, "a trace that is cut off");
+    return 0;
+}
+
+/* 1, 0 when nothing whole was fed, or at damage. */
+static int next_unpacked(struct stream *stream, struct record *record)
+{
+    const uint8_t *bytes;
+    uint32_t size = 0;
+    int found = unpacker_peek(stream->unpacker, RECORD_HEADER_BYTES, &bytes);
+    if (found == 1) {
+        if (read_header(record, cursor_in(stream, bytes, RECORD_HEADER_BYTES), &size) &&
+            size <= UINT16_MAX)
+            found = unpacker_peek(stream->unpacker, size, &bytes);
+        else
+            found = -EBADMSG;
+    }
+    if (found < 0)
+        stream_stop(stream, "compressed records that make no sense");
+    if (found <= 0)
+        return 0;
+    unpacker_take(stream->unpacker, size);
+    record->body =
+        cursor_in(stream, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
+    record->payload = (struct section){0};
+    return 1;
+}
+
+/* COMPRESSED2 is padded, and says how much of it counts. */
+static int unpack(struct stream *stream, struct record *record)
+{
+    uint64_t size = record->body.size;
+    if (record->type == RECORD_COMPRESSED2)
+        size = cursor_u64(&record->body);
+    const uint8_t *bytes = cursor_bytes(&record->body, size);
+    if (!bytes) {
+        stream_stop(stream, "a malformed record");
+        return 0;
+    }
+    if (!unpacker_is_there()) {
+        stream_stop(stream, "compressed records, which this rec was built without zstd for,");
+        return 0;
+    }
+    if (!stream->unpacker)
+        stream->unpacker = unpacker_new();
+    if (!stream->unpacker)
+        return -ENOMEM;
+    unpacker_feed(stream->unpacker, bytes, (size_t)size);
+    return 0;
+}
+
+static bool is_compressed(const struct record *record)
+{
+    return record->type == RECORD_COMPRESSED || record->type == RECORD_COMPRESSED2;
+}
+
+/* The next record of the part at hand. */
+static int next_of_part(struct stream *stream, struct record *record)
+{
+    for (;;) {
+        if (stream->unpacker && next_unpacked(stream, record))
+            return 1;
+        int found = next_stored(stream, record);
+        if (found <= 0 || stream->keeps_compressed || !is_compressed(record))
+            return found;
+        int err = unpack(stream, record);
+        if (err)
+            return err;
+    }
+}
+
+int stream_next(struct stream *stream, struct record *record)
+{
+    int found;
+    while ((found = next_of_part(stream, record)) == 0) {
+        if (unpacker_has_rest(stream->unpacker))
+            stream_note_damage(stream, "the compressed records end inside a record");
+        found = open_part(stream);
+        if (found <= 0)
+            break;
+    }
+    return found;
+}

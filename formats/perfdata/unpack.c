@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "perfdata/unpack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+enum {
+    FED_BYTES_MAX = 1 << 16,
+    OUT_BYTES = 1 << 18,
+    /* Of one compressed record: a thousand times its size. Records, each with a time of its own,
+     * shrink to a tenth. */
+    UNPACKED_BYTES_MAX = 1 << 26,
+};
+
+struct unpacker {
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer in;  /* of `fed` */
+    size_t produced;   /* from what was fed last */
+    size_t start, end; /* in `out`: not taken yet */
+    uint8_t fed[FED_BYTES_MAX];
+    uint8_t out[OUT_BYTES];
+};
+
+bool unpacker_is_there(void)
+{
+    return true;
+}
+
+struct unpacker *unpacker_new(void)
+{
+    struct unpacker *unpacker = calloc(1, sizeof(*unpacker));
+    if (!unpacker)
+        return NULL;
+    unpacker->stream = ZSTD_createDStream();
+    unpacker->in.src = unpacker->fed;
+    if (unpacker->stream)
+        return unpacker;
+    free(unpacker);
+    return NULL;
+}
+
+void unpacker_free(struct unpacker *unpacker)
+{
+    if (!unpacker)
+        return;
+    ZSTD_freeDStream(unpacker->stream);
+    free(unpacker);
+}
+
+void unpacker_feed(struct unpacker *unpacker, const uint8_t *bytes, size_t size)
+{
+    unpacker->in.size = size < FED_BYTES_MAX ? size : FED_BYTES_MAX;
+    unpacker->in.pos = 0;
+    unpacker->produced = 0;
+    memcpy(unpacker->fed, bytes, unpacker->in.size);
+}
+
+/* 1 when there is more than before, 0 when the input is used up. */
+static int unpack(struct unpacker *unpacker)
+{
+    memmove(unpacker->out, unpacker->out + unpacker->start, unpacker->end - unpacker->start);
+    unpacker->end -= unpacker->start;
+    unpacker->start = 0;
+    size_t before = unpacker->end;
+    ZSTD_outBuffer out = {unpacker->out, OUT_BYTES, unpacker->end};
+    size_t hint = ZSTD_decompressStream(unpacker->stream, &out, &unpacker->in);
+    if (ZSTD_isError(hint))
+        return -EBADMSG;
+    unpacker->end = out.pos;
+    unpacker->produced += out.pos - before;
+    if (unpacker->produced > UNPACKED_BYTES_MAX)
+        return -EBADMSG;
+    return out.pos > before || unpacker->in.pos < unpacker->in.size;
+}
+
+int unpacker_peek(struct unpacker *unpacker, size_t size, const uint8_t **bytes)
+{
+    while (unpacker->end - unpacker->start < size) {
+        int more = unpack(unpacker);
+        if (more <= 0)
+            return more;
+    }
+    *bytes = unpacker->out + unpacker->start;
+    return 1;
+}
+
+void unpacker_take(struct unpacker *unpacker, size_t size)
+{
+    unpacker->start += size;
+}
+
+bool unpacker_has_rest(const struct unpacker *unpacker)
+{
+    return unpacker && unpacker->start < unpacker->end;
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Files of perf with several events: each one's samples and sums are those that perf script prints."""
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+
+import rec
+
+sys.path.insert(0, str(rec.SOURCE / "tests/clients"))
+import decoders  # noqa: E402
+
+CODE = "x = [str(i) for i in range(400000)]"
+
+
+class Events(rec.Case):
+    def record(self, *options):
+        """perf.data of a short Python program; its directory."""
+        self.need_program("perf")
+        here = self.new_directory()
+        done = subprocess.run(["perf", "record", "-q", "-o", "perf.data", *options, "--", "python3",
+                               "-c", CODE], cwd=here, capture_output=True, text=True, timeout=60)
+        if done.returncode or not os.path.exists(f"{here}/perf.data"):
+            self.skipTest(f"perf record fails here: {done.stderr.strip()}")
+        return here
+
+    def rec(self, here, *words):
+        done = subprocess.run([rec.REC, *words], cwd=here, capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def perf_sums(self, here):
+        """{event: [samples, sum of periods]}"""
+        done = subprocess.run(["perf", "script", "-i", "perf.data", "-G", "-F", "event,period"],
+                              cwd=here, capture_output=True, text=True, timeout=60)
+        sums = collections.defaultdict(lambda: [0, 0])
+        for period, event in re.findall(r"^\s*(\d+)\s+(\S+?):\s*$", done.stdout, re.MULTILINE):
+            sums[event][0] += 1
+            sums[event][1] += int(period)
+        return sums
+
+    def test_every_event_is_a_sample_type_with_the_sums_of_perf(self):
+        here = self.record("-F", "997", "-e", "page-faults,cpu-clock", "-g")
+        self.rec(here, "convert", "perf.data", "-o", "a.pb")
+        profile = decoders.Pprof(f"{here}/a.pb")
+        expected = self.perf_sums(here)
+        self.assertGreater(expected["cpu-clock"][0], 20)
+        types = dict(profile.sample_types)
+        self.assertEqual(types, {"samples": "count", "cpu": "nanoseconds", "page-faults": "count"})
+        sums = [sum(values) for values in zip(*(values for _, values, _ in profile.samples))]
+        sums = dict(zip((name for name, _ in profile.sample_types), sums))
+        self.assertEqual(sums["samples"], expected["cpu-clock"][0], "samples of the main event")
+        self.assertEqual(sums["cpu"], expected["cpu-clock"][1])
+        self.assertEqual(sums["page-faults"], expected["page-faults"][1])
+
+    def test_report_shows_the_clock_and_names_the_others(self):
+        here = self.record("-e", "page-faults,cpu-clock")
+        expected = self.perf_sums(here)
+        text = self.rec(here, "report", "perf.data")
+        self.assertIn("Other events, for --event: page-faults", text)
+        report = json.loads(self.rec(here, "report", "--json", "perf.data"))
+        self.assertEqual(report["total_ns"], expected["cpu-clock"][1])
+
+    def test_counts_are_not_called_nanoseconds(self):
+        here = self.record("-e", "page-faults")
+        expected = self.perf_sums(here)["page-faults"]
+        report = json.loads(self.rec(here, "report", "--json", "perf.data"))
+        self.assertNotIn("total_ns", report)
+        self.assertEqual((report["event"], report["total"]), ("page-faults", expected[1]))
+        self.assertIn("page-faults in", self.rec(here, "report", "perf.data"))
+
+    def test_firefox_has_rows_for_each_event(self):
+        here = self.record("-F", "997", "-e", "cpu-clock,page-faults")
+        self.rec(here, "convert", "perf.data", "-o", "a.json")
+        expected = self.perf_sums(here)
+        with open(f"{here}/a.json", encoding="utf-8") as file:
+            threads = json.load(file)["threads"]
+        faults = [thread for thread in threads if thread["name"].endswith(" (page-faults)")]
+        counted = sum(sum(thread["samples"]["weight"]) for thread in faults)
+        self.assertEqual(counted, expected["page-faults"][1])
+        rest = sum(thread["samples"]["length"] for thread in threads if thread not in faults)
+        self.assertEqual(rest, expected["cpu-clock"][0])
+
+    def test_cpus_are_labels_where_they_were_recorded(self):
+        here = self.record("-F", "997", "-e", "cpu-clock", "--sample-cpu")
+        self.rec(here, "convert", "perf.data", "-o", "a.pb")
+        cpus = {labels["cpu"] for _, _, labels in decoders.Pprof(f"{here}/a.pb").samples}
+        self.assertTrue(cpus and cpus <= {str(i) for i in range(os.cpu_count())}, cpus)
+
+
+if __name__ == "__main__":
+    rec.main()
