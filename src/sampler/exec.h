@@ -24,8 +24,6 @@ void inject_remember(char **environment);
 void inject_undo(char **environment);
 /* False when the recording is over, or that of one process alone: what is started gets no variables. */
 bool inject_wants_children(void);
-/* The same for what this process executes in its own place. */
-bool inject_wants_successor(void);
 /* Bytes that inject_into() needs; 0: the environment goes as it is. */
 size_t inject_bytes(char *const *environment);
 /* The environment that the new program gets, in memory of that size. */

@@ -9,8 +9,6 @@
  */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
-
 #include <elf.h>
 
 #define PRELOAD "LD_PRELOAD="
@@ -23,8 +21,6 @@ static char sampler_path[PATH_BYTES_MAX];
 static char session_entry[128];
 /* For an environment without one. */
 static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
-
-static long own_pid;
 
 static char *const none[] = {NULL};
 
@@ -73,7 +69,6 @@ void inject_remember(char **environment)
         if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
             append(session_entry, *entry);
     }
-    own_pid = raw_syscall(SYS_getpid);
     append(append(preload_entry, PRELOAD), sampler_path);
 }
 
@@ -117,13 +112,6 @@ bool inject_wants_children(void)
 {
     return process.tables && !load_relaxed(&process.tables->header.stop) &&
            !process.tables->header.no_inherit;
-}
-
-bool inject_wants_successor(void)
-{
-    return inject_wants_children() ||
-           (process.tables && process.tables->header.no_inherit &&
-            !load_relaxed(&process.tables->header.stop) && raw_syscall(SYS_getpid) == own_pid);
 }
 
 size_t inject_bytes(char *const *environment)
