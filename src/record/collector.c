@@ -89,6 +89,7 @@ static void run_round(struct collector *collector)
     uint64_t before = perfdata_bytes_written(collector->writer);
     collector->fullest_bytes = 0;
     images_answer(collector);
+    maps_answer(collector);
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);

@@ -113,8 +113,14 @@ static inline bool process_is_followed(void)
 bool process_is_another(void);
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
+/* Whether there is nobody to wait for. Not async-signal-safe. */
+bool launcher_is_stale(void);
 /* Wakes the launcher. Not async-signal-safe. */
 void ring_doorbell(void);
+/* Wakes the launcher and waits until it has raised the word to this value. False when that takes too
+ * long. Not async-signal-safe. */
+bool launcher_await(uint32_t *word, uint32_t value);
+uint64_t clock_ns(clockid_t clock);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

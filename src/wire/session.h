@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 2
+#define SESSION_VERSION 3
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -122,7 +122,13 @@ struct process_slot {
     uint64_t lost_no_thread; /* signals in threads without a slot */
     uint64_t lost_stale; /* signals while the launcher was gone, or before a fork child's exec */
     uint64_t foreign_signals; /* our signal number, somebody else's signal */
-    char executable[456];     /* as the process sees /proc/self/exe */
+    /* Before code goes away, the launcher has to know what it was: a library that is loaded at the same
+     * place could not be told from it. */
+    uint32_t unknown_count;  /* samples in, or called from, code of no published module */
+    uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
+    uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
+    uint32_t unused;
+    char executable[440]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
