@@ -12,6 +12,7 @@
 #include "sampler/raw.h"
 #include "sampler/real.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/prctl.h>
 #include <time.h>
@@ -82,6 +83,7 @@ static void fill_slot(struct thread_slot *slot)
     slot->lost_ring_full = 0;
     slot->lost_busy = 0;
     slot->lost_crashing = 0;
+    slot->lost_away = 0;
     slot->merged = 0;
     slot->lost_weight_ns = 0;
     slot->handler_max_ticks = 0;
@@ -101,6 +103,7 @@ struct thread_state *thread_claim(void)
         reset_state(&process.threads[index], index);
         return &process.threads[index];
     }
+    add_relaxed(&process.rings->header.lost_no_thread_slot, 1);
     return NULL;
 }
 
@@ -143,11 +146,33 @@ void thread_start_timer(struct thread_state *thread)
     thread->timer = timer;
 }
 
+/* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
 void thread_stop_timer(struct thread_state *thread)
 {
-    if (thread->timer >= 0)
-        raw_syscall(SYS_timer_delete, thread->timer);
-    thread->timer = -1;
+    int32_t timer = exchange_acquire(&thread->timer, -1);
+    if (timer >= 0)
+        raw_syscall(SYS_timer_delete, timer);
+}
+
+/* Without a launcher the handler returns at once, but it still has to be called. */
+static void delete_all_timers(void)
+{
+    uint32_t used = load_relaxed(&process.rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &process.rings->threads[i];
+        /* A forked child has copies of its parent's state, whose timers it does not have. */
+        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->pid == process.slot->pid)
+            thread_stop_timer(&process.threads[i]);
+    }
+}
+
+/* One that is stopped comes back. */
+static bool launcher_is_gone(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    if (load_relaxed(&header->stop))
+        return true;
+    return launcher_is_silent() && raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
 }
 
 /*
@@ -198,11 +223,21 @@ static void note_stack(struct thread_state *thread, const pthread_attr_t *attrib
         thread->stack_given_avma = given_avma;
 }
 
+static struct thread_state *claim_for_new_thread(void)
+{
+    if (!process_is_followed())
+        return NULL;
+    if (!launcher_is_gone())
+        return thread_claim();
+    delete_all_timers();
+    return NULL;
+}
+
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
                                                           const pthread_attr_t *attributes,
                                                           void *(*start)(void *), void *argument)
 {
-    struct thread_state *state = process_is_followed() ? thread_claim() : NULL;
+    struct thread_state *state = claim_for_new_thread();
     if (!state)
         return REAL(pthread_create)(thread, attributes, start, argument);
     state->start = start;
