@@ -68,6 +68,8 @@ static const char record_help[] =
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
+    "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
+    "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
