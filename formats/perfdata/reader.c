@@ -28,11 +28,6 @@ struct perfdata_reader {
     struct sample_words words;
 };
 
-bool perfdata_reads_compressed(void)
-{
-    return unpacker_is_there();
-}
-
 static int cannot_read(const char *path, int err, struct error *error)
 {
     return error_set(error, err, "cannot read %s: %s", path, strerror(-err));

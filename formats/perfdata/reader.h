@@ -113,9 +113,6 @@ struct perfdata_attr {
 
 struct perfdata_reader; /* opaque */
 
-/* Whether rec was built with libzstd: without it, what perf record -z wrote is refused. */
-bool perfdata_reads_compressed(void);
-
 /* fd is borrowed until close; it is read with pread. A seekable file in either form, or a directory
  * (perf record --threads). Both byte orders. Errors name what is wrong: not a perf.data file,
  * truncated header, compressed by means that are not there. */

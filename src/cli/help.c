@@ -2,7 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/cut_options.h"
-#include "perfdata/reader.h"
+#include "elf/decompress.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -68,6 +68,8 @@ static const char record_help[] =
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
+    "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
+    "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
@@ -81,7 +83,8 @@ static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"
     "\n"
     "Writes a capture (default rec.data) in other formats. FILE may also be what `perf record`\n"
-    "wrote: a file, its directory (--threads), a pipe (`perf record -o - app | rec convert - …`).\n"
+    "wrote: a file, a directory (--threads), or - for a pipe (`perf record -o - app | rec convert "
+    "-`).\n"
     "Binaries and their debug files are looked up on this machine, unless the capture "
     "holds\n"
     "the names already.\n"
@@ -150,8 +153,8 @@ void help_print_version(FILE *stream)
 {
     fprintf(stream,
             "rec %s, MIT licence\n"
-            "built with elfutils %s and zlib %s; %s\n",
+            "built with elfutils %s and zlib %s; %s%s\n",
             REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION,
-            perfdata_reads_compressed() ? "nothing optional is missing"
-                                        : "without zstd: cannot read what perf record -z wrote");
+            decompress_missing()[0] ? "missing: " : "nothing optional is missing",
+            decompress_missing());
 }

@@ -5,7 +5,6 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/frames.h"
-#include "convert/kernel.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
 
@@ -52,13 +51,9 @@ void lookup_free(struct lookup *lookup)
 
 /* ---- in the worker ---- */
 
-/* *moved: where the symbols are, less where the addresses were. */
 static int open_symbols(const struct lookup *lookup, const struct profile_lib *lib,
-                        struct symbols **symbols, uint64_t *moved, struct error *error)
+                        struct symbols **symbols, struct error *error)
 {
-    *moved = 0;
-    if (kernel_is_image(lookup->profile, lib))
-        return kernel_open_symbols(symbols, lookup->profile, lib, moved);
     const char *path = profile_text(lookup->profile, lib->path);
     struct symbols_config config = {.debug_directory = lookup->options->debug_directory};
     if (strcmp(path, "[vdso]") != 0)
@@ -70,7 +65,7 @@ static int open_symbols(const struct lookup *lookup, const struct profile_lib *l
 
 /* Names go the way they are stored in captures: a profile of this one lib is made for them. */
 static struct profile *resolve_piece(const struct lookup *lookup, const struct lookup_piece *piece,
-                                     struct symbols *symbols, uint64_t moved)
+                                     struct symbols *symbols)
 {
     const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
     struct profile *named = profile_new();
@@ -78,18 +73,15 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
         return NULL;
     uint32_t lib_id = profile_lib_id(named, profile_text(lookup->profile, lib->path), lib->build_id,
                                      lib->build_id_bytes);
-    if (lib_id != PROFILE_NONE) {
+    if (lib_id != PROFILE_NONE)
         named->libs[lib_id].category = PROFILE_LIBRARY;
-        named->libs[lib_id].is_synthetic = false; /* the kernel's name looks like that of a mark */
-    }
     for (size_t i = 0; i < piece->count && !named->failed; i++) {
         uint64_t svma = lookup->profile->addresses[lookup->order[piece->first + i]].svma;
         uint32_t address = profile_address_id(named, lib_id, svma);
         struct symbol_result result;
-        if (address == PROFILE_NONE || symbols_resolve(symbols, svma + moved, &result) != 0)
+        if (address == PROFILE_NONE || symbols_resolve(symbols, svma, &result) != 0)
             named->failed = true;
-        result.symbol_svma -= moved;
-        if (!named->failed && result.frame_count)
+        else if (result.frame_count)
             frames_add(named, &named->addresses[address], &result);
     }
     return named;
@@ -102,15 +94,14 @@ static void run_piece(void *context, size_t job, struct buffer *out)
     const struct lookup_piece *piece = &lookup->pieces[job];
     struct symbols *symbols = NULL;
     struct error error = {{0}};
-    uint64_t moved;
-    int err = open_symbols(lookup, &lookup->profile->libs[piece->lib], &symbols, &moved, &error);
+    int err = open_symbols(lookup, &lookup->profile->libs[piece->lib], &symbols, &error);
     buffer_append(out, error.text, err == -ESTALE ? strlen(error.text) : 0);
     buffer_u8(out, 0);
     if (err == -ENOMEM)
         out->failed = true;
     if (err || (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0))
         return;
-    struct profile *named = resolve_piece(lookup, piece, symbols, moved);
+    struct profile *named = resolve_piece(lookup, piece, symbols);
     if (!named || named->failed || names_write(named, NULL, out) != 0)
         out->failed = true;
 }

@@ -33,6 +33,7 @@ struct record_options {
     uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
     bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
     bool no_inherit;           /* the first process alone */
+    bool show_environment;     /* programs see what was added to it */
     bool wait_all;             /* until the last process of the tree has ended */
     bool end_command;          /* a recording that ends before the command ends it, too */
     uint64_t delay_ns;         /* before sampling begins; 0: none */

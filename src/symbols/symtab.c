@@ -16,7 +16,7 @@ enum { LONGEST_NAME = 1 << 20 };
 void symtab_free(struct symtab *symtab)
 {
     for (size_t i = 0; i < symtab->count; i++) {
-        free(symtab->symbols[i].owned_name);
+        free(symtab->symbols[i].plt_name);
         free(symtab->symbols[i].demangled);
     }
     free(symtab->symbols);
@@ -42,10 +42,10 @@ static uint64_t *section_ends(Elf *elf, size_t *count)
     return ends;
 }
 
-static uint32_t preference_of(unsigned info, const char *name)
+static uint32_t preference_of(const GElf_Sym *sym, const char *name)
 {
-    unsigned bind = GELF_ST_BIND(info);
-    uint32_t rank = GELF_ST_TYPE(info) == STT_NOTYPE ? 4 : 0;
+    unsigned bind = GELF_ST_BIND(sym->st_info);
+    uint32_t rank = GELF_ST_TYPE(sym->st_info) == STT_NOTYPE ? 4 : 0;
     rank += bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 0 : bind == STB_WEAK ? 1 : 2;
     size_t underscores = strspn(name, "_");
     size_t length = strnlen(name, LONGEST_NAME);
@@ -83,7 +83,7 @@ static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const 
         *symbol = (struct symbol){.svma = sym.st_value,
                                   .bytes = sym.st_size,
                                   .name = name,
-                                  .preference = preference_of(sym.st_info, name),
+                                  .preference = preference_of(&sym, name),
                                   .unsized_end = ends[sym.st_shndx]};
     }
     return 0;
@@ -106,38 +106,17 @@ int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type)
     return err;
 }
 
-/* Takes the name. */
-static struct symbol *add_owned(struct symtab *symtab, uint64_t svma, char *name)
-{
-    struct symbol *symbol = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
-    if (symbol)
-        *symbol = (struct symbol){.svma = svma, .name = name, .owned_name = name};
-    else
-        free(name);
-    return symbol;
-}
-
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name)
 {
     char *copy;
     if (asprintf(&copy, "%s@plt", name) < 0)
         return -ENOMEM;
-    struct symbol *symbol = add_owned(symtab, svma, copy);
-    if (!symbol)
+    struct symbol *symbol = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
+    if (!symbol) {
+        free(copy);
         return -ENOMEM;
-    symbol->bytes = bytes;
-    return 0;
-}
-
-int symtab_add_label(struct symtab *symtab, uint64_t svma, const char *name, bool is_global)
-{
-    char *copy = strdup(name);
-    struct symbol *symbol = copy ? add_owned(symtab, svma, copy) : NULL;
-    if (!symbol)
-        return -ENOMEM;
-    symbol->preference =
-        preference_of(GELF_ST_INFO(is_global ? STB_GLOBAL : STB_LOCAL, STT_FUNC), name);
-    symbol->unsized_end = UINT64_MAX;
+    }
+    *symbol = (struct symbol){.svma = svma, .bytes = bytes, .name = copy, .plt_name = copy};
     return 0;
 }
 
@@ -197,7 +176,7 @@ const char *symbol_name(struct symbol *symbol)
 {
     if (symbol->demangled)
         return symbol->demangled;
-    if (!symbol->owned_name)
+    if (!symbol->plt_name)
         symbol->demangled = demangle(symbol->name);
     return symbol->demangled ? symbol->demangled : symbol->name;
 }

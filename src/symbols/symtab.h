@@ -13,7 +13,6 @@
 #include "symbols/spans.h"
 
 #include <libelf.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +20,7 @@ struct symbol {
     uint64_t svma;
     uint64_t bytes;       /* 0: unknown */
     const char *name;     /* as in the file; borrowed from the Elf, or owned below */
-    char *owned_name;     /* owned: of what no file has in this form; never mangled */
+    char *plt_name;       /* owned; name@plt */
     char *demangled;      /* owned; see symbol_name() */
     uint32_t preference;  /* lower is better */
     uint64_t unsized_end; /* how far it reaches when it has no size */
@@ -41,9 +40,6 @@ int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type);
 
 /* Adds one symbol; name is copied. */
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name);
-
-/* The same for code without a size: it reaches to the next symbol. */
-int symtab_add_label(struct symtab *symtab, uint64_t svma, const char *name, bool is_global);
 
 /* Once, after everything was added and before the first find. 0 or -ENOMEM. */
 int symtab_finish(struct symtab *symtab);
