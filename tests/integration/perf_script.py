@@ -81,7 +81,7 @@ def read(text):
         elif line.strip() and "PERF_RECORD_" not in line:
             samples[-1][1].append(line)
     for head, frames in samples:
-        tally.add(int(head["tid"]), head["comm"], head["event"],
+        tally.add(int(head["tid"]) & 0xffffffff, head["comm"], head["event"],
                   tuple(frame_of(line) for line in frames), int(head["period"]))
     return tally
 
@@ -95,7 +95,9 @@ class Names(decoders.Pprof):
         function = self.functions[decoders.one(decoders.message(found[4][-1]), 1)]
         name = plain(self.text(decoders.one(function, 3)))
         mapping = self.mappings.get(decoders.one(found, 2))
-        return [(name if name[:1] != "[" else "",
+        if name.startswith("[") or re.search(r"\+0x[0-9a-f]+$", name):
+            name = ""
+        return [(name,
                  self.text(decoders.one(mapping, 5)) if mapping else "[unknown]")]
 
 
@@ -105,7 +107,7 @@ def read_rec(path):
     tally = Tally()
     for stack, values, labels in profile.samples:
         for (event, _), value in zip(profile.sample_types, values):
-            if value and event != "samples":
+            if value and event not in ("samples", "off-cpu"):  # off-cpu: made of switches
                 tally.add(labels["tid"], labels.get("thread", ""), event, tuple(stack), value)
     return tally
 
@@ -140,7 +142,7 @@ def explain(perf, ours, is_interrupted):
     if perf.name == name:
         return ""
     if perf.name == "[unknown]" or perf.name in ("@plt", "*ABS*"):  # of IRELATIVE relocations
-        if module == "[unknown]":  # mapped without leave to execute, if at all
+        if module == "[unknown]" or module.startswith("[JIT]"):  # mapped without leave to execute, if at all
             return "perf takes data for code" if perf.dso.startswith("/") else ""
         return None if perf.dso != module else "perf has no name" if name else ""
     if perf.offset == 0 and not is_interrupted:

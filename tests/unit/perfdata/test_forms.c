@@ -206,6 +206,20 @@ static void features_of_32_bit_hosts_are_found(void **state)
     close(fd);
 }
 
+/* perf record --per-thread: perf notes the largest number of all as the first and the last time. */
+static void samples_without_times_leave_the_facts_without(void **state)
+{
+    (void)state;
+    struct file file = begin_file(false, &small_event, 1);
+    put(&file.features[21], false, UINT64_MAX, 8), put(&file.features[21], false, UINT64_MAX, 8);
+    int fd = end_file(&file);
+    struct perfdata_reader *reader = open_reader(fd);
+    assert_int_equal(perfdata_facts(reader)->first_sample_ns, 0);
+    assert_int_equal(perfdata_facts(reader)->last_sample_ns, 0);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 static void a_file_that_shrinks_while_it_is_read_is_damaged(void **state)
 {
     (void)state;
@@ -235,6 +249,7 @@ int main(void)
         cmocka_unit_test(a_damaged_part_costs_no_other_part),
         cmocka_unit_test(attrs_of_every_size_are_read),
         cmocka_unit_test(features_of_32_bit_hosts_are_found),
+        cmocka_unit_test(samples_without_times_leave_the_facts_without),
         cmocka_unit_test(a_file_that_shrinks_while_it_is_read_is_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
