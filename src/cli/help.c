@@ -2,6 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/cut_options.h"
+#include "elf/decompress.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -148,6 +149,8 @@ void help_print_version(FILE *stream)
 {
     fprintf(stream,
             "rec %s, MIT licence\n"
-            "built with elfutils %s and zlib %s; nothing optional is missing\n",
-            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION);
+            "built with elfutils %s and zlib %s; %s%s\n",
+            REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION,
+            decompress_missing()[0] ? "missing: " : "nothing optional is missing",
+            decompress_missing());
 }

@@ -3,6 +3,7 @@
 
 #include "convert/capture.h"
 #include "convert/frames.h"
+#include "convert/jits.h"
 #include "convert/load.h"
 #include "convert/lookup.h"
 #include "convert/names.h"
@@ -48,6 +49,14 @@ bool resolve_is_file(const struct profile *profile, uint32_t lib)
         return false;
     enum profile_category category = profile->libs[lib].category;
     return category == PROFILE_USER || category == PROFILE_LIBRARY;
+}
+
+bool resolve_is_stored(const struct profile *profile, uint32_t lib)
+{
+    uint32_t pid;
+    return resolve_is_file(profile, lib) ||
+           (lib != PROFILE_NONE &&
+            jits_is_lib(profile_text(profile, profile->libs[lib].path), &pid));
 }
 
 struct number {
@@ -136,9 +145,11 @@ static void resolve_address(struct resolver *resolver, size_t place)
     struct profile *profile = resolver->profile;
     struct profile_address *address = &profile->addresses[resolver->order[place]];
     struct symbol_result result = {0};
+    if (address->frame_count) /* code made at run time: named while loading */
+        return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (resolve_is_file(profile, address->lib) && look_up(resolver, place, &result))
+    else if (resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result))
         frames_add(profile, address, &result);
     else
         frames_add_bare(profile, address, number_of(address->svma).text);

@@ -44,7 +44,8 @@ enum record_loss { /* why samples are not in the file; each is counted in sample
                    RECORD_LOST_RING_FULL,
                    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
                    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
-                   RECORD_LOST_OTHER,     /* crash in progress, stale launcher, damaged record */
+                   RECORD_LOST_AWAY,      /* the launcher was stopped */
+                   RECORD_LOST_OTHER,     /* crash in progress, damaged record */
                    RECORD_LOSSES,
 };
 const char *record_loss_name(enum record_loss loss);
@@ -91,6 +92,7 @@ struct record_summary {
     uint64_t wall_ns;
     uint64_t cpu_billed_ns; /* rusage of the tree */
     uint64_t cpu_seen_ns;   /* sum of all weights */
+    uint64_t produced;      /* records that handlers made, whether there was room or not */
     uint64_t samples;       /* taken by signal; synthetic settling records not counted */
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
@@ -99,6 +101,7 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
+    uint32_t threads_without_slot; /* not sampled: too many at one time */
     struct record_processes not_followed;
     struct record_processes left_running; /* recorded until the command ended */
     enum record_end end;

@@ -93,6 +93,21 @@ static inline bool process_is_followed(void)
     return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
 }
 
+/* The launcher's heart has not beaten for long: it is stopped or dead. Async-signal-safe. */
+static inline bool launcher_is_silent(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
+    uint64_t now_ticks = arch_ticks();
+    return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks;
+}
+
+/* Nobody reads the rings: not now, or never again. Async-signal-safe. */
+static inline bool launcher_is_away(void)
+{
+    return load_relaxed(&process.tables->header.stop) || launcher_is_silent();
+}
+
 /* start.c */
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);

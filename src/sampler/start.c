@@ -192,12 +192,9 @@ uint64_t clock_ns(clockid_t clock)
 /* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
 bool launcher_is_stale(void)
 {
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    uint64_t now_ticks = arch_ticks();
-    return load_relaxed(&header->stop) ||
-           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks ||
-           (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
+    return launcher_is_away() ||
+           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
 }
 
 static bool claim_process(void)
@@ -227,7 +224,6 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks)
     slot->start_ticks = start_ticks;
     slot->start_cpu_ns = start_cpu_ns;
     slot->lost_no_thread = 0;
-    slot->lost_stale = 0;
     slot->foreign_signals = 0;
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;

@@ -12,6 +12,7 @@
 #include "sampler/raw.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <linux/prctl.h>
 #include <time.h>
@@ -79,6 +80,7 @@ static void fill_slot(struct thread_slot *slot)
     slot->lost_ring_full = 0;
     slot->lost_busy = 0;
     slot->lost_crashing = 0;
+    slot->lost_away = 0;
     slot->merged = 0;
     slot->lost_weight_ns = 0;
     slot->handler_max_ticks = 0;
@@ -98,6 +100,7 @@ struct thread_state *thread_claim(void)
         reset_state(&process.threads[index], index);
         return &process.threads[index];
     }
+    add_relaxed(&process.rings->header.lost_no_thread_slot, 1);
     return NULL;
 }
 
@@ -138,6 +141,35 @@ void thread_start_timer(struct thread_state *thread)
     struct itimerspec setting = {.it_interval = interval, .it_value = interval};
     raw_syscall(SYS_timer_settime, timer, 0, &setting, 0);
     thread->timer = timer;
+}
+
+/* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
+static void delete_timer(struct thread_state *thread)
+{
+    int32_t timer = exchange_acquire(&thread->timer, -1);
+    if (timer >= 0)
+        raw_syscall(SYS_timer_delete, timer);
+}
+
+/* Without a launcher the handler returns at once, but it still has to be called. */
+static void delete_all_timers(void)
+{
+    uint32_t used = load_relaxed(&process.rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &process.rings->threads[i];
+        /* A forked child has copies of its parent's state, whose timers it does not have. */
+        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->pid == process.slot->pid)
+            delete_timer(&process.threads[i]);
+    }
+}
+
+/* One that is stopped comes back. */
+static bool launcher_is_gone(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    if (load_relaxed(&header->stop))
+        return true;
+    return launcher_is_silent() && raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
 }
 
 /*
@@ -188,13 +220,23 @@ static void note_stack(struct thread_state *thread, const pthread_attr_t *attrib
         thread->stack_given_avma = given_avma;
 }
 
+static struct thread_state *claim_for_new_thread(void)
+{
+    if (!process_is_followed())
+        return NULL;
+    if (!launcher_is_gone())
+        return thread_claim();
+    delete_all_timers();
+    return NULL;
+}
+
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
                                                           const pthread_attr_t *attributes,
                                                           void *(*start)(void *), void *argument)
 {
     if (!real_pthread_create)
         real_pthread_create = (pthread_create_function *)dlsym(RTLD_NEXT, "pthread_create");
-    struct thread_state *state = process_is_followed() ? thread_claim() : NULL;
+    struct thread_state *state = claim_for_new_thread();
     if (!state)
         return real_pthread_create(thread, attributes, start, argument);
     state->start = start;
@@ -256,8 +298,7 @@ static void thread_end(void *argument)
     masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
-    if (thread->timer >= 0)
-        raw_syscall(SYS_timer_delete, thread->timer);
+    delete_timer(thread);
     record_exit(thread);
     store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }

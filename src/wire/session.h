@@ -117,9 +117,8 @@ struct process_slot {
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
-    uint64_t start_cpu_ns;   /* CPU of this pid before the constructor ran */
-    uint64_t lost_no_thread; /* signals in threads without a slot */
-    uint64_t lost_stale; /* signals while the launcher was gone, or before a fork child's exec */
+    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread;  /* signals in threads without a slot */
     uint64_t foreign_signals; /* our signal number, somebody else's signal */
     /* Before code goes away, the launcher has to know what it was: a library that is loaded at the same
      * place could not be told from it. */
@@ -127,7 +126,7 @@ struct process_slot {
     uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
     uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
     uint32_t unused;
-    char executable[440]; /* as the process sees /proc/self/exe */
+    char executable[448]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
@@ -150,11 +149,12 @@ struct thread_slot {
     uint64_t lost_ring_full; /* of these: found no room */
     uint64_t lost_busy;
     uint64_t lost_crashing; /* the program was handling a crash */
+    uint64_t lost_away;     /* nobody read the rings: the launcher was stopped, or dead */
     uint64_t merged;
     uint64_t lost_weight_ns;                 /* what the lost ones weighed */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's own time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 80 - 4 * HANDLER_BUCKETS];
+    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
@@ -172,10 +172,11 @@ struct rings_header {
     uint32_t version;
     uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
     uint64_t token;
-    uint32_t lost_no_slot;    /* processes that found no process slot */
-    uint32_t lost_unasked;    /* processes that did not ask, for nobody would have answered */
-    uint32_t threads_started; /* raised by every thread that becomes active */
-    uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
+    uint32_t lost_no_slot;        /* processes that found no process slot */
+    uint32_t lost_unasked;        /* processes that did not ask, for nobody would have answered */
+    uint32_t lost_no_thread_slot; /* threads that found no thread slot */
+    uint32_t threads_started;     /* raised by every thread that becomes active */
+    uint32_t processes_used; /* no slot from here on was ever claimed: nobody need look there */
     uint32_t threads_used;
     uint64_t deserted_ticks; /* the heartbeat after which a start was not answered: no other start
                                  waits before the next one */
