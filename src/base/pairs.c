@@ -42,10 +42,10 @@ static int grow(struct pairs *pairs, const void *elements, size_t element_bytes,
 uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t element_bytes,
                            size_t count, uint32_t first, uint32_t second)
 {
-    if (count >= PAIRS_NO_MEMORY - 1)
-        return PAIRS_NO_MEMORY;
+    if (count >= PAIRS_NONE - 1)
+        return PAIRS_NONE;
     if (count * 2 >= pairs->slot_count && grow(pairs, elements, element_bytes, count) != 0)
-        return PAIRS_NO_MEMORY;
+        return PAIRS_NONE;
     size_t slot = slot_of(pairs, first, second);
     for (; pairs->slots[slot]; slot = (slot + 1) & (pairs->slot_count - 1)) {
         uint32_t index = pairs->slots[slot] - 1;
@@ -54,5 +54,5 @@ uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t ele
             return index;
     }
     pairs->slots[slot] = (uint32_t)count + 1;
-    return PAIRS_NEW;
+    return (uint32_t)count;
 }

@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PAIRS_NEW UINT32_MAX
-#define PAIRS_NO_MEMORY (UINT32_MAX - 1)
+#define PAIRS_NONE UINT32_MAX
 
 struct pairs {
     uint32_t *slots; /* index + 1 of an element; 0 is empty; at most half full */
@@ -20,8 +19,8 @@ struct pairs {
 void pairs_free(struct pairs *pairs);
 
 /*
- * The index of the element with this key. PAIRS_NEW: there was none; the caller appends it, at index
- * `count`, before the next call. elements: count of them, each of element_bytes.
+ * The index of the element with this key. `count`: there was none, and the caller appends it before the
+ * next call. PAIRS_NONE: out of memory. elements: count of them, each of element_bytes.
  */
 uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t element_bytes,
                            size_t count, uint32_t first, uint32_t second);

@@ -4,7 +4,7 @@
  *
  *     make_recording OUTPUT FILE SAMPLES [STACKS [THREADS]]
  *
- * Threads take turns of a millisecond. The stacks are paths of a random tree, 8 to 24 calls deep, of addresses
+ * Threads take turns of a millisecond. The stacks are paths of a random tree, 8 to 24 calls deep, of 20000 places
  * in FILE's code. Equal arguments give equal captures.
  */
 #include "elf/elf_file.h"
@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { DEEPEST = 24, SHALLOWEST = 8, PID = 1000, ROUND_SAMPLES = 1000 };
+enum { DEEPEST = 24, SHALLOWEST = 8, PLACES = 20000, PID = 1000, ROUND_SAMPLES = 1000 };
 
 static const uint64_t START_AVMA = 0x10000000, PERIOD_NS = 1000000;
 
@@ -50,13 +50,16 @@ static struct stacks make_stacks(size_t count, uint64_t code_bytes)
                             calloc(count, sizeof(*stacks.depths)), count};
     if (!stacks.frames || !stacks.depths)
         die("memory");
+    static uint64_t places[PLACES];
+    for (size_t i = 0; i < PLACES; i++)
+        places[i] = START_AVMA + random_below(code_bytes);
     uint64_t path[DEEPEST];
     for (size_t i = 0; i < DEEPEST; i++)
-        path[i] = START_AVMA + random_below(code_bytes);
+        path[i] = places[random_below(PLACES)];
     for (size_t i = 0; i < count; i++) {
         size_t depth = SHALLOWEST + random_below(DEEPEST - SHALLOWEST);
         for (size_t level = depth / 2; level < depth; level++)
-            path[level] = START_AVMA + random_below(code_bytes / 64) * 64;
+            path[level] = places[random_below(PLACES)];
         stacks.depths[i] = depth;
         for (size_t level = 0; level < depth; level++)
             stacks.frames[i][depth - 1 - level] = path[level];
@@ -73,13 +76,15 @@ static uint64_t write_mapping(struct perfdata_writer *writer, const char *path)
         die(path);
     struct perfdata_mapping mapping = {.pid = PID,
                                        .tid = PID,
+                                       .time_ns = 2, /* after the exec, which clears all maps */
                                        .start_avma = START_AVMA,
                                        .protection = PROT_READ | PROT_EXEC,
                                        .path = path};
     mapping.build_id_bytes = elf_build_id(elf, mapping.build_id);
-    for (size_t i = 0; i < elf_segment_count(elf) && mapping.bytes == 0; i++) {
+    for (size_t i = 0; i < elf_segment_count(elf); i++) {
         const struct elf_segment *segment = elf_segment(elf, i);
-        if (segment->type != 1 || !(segment->flags & 1)) /* PT_LOAD, PF_X */
+        bool is_code = segment->type == 1 && (segment->flags & 1); /* PT_LOAD, PF_X */
+        if (!is_code || segment->file_bytes < mapping.bytes)
             continue;
         mapping.file_offset = segment->offset & ~UINT64_C(4095);
         mapping.bytes = segment->file_bytes & ~UINT64_C(4095);
