@@ -4,7 +4,7 @@
  *
  *     make_recording OUTPUT FILE SAMPLES [STACKS [THREADS]]
  *
- * Threads take turns of a millisecond. The stacks are paths of a random tree, 8 to 24 calls deep, of 20000 places
+ * Threads take turns of a millisecond, each with stacks of its own. The stacks are paths of a random tree, 8 to 24 calls deep, of 20000 places
  * in FILE's code. Equal arguments give equal captures.
  */
 #include "elf/elf_file.h"
@@ -112,8 +112,8 @@ static void write_samples(struct perfdata_writer *writer, const struct stacks *s
                           uint32_t threads)
 {
     for (size_t i = 0; i < count; i++) {
-        size_t stack = i < stacks->count ? i : random_below(stacks->count);
         uint32_t thread = (uint32_t)(i % threads);
+        size_t stack = (random_below(stacks->count / threads) * threads + thread) % stacks->count;
         struct perfdata_sample sample = {.pid = PID,
                                          .tid = PID + thread,
                                          .time_ns = PERIOD_NS * (1 + i / threads) + thread * 1013,
