@@ -123,11 +123,6 @@ uint32_t intern_count(const struct intern *intern)
     return (uint32_t)intern->count;
 }
 
-size_t intern_size(const struct intern *intern)
-{
-    return intern->bytes.size;
-}
-
 const void *intern_bytes(const struct intern *intern, uint32_t id, size_t *size)
 {
     if (size)

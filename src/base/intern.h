@@ -23,8 +23,6 @@ uint32_t intern_text(struct intern *intern, const char *text);
 uint32_t intern_find(const struct intern *intern, const void *bytes, size_t size);
 
 uint32_t intern_count(const struct intern *intern);
-/* What the bytes take in memory. */
-size_t intern_size(const struct intern *intern);
 
 /* The bytes of an id, 8-byte aligned and followed by a NUL; valid until the next intern_add(). */
 const void *intern_bytes(const struct intern *intern, uint32_t id, size_t *size);

@@ -6,22 +6,26 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/intern.h"
 #include "convert/address_map.h"
 #include "perfdata/reader.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct known_stacks {
-    struct intern *keys;
-    uint32_t *calls; /* by key */
-    size_t count, capacity;
-    struct buffer key; /* of the chain asked for last */
+struct known_stack {
+    uint64_t
+        hash[2]; /* stands for the chain: two that differ and agree in 128 bits do not come up */
+    uint32_t call;
+    bool is_used;
 };
 
-int known_stacks_init(struct known_stacks *known);
+struct known_stacks {
+    struct known_stack *slots; /* at most half of them used */
+    size_t slot_count, count;
+    struct known_stack asked; /* the one asked for last */
+};
+
 void known_stacks_free(struct known_stacks *known);
 
 struct known_place { /* what tells what a chain means */
@@ -33,6 +37,5 @@ struct known_place { /* what tells what a chain means */
 bool known_stacks_find(struct known_stacks *known, const struct perfdata_event *sample,
                        const struct known_place *place, uint32_t *call);
 
-/* Remembers the call of the chain that was just not found; does nothing when there are too many, or when
- * memory is out. */
+/* Remembers the call of the chain that was just not found; does nothing when memory is out. */
 void known_stacks_add(struct known_stacks *known, uint32_t call);

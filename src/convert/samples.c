@@ -61,8 +61,6 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     samples->switches.context = samples->deferred.context = samples;
     int err = events_init(&samples->events, tasks->profile, reader);
     if (err == 0)
-        err = known_stacks_init(&samples->known);
-    if (err == 0)
         err = deferred_init(&samples->deferred);
     if (err == 0)
         err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader)->arch);
