@@ -58,11 +58,10 @@ static int convert(const struct record_request *request, struct capture *capture
                    struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    struct export_options options = {.embed_source = request->embed_source};
     int err = named_load(profile, capture->path, request->debug_directory, error);
     if (err)
         return err;
-    err = outputs_write(&request->outputs, *profile, &options, &owner, error);
+    err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);
     if (!err && !capture->is_unnamed)
         err = store_names(capture, *profile, error);
     return err;

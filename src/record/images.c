@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -248,11 +249,37 @@ static void dismiss(struct collector *collector, uint32_t index, const struct pr
     images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
 }
 
+static void end_process(struct collector *collector, struct image *image)
+{
+    image_settle_and_end(collector, image);
+    tree_take_end(collector, image);
+    struct perfdata_task task = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)image->pid,
+        .parent_pid = (uint32_t)image->parent_pid,
+        .parent_tid = (uint32_t)image->parent_pid,
+        .time_ns = collector->round_ns,
+    };
+    perfdata_write_exit(collector->writer, &task);
+}
+
+/* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
+ * the one that got its pid. */
+static struct image *same_process(struct collector *collector, pid_t pid)
+{
+    struct image *before = image_of_pid(collector, pid);
+    struct pollfd end = {.fd = before ? before->pid_fd : -1, .events = POLLIN};
+    if (!before || end.fd < 0 || poll(&end, 1, 0) != 1)
+        return before;
+    end_process(collector, before);
+    return NULL;
+}
+
 static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
                    struct proc_maps *mappings)
 {
     struct image *image = &collector->images[index];
-    struct image *before = image_of_pid(collector, (pid_t)request->pid);
+    struct image *before = same_process(collector, (pid_t)request->pid);
     uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
     if (before)
         image_end(collector, before);
@@ -339,20 +366,6 @@ static void release(struct collector *collector, size_t live_index)
     proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
-}
-
-static void end_process(struct collector *collector, struct image *image)
-{
-    image_settle_and_end(collector, image);
-    tree_take_end(collector, image);
-    struct perfdata_task task = {
-        .pid = (uint32_t)image->pid,
-        .tid = (uint32_t)image->pid,
-        .parent_pid = (uint32_t)image->parent_pid,
-        .parent_tid = (uint32_t)image->parent_pid,
-        .time_ns = collector->round_ns,
-    };
-    perfdata_write_exit(collector->writer, &task);
 }
 
 void images_find_ended(struct collector *collector)
