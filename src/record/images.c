@@ -3,6 +3,7 @@
 #include "record/collector.h"
 
 #include "record/proc.h"
+#include "record/program.h"
 #include "wire/atomic.h"
 
 #include <elf.h>
@@ -37,6 +38,11 @@ void images_add_not_followed(struct collector *collector, pid_t pid, const char 
                              const char *reason)
 {
     record_processes_add(&collector->summary->not_followed, pid, name, reason);
+}
+
+void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_t cpu_ns)
+{
+    record_processes_add_cpu(&collector->summary->not_followed, pid, cpu_ns);
 }
 
 static bool is_go_program(const char *path)
@@ -92,7 +98,7 @@ static void wake(uint32_t *state)
     syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void write_start(struct collector *collector, struct image *image, bool is_exec)
+void images_write_start(struct collector *collector, struct image *image, bool is_exec)
 {
     struct perfdata_task task = {
         .pid = (uint32_t)image->pid,
@@ -114,9 +120,27 @@ void images_start_silent(struct collector *collector, pid_t pid, const char *pro
     struct image image = {
         .pid = pid, .parent_pid = getpid(), .start_ns = collector->clock.first.ns, .pid_fd = -1};
     snprintf(image.name, sizeof(image.name), "%.15s", slash ? slash + 1 : program);
-    write_start(collector, &image, false);
+    images_write_start(collector, &image, false);
+    collector->is_root_silent = true;
+    collector->summary->processes++;
+    collector->summary->threads++;
+    const char *reason = program_look(program).reason;
     images_add_not_followed(collector, pid, image.name,
-                            "static or privileged: its loader does not preload");
+                            reason ? reason : "its loader does not preload");
+}
+
+void images_turn_stranger(struct collector *collector, struct image *image, const char *reason)
+{
+    drain_image(collector, image);
+    misses_finish(collector, true);
+    arm_close(&image->armed);
+    wake_forget(image);
+    image->engine = ENGINE_NONE;
+    image->start_ns = collector->round_ns;
+    if (proc_name(image->pid, 0, image->name) != 0)
+        strcpy(image->name, "?");
+    images_write_start(collector, image, true);
+    images_add_not_followed(collector, image->pid, image->name, reason);
 }
 
 static void watch_end(struct collector *collector, struct image *image)
@@ -161,6 +185,7 @@ static void fill_image(struct collector *collector, struct image *image,
         collector->has_root = true;
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
+    strangers_note_executable(image);
     image->checked_ns = collector->round_ns;
 }
 
@@ -249,10 +274,8 @@ static void dismiss(struct collector *collector, uint32_t index, const struct pr
     images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
 }
 
-static void end_process(struct collector *collector, struct image *image)
+void images_write_exit(struct collector *collector, const struct image *image)
 {
-    image_settle_and_end(collector, image);
-    tree_take_end(collector, image);
     struct perfdata_task task = {
         .pid = (uint32_t)image->pid,
         .tid = (uint32_t)image->pid,
@@ -261,6 +284,13 @@ static void end_process(struct collector *collector, struct image *image)
         .time_ns = collector->round_ns,
     };
     perfdata_write_exit(collector->writer, &task);
+}
+
+static void end_process(struct collector *collector, struct image *image)
+{
+    image_settle_and_end(collector, image);
+    tree_take_end(collector, image);
+    images_write_exit(collector, image);
 }
 
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
@@ -296,9 +326,11 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
         image->engine = ENGINE_NONE;
     }
     watch_end(collector, image);
-    write_start(collector, image, before != NULL);
-    settle_start(collector, image, before);
-    image->follows_exec = before != NULL;
+    uint64_t earlier_ns = 0;
+    bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
+    images_write_start(collector, image, was_there);
+    settle_start(collector, image, before, earlier_ns);
+    image->follows_exec = was_there;
     if (!image->follows_exec)
         collector->summary->processes++;
     if (reason) {

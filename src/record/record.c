@@ -7,6 +7,7 @@
 #include "record/collector.h"
 #include "record/compiler.h"
 #include "record/proc.h"
+#include "record/program.h"
 #include "record/session.h"
 #include "record/ticks.h"
 
@@ -37,6 +38,7 @@ struct recording {
     int probe_fd; /* keeps perf switched on; -1: may not */
     int output_fd;
     uint64_t start_ns;
+    bool knows_root; /* as one that runs without a sampler */
     char program[4096];
 };
 
@@ -200,10 +202,11 @@ static int finish(struct recording *recording, struct error *error)
     struct record_summary *summary = &recording->result->summary;
     struct buffer text = {0};
     bool command_runs = summary->end != RECORD_END_COMMAND;
+    recording->knows_root = strangers_know(recording->collector, recording->launch->pid);
     collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
     uint64_t bill_ns = take_bill(recording, command_runs);
-    if (!recording->collector->has_root)
+    if (!recording->collector->has_root && !recording->knows_root)
         images_start_silent(recording->collector, recording->launch->pid, recording->program);
     collector_settle_tree(recording->collector, bill_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
@@ -302,8 +305,10 @@ int record_run(const struct record_options *options, struct record_result *resul
             collector_stop(recording.collector, false);
         goto out;
     }
+    /* A loader that would only complain gets the environment that there is. */
+    bool is_foreign = program_look(recording.program).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
-                          recording.environment.variables, error);
+                          is_foreign ? environ : recording.environment.variables, error);
     if (status) {
         result->exit_status = status;
         collector_stop(recording.collector, false);

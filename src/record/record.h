@@ -64,6 +64,7 @@ struct record_process {
     pid_t pid;
     char name[64];
     const char *reason; /* static text; NULL: none */
+    uint64_t cpu_ns;    /* that no sample stands for; 0: none, or unknown */
 };
 
 /* The first RECORD_PROCESSES_MAX of a kind; a run of hours may have any number. */
@@ -72,9 +73,12 @@ struct record_processes {
     struct record_process *items; /* owned; freed by record_summary_free() */
     size_t count, capacity;
     uint64_t more; /* not listed */
+    uint64_t more_cpu_ns;
 };
 void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
                           const char *reason);
+/* To the latest entry of that pid; to the unlisted ones when there is none. */
+void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
 
 enum record_end {
     RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
