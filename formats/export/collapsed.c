@@ -352,5 +352,6 @@ const struct exporter export_collapsed = {
     .description = "collapsed stacks, for flamegraph.pl, speedscope and others",
     .suffixes = suffixes,
     .gzip_level = 1,
+    .has_one_event = true,
     .write = collapsed_write,
 };

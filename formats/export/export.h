@@ -25,6 +25,7 @@ struct exporter {
     const char *const *suffixes;   /* NULL-terminated; ".pb.gz", … the first is the usual one */
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
     int gzip_level;                /* 1 (fast) to 9 */
+    bool has_one_event;            /* the format has one weight: the main event's is written */
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);
 };

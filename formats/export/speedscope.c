@@ -249,5 +249,6 @@ const struct exporter export_speedscope = {
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
     .gzip_level = 1,
+    .has_one_event = true,
     .write = speedscope_write,
 };

@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "base/say.h"
+#include "cli/cut_options.h"
 #include "cli/help.h"
 #include "cli/named.h"
 #include "cli/options.h"
@@ -23,6 +24,7 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {0},
@@ -30,7 +32,7 @@ static const struct option_spec specs[] = {
 
 struct convert_request {
     const char *input;
-    const char *debug_directory;
+    struct convert_options from;
     const struct exporter *format; /* of standard output; NULL: -o - was not asked for */
     bool to_stdout;
     struct outputs outputs;
@@ -53,6 +55,9 @@ static int parse_format(struct convert_request *request, const char *name, struc
 
 static int apply(struct convert_request *request, int id, const char *value, struct error *error)
 {
+    int err;
+    if (cut_option(&request->from.cut, id, value, &err, error))
+        return err;
     switch (id) {
     case 'o':
         if (strcmp(value, "-") != 0)
@@ -68,7 +73,7 @@ static int apply(struct convert_request *request, int id, const char *value, str
         request->options.threads_apart = true;
         return 0;
     case DEBUG_DIR:
-        request->debug_directory = value;
+        request->from.debug_directory = value;
         return 0;
     case 'q':
         request->quiet = true;
@@ -135,6 +140,12 @@ static void say_written(const struct convert_request *request, const struct prof
     for (size_t i = 0; i < request->outputs.count; i++)
         say("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
             request->outputs.items[i].exporter->description);
+    for (size_t i = 0; profile->event_count > 1 && i < request->outputs.count; i++)
+        if (request->outputs.items[i].exporter->has_one_event)
+            say("%s has only %s; for others: --event", request->outputs.items[i].path,
+                profile_text(profile, profile_main_event(profile).name));
+    if (profile->sample_count == 0)
+        say("there are no samples in it");
 }
 
 static int convert(const struct convert_request *request, struct error *error)
@@ -143,7 +154,7 @@ static int convert(const struct convert_request *request, struct error *error)
     struct owner owner = owner_find();
     int err = outputs_check(&request->outputs, error);
     if (!err)
-        err = named_load(&profile, request->input, request->debug_directory, error);
+        err = named_load(&profile, request->input, &request->from, error);
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err)
@@ -167,5 +178,6 @@ int cmd_convert(char *const *words)
     if (err)
         say_failure("%s", error.text);
     outputs_free(&request.outputs);
+    cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;
 }

@@ -14,7 +14,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct info info = {0};
-    int err = convert_load(&profile, request->input, error);
+    int err = convert_load(&profile, request->input, &request->from, error);
     if (err)
         return err;
     err = info_build(&info, profile);
@@ -45,5 +45,6 @@ int cmd_info(char *const *words)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);
+    cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;
 }

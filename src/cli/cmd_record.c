@@ -59,7 +59,8 @@ static int convert(const struct record_request *request, struct capture *capture
                    struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    int err = named_load(profile, capture->path, request->debug_directory, error);
+    struct convert_options from = {.debug_directory = request->debug_directory};
+    int err = named_load(profile, capture->path, &from, error);
     if (err)
         return err;
     err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);

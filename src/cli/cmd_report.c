@@ -25,7 +25,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct report report = {0};
-    int err = named_load(&profile, request->input, request->debug_directory, error);
+    int err = named_load(&profile, request->input, &request->from, error);
     if (err)
         return err;
     err = report_build(&report, profile);
@@ -56,5 +56,6 @@ int cmd_report(char *const *words)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);
+    cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
+#include "cli/cut_options.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -91,7 +93,8 @@ static const char convert_help[] =
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
-    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debug-dir DIR       where separate debug files lie (default "
+    "/usr/lib/debug)\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
@@ -103,7 +106,8 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
-    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n";
+    "  --debug-dir DIR       where separate debug files lie (default "
+    "/usr/lib/debug)\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"
@@ -112,7 +116,7 @@ static const char info_help[] =
     "how it was recorded and what is missing, processes, threads, modules with build-ids.\n"
     "\n"
     "  -i, --input FILE      the same as FILE\n"
-    "  --json                the same, for scripts\n";
+    "  --json                the same, for scripts\n" CUT_OPTION_HELP;
 
 static const char doctor_help[] =
     "rec doctor\n"

@@ -19,7 +19,7 @@ static void say_at_work(int signal_number)
     errno = saved;
 }
 
-int named_load(struct profile **out, const char *path, const char *debug_directory,
+int named_load(struct profile **out, const char *path, const struct convert_options *options,
                struct error *error)
 {
     struct sigaction alarmed = {.sa_handler = say_at_work, .sa_flags = SA_RESTART}, before;
@@ -28,11 +28,10 @@ int named_load(struct profile **out, const char *path, const char *debug_directo
         sigaction(SIGALRM, &alarmed, &before);
         alarm(1);
     }
-    struct convert_options options = {.debug_directory = debug_directory};
     struct profile *profile = NULL;
-    int err = convert_load(&profile, path, error);
+    int err = convert_load(&profile, path, options, error);
     if (!err)
-        err = convert_resolve(profile, path, &options, error);
+        err = convert_resolve(profile, path, options, error);
     if (is_watched) {
         alarm(0);
         sigaction(SIGALRM, &before, NULL);

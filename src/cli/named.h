@@ -3,13 +3,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "convert/load.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
 
-/* Loads and resolves. Says on a terminal that it is at work when that takes longer than a second.
- * debug_directory: NULL for the usual one. */
-int named_load(struct profile **out, const char *path, const char *debug_directory,
+/* Loads and resolves. Says on a terminal that it is at work when that takes longer than a second. */
+int named_load(struct profile **out, const char *path, const struct convert_options *options,
                struct error *error);
 
 /* A function that is only known by its address ("0x1234"). */

@@ -2,6 +2,7 @@
 #include "cli/view_options.h"
 
 #include "cli/cli.h"
+#include "cli/cut_options.h"
 #include "cli/options.h"
 
 #include <errno.h>
@@ -12,11 +13,9 @@
 enum { HELP = 1, JSON, DEBUG_DIR };
 
 static const struct option_spec specs[] = {
-    {'i', 'i', "input", OPTION_VALUE, NULL},
-    {JSON, 0, "json", OPTION_ALONE, NULL},
-    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
-    {HELP, 'h', "help", OPTION_ALONE, NULL},
-    {0},
+    {'i', 'i', "input", OPTION_VALUE, NULL},         {JSON, 0, "json", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL}, CUT_OPTION_SPECS,
+    {HELP, 'h', "help", OPTION_ALONE, NULL},         {0},
 };
 
 int view_take_input(const char **input, const char *value, struct error *error)
@@ -35,12 +34,14 @@ int view_request_parse(struct view_request *request, char *const *words, struct 
     int id;
     while ((id = options_next(&options, &value, error)) > 0) {
         int err = 0;
-        if (id == HELP)
+        if (cut_option(&request->from.cut, id, value, &err, error))
+            ;
+        else if (id == HELP)
             request->help = true;
         else if (id == JSON)
             request->json = true;
         else if (id == DEBUG_DIR)
-            request->debug_directory = value;
+            request->from.debug_directory = value;
         else
             err = view_take_input(&request->input, value, error);
         if (err)

@@ -3,13 +3,14 @@
 #pragma once
 
 #include "base/error.h"
+#include "convert/load.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct view_request {
     const char *input;
-    const char *debug_directory; /* NULL: the usual one */
+    struct convert_options from;
     bool json;
     bool help;
 };

@@ -85,22 +85,21 @@ uint64_t events_weight(const struct events *events, const struct perfdata_event 
     return sample->period;
 }
 
-void events_choose_main(struct events *events)
+void events_choose_main(struct events *events, uint32_t off_cpu)
 {
     struct profile *profile = events->profile;
+    uint32_t first = PROFILE_NONE, clock = PROFILE_NONE;
     if (profile->event_count == 0 && events->attr_count)
         (void)events_of(events, 0);
-    profile->main_event = PROFILE_NONE;
-    for (size_t i = 0; i < events->attr_count; i++) {
+    for (size_t i = events->attr_count; i-- > 0;) {
         uint32_t event = events->of_attr[i];
         if (event == PROFILE_NONE)
             continue;
-        bool is_first_clock = profile->events[event].unit == PROFILE_NANOSECONDS;
-        if (is_first_clock || profile->main_event == PROFILE_NONE)
-            profile->main_event = event;
-        if (is_first_clock)
-            break;
+        first = event;
+        clock = profile->events[event].unit == PROFILE_NANOSECONDS ? event : clock;
     }
-    if (profile->main_event == PROFILE_NONE)
-        profile->main_event = 0;
+    profile->main_event = clock != PROFILE_NONE     ? clock
+                          : off_cpu != PROFILE_NONE ? off_cpu
+                          : first != PROFILE_NONE   ? first
+                                                    : 0;
 }

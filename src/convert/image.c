@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_file(struct elf_file **elf, const char *path)
+int image_open_path(struct elf_file **elf, const char *path)
 {
     /* O_NONBLOCK: a FIFO of that name must not hang us. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -53,21 +53,33 @@ static int copy_segments(struct image *image, const struct elf_file *elf)
     return 0;
 }
 
+int image_open_elf(struct elf_file **elf, const char *path, const uint8_t *build_id,
+                   size_t build_id_bytes)
+{
+    bool is_vdso = strcmp(path, "[vdso]") == 0;
+    *elf = NULL;
+    int err = is_vdso ? open_vdso(elf, build_id, build_id_bytes) : image_open_path(elf, path);
+    if (err != 0)
+        return err;
+    uint8_t found[20];
+    size_t found_bytes = elf_build_id(*elf, found);
+    if (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0)
+        return 0;
+    elf_close(*elf);
+    *elf = NULL;
+    return -ESTALE;
+}
+
 int image_read(struct image *image, const char *path, const uint8_t *build_id,
                size_t build_id_bytes)
 {
     *image = (struct image){0};
-    bool is_vdso = strcmp(path, "[vdso]") == 0;
-    struct elf_file *elf = NULL;
-    int err = is_vdso ? open_vdso(&elf, build_id, build_id_bytes) : open_file(&elf, path);
-    if (err != 0)
-        return err == -ENOMEM ? err : 0;
-    uint8_t found[20];
-    size_t found_bytes = elf_build_id(elf, found);
-    if (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0)
+    struct elf_file *elf;
+    int err = image_open_elf(&elf, path, build_id, build_id_bytes);
+    if (err == 0)
         err = copy_segments(image, elf);
     elf_close(elf);
-    return err;
+    return err == -ENOMEM ? err : 0;
 }
 
 int image_copy(struct image *image, const struct image *from)

@@ -9,22 +9,27 @@
  * between the machine that has the file and the one that has not.
  *
  * Weights are CPU time when the event is a clock, else counts. The main event is the first clock that
- * has samples, else the first event that has.
+ * has samples, else off-CPU time, else the first event that has any.
  */
 #pragma once
 
 #include "base/error.h"
+#include "convert/cut.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
 
-struct convert_options {
-    const char *debug_directory; /* where separate debug files lie; NULL: /usr/lib/debug */
+#define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
+
+struct convert_options {         /* NULL in their place: none */
+    const char *debug_directory; /* where separate debug files lie; NULL: the above */
+    struct cut cut;              /* which samples are loaded */
 };
 
 /* Loads the file and orders its samples by time. Damage is not an error: what lies before it is
  * loaded, and a note "damage" says so. */
-int convert_load(struct profile **out, const char *path, struct error *error);
+int convert_load(struct profile **out, const char *path, const struct convert_options *options,
+                 struct error *error);
 
 /* Names every address: from the names stored in the file (when it has them), else from the binaries.
  * A binary with another build-id than the recorded one gives no names; a note "no_names" says so. */

@@ -7,16 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-int modules_init(struct modules *modules, struct profile *profile, const struct names *names)
+int modules_init(struct modules *modules, struct profile *profile, const struct names *names,
+                 const char *debug_directory)
 {
-    *modules = (struct modules){.profile = profile, .names = names, .keys = intern_new()};
+    *modules = (struct modules){.profile = profile,
+                                .names = names,
+                                .debug_directory = debug_directory,
+                                .keys = intern_new()};
     return modules->keys ? 0 : -ENOMEM;
 }
 
 void modules_free(struct modules *modules)
 {
-    for (size_t i = 0; i < modules->count; i++)
+    for (size_t i = 0; i < modules->count; i++) {
         image_free(&modules->modules[i].image);
+        unwind_module_close(modules->modules[i].unwind);
+    }
     free(modules->modules);
     if (modules->keys)
         intern_free(modules->keys);
@@ -120,14 +126,71 @@ void modules_set_program(struct modules *modules, uint32_t index)
         modules->profile->libs[module->lib].category = PROFILE_USER;
 }
 
-static int read_image(struct modules *modules, struct module *module, const char *path,
-                      const uint8_t *build_id, size_t build_id_bytes)
+/* Once for each module that has an image. 0 or -ENOMEM. */
+static int need_image(struct modules *modules, uint32_t index)
 {
+    struct module *module = &modules->modules[index];
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    const char *path = module_path(modules, index, &build_id, &build_id_bytes);
+    if (module->has_image || (!modules_is_file(modules, index) && strcmp(path, "[vdso]") != 0))
+        return 0;
+    module->has_image = true;
     const struct names_lib *stored =
         modules->names ? names_find_lib(modules->names, path, build_id, build_id_bytes) : NULL;
-    if (stored && stored->image.is_known)
-        return image_copy(&module->image, &stored->image);
-    return image_read(&module->image, path, build_id, build_id_bytes);
+    int err = stored && stored->image.is_known
+                  ? image_copy(&module->image, &stored->image)
+                  : image_read(&module->image, path, build_id, build_id_bytes);
+    modules->profile->failed |= err != 0;
+    return err;
+}
+
+/* The separate debug file by build-id; NULL when there is none. */
+static struct elf_file *open_debug_file(const struct modules *modules, const struct elf_file *elf)
+{
+    uint8_t id[20];
+    size_t id_bytes = elf_build_id(elf, id);
+    if (id_bytes < 2 || id_bytes > sizeof(id))
+        return NULL;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/.build-id/%02x/", modules->debug_directory, id[0]);
+    for (size_t i = 1; i < id_bytes; i++)
+        buffer_printf(&path, "%02x", id[i]);
+    buffer_append(&path, ".debug", sizeof(".debug"));
+    struct elf_file *debug = NULL;
+    if (path.failed || image_open_elf(&debug, (char *)path.bytes, id, id_bytes) != 0)
+        debug = NULL;
+    buffer_free(&path);
+    return debug;
+}
+
+static void compile(struct modules *modules, uint32_t index)
+{
+    struct module *module = &modules->modules[index];
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    const char *path = module_path(modules, index, &build_id, &build_id_bytes);
+    struct elf_file *elf = NULL, *debug = NULL;
+    if (image_open_elf(&elf, path, build_id, build_id_bytes) == 0) {
+        debug = open_debug_file(modules, elf);
+        (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);
+    }
+    elf_close(debug);
+    elf_close(elf);
+}
+
+const struct unwind_module *modules_unwind(struct modules *modules, const struct mapping *mapping,
+                                           uint64_t *bias)
+{
+    struct module *module = &modules->modules[mapping->module];
+    *bias = 0;
+    if (need_image(modules, mapping->module) != 0 || !module->image.is_known)
+        return NULL;
+    if (!module->has_unwind)
+        compile(modules, mapping->module);
+    module->has_unwind = true;
+    *bias = image_bias(&module->image, mapping->start_avma, mapping->file_offset);
+    return module->unwind;
 }
 
 uint32_t modules_lib(struct modules *modules, uint32_t index)
@@ -147,11 +210,8 @@ uint32_t modules_lib(struct modules *modules, uint32_t index)
     lib->is_synthetic = is_synthetic(lib->category, path);
     if (lib->category == PROFILE_JIT)
         lib->name = lib->path; /* "//anon" is no path with a last component */
-    if ((modules_is_file(modules, index) || strcmp(path, "[vdso]") == 0) &&
-        read_image(modules, module, path, build_id, build_id_bytes) != 0) {
-        profile->failed = true;
+    if (need_image(modules, index) != 0)
         return PROFILE_NONE;
-    }
     lib->base_svma = module->image.base_svma;
     module->lib = id;
     return id;

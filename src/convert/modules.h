@@ -10,23 +10,29 @@
 #include "convert/names.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
+#include "unwind/module.h"
 
 struct module {
     uint32_t lib; /* PROFILE_NONE: not needed yet */
     bool is_kernel;
     bool is_program; /* mapped first by some process: not a library */
+    bool has_image;  /* image was looked for */
     struct image image;
+    bool has_unwind;              /* so was: */
+    struct unwind_module *unwind; /* owned; NULL: no CFI */
 };
 
 struct modules {
     struct profile *profile;
-    const struct names *names; /* stored ones; NULL: none. Borrowed */
-    struct intern *keys;       /* path and build-id */
+    const char *debug_directory; /* borrowed */
+    const struct names *names;   /* stored ones; NULL: none. Borrowed */
+    struct intern *keys;         /* path and build-id */
     struct module *modules;
     size_t count, capacity;
 };
 
-int modules_init(struct modules *modules, struct profile *profile, const struct names *names);
+int modules_init(struct modules *modules, struct profile *profile, const struct names *names,
+                 const char *debug_directory);
 void modules_free(struct modules *modules);
 
 /* The module of a MAPPING record; PROFILE_NONE: out of memory. */
@@ -40,6 +46,10 @@ void modules_set_program(struct modules *modules, uint32_t module);
 
 /* The lib of a module; PROFILE_NONE: out of memory. */
 uint32_t modules_lib(struct modules *modules, uint32_t module);
+
+/* The CFI of a mapping's file (NULL: none) and avma - svma in it. */
+const struct unwind_module *modules_unwind(struct modules *modules, const struct mapping *mapping,
+                                           uint64_t *bias);
 
 /* The profile's address of a runtime address in a mapping; PROFILE_NONE: out of memory. */
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma);

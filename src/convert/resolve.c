@@ -245,8 +245,8 @@ int convert_resolve(struct profile *profile, const char *path,
     struct resolver resolver = {
         .profile = profile,
         .names = capture.names,
-        .debug_directory =
-            options && options->debug_directory ? options->debug_directory : "/usr/lib/debug",
+        .debug_directory = options && options->debug_directory ? options->debug_directory
+                                                               : CONVERT_DEBUG_DIRECTORY,
     };
     err = resolve_all(&resolver);
     capture_close(&capture);

@@ -121,6 +121,12 @@ uint32_t tasks_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t 
     return add_thread(tasks, process, tid, slot, time_ns);
 }
 
+uint32_t tasks_find_thread(const struct tasks *tasks, uint32_t tid)
+{
+    uint32_t index = intern_find(tasks->tids, &tid, sizeof(tid));
+    return index < tasks->tid_count ? tasks->latest_thread[index] : PROFILE_NONE;
+}
+
 int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
 {
     struct profile *profile = tasks->profile;

@@ -33,6 +33,8 @@ void tasks_free(struct tasks *tasks);
 
 /* Indices in the profile, added when the task was not heard of yet; PROFILE_NONE: out of memory. */
 uint32_t tasks_process(struct tasks *tasks, uint32_t pid, uint64_t time_ns);
+uint32_t tasks_find_thread(const struct tasks *tasks,
+                           uint32_t tid); /* PROFILE_NONE: not heard of */
 uint32_t tasks_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /* COMM, FORK, EXIT. 0 or -ENOMEM. */

@@ -90,6 +90,7 @@ struct miss {
     uint64_t weight_ns;
     size_t record_offset; /* in the collector's miss_bytes */
     size_t record_bytes;
+    bool wants_map; /* newer than itself: tried, and ended at an unknown PC */
 };
 
 struct collector {

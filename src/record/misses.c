@@ -84,18 +84,22 @@ static void note_module(struct collector *collector, const struct image *image, 
         summary->worst_module.misses++;
 }
 
-static void finish_copy(struct collector *collector, struct image *image, const struct miss *miss)
+/* False: it stops at a PC in no known module, of which a newer map may know more; nothing was written. */
+static bool finish_copy(struct collector *collector, struct image *image, const struct miss *miss,
+                        bool is_last_try)
 {
     struct copied from;
     if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from)) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
-        return;
+        return true;
     }
     uint64_t frames[RECORD_FRAMES_MAX];
     uint32_t known = from.stack.frame_count;
     memcpy(frames, from.frames, 8 * (size_t)known);
     struct offline_result result =
         unwind(image, &from, known > 0, frames + known, RECORD_FRAMES_MAX - known);
+    if (result.end == OFFLINE_UNMAPPED && !is_last_try)
+        return false;
     note_module(collector, image, from.copy.registers[UNWIND_DWARF_PC]);
     struct decoded sample = {
         .image = image,
@@ -110,15 +114,17 @@ static void finish_copy(struct collector *collector, struct image *image, const 
     };
     collector->summary->misses++;
     stack_write(collector, &sample);
+    return true;
 }
 
-static void finish(struct collector *collector, struct image *image, const struct miss *miss)
+static bool finish(struct collector *collector, struct image *image, const struct miss *miss,
+                   bool is_last_try)
 {
     const uint8_t *record = collector->miss_bytes.bytes + miss->record_offset;
     if (((const struct record_header *)(const void *)record)->kind == RECORD_COPY)
-        finish_copy(collector, image, miss);
-    else
-        stack_take(collector, image, miss->tid, miss->time_ns, record, miss->record_bytes);
+        return finish_copy(collector, image, miss, is_last_try);
+    stack_take(collector, image, miss->tid, miss->time_ns, record, miss->record_bytes);
+    return true;
 }
 
 void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
@@ -152,25 +158,18 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
         misses_finish(collector, true);
 }
 
-/* A PC in no known module: perhaps in one that was loaded after the map was read. */
-static bool wants_newer_map(const struct collector *collector, const struct image *image,
-                            const struct miss *miss)
-{
-    struct copied from;
-    if (image->has_ended || (image->map && image->map->read_ns > miss->time_ns))
-        return false;
-    return parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from) &&
-           from.header.kind == RECORD_COPY && from.stack.end == WALK_UNKNOWN;
-}
-
-static bool is_ready(struct collector *collector, struct image *image, const struct miss *miss)
+/* True when it was finished. A module that was loaded after the map was read is unknown, be it the
+ * sample's own or that of a caller behind a frame that only the launcher can step over. */
+static bool try_to_finish(struct collector *collector, struct image *image, struct miss *miss)
 {
     if (image->map && image->map->read_ns > miss->time_ns)
-        return true;
+        return finish(collector, image, miss, true);
     if (image->map_requests > 0)
         return false;
-    if (!wants_newer_map(collector, image, miss))
+    bool is_last_try = image->has_ended;
+    if ((is_last_try || !miss->wants_map) && finish(collector, image, miss, is_last_try))
         return true;
+    miss->wants_map = true;
     if (collector->round_ns - image->map_wanted_ns > image->map_pause_ns)
         image_want_map(collector, image);
     return false;
@@ -184,12 +183,12 @@ void misses_finish(struct collector *collector, bool force)
         struct image *image = &collector->images[miss->image];
         if (!image->in_use)
             continue;
-        if (!force && !is_ready(collector, image, miss)) {
+        if (force ? !finish(collector, image, miss, true)
+                  : !try_to_finish(collector, image, miss)) {
             collector->misses[kept++] = *miss;
             continue;
         }
         image->waiting_ns -= miss->weight_ns;
-        finish(collector, image, miss);
     }
     collector->miss_count = kept;
     if (kept == 0)

@@ -26,9 +26,9 @@ void contexts_free(struct contexts *contexts)
     *contexts = (struct contexts){0};
 }
 
-static bool is_context(Dwarf_Die *die)
+static bool is_context(unsigned tag)
 {
-    switch (dwarf_tag(die)) {
+    switch (tag) {
     case DW_TAG_namespace:
     case DW_TAG_module:
     case DW_TAG_structure_type:
@@ -42,10 +42,10 @@ static bool is_context(Dwarf_Die *die)
     }
 }
 
-static bool may_hold_contexts(Dwarf_Die *die)
+static bool may_hold_contexts(unsigned tag)
 {
-    return is_context(die) || dwarf_tag(die) == DW_TAG_compile_unit ||
-           dwarf_tag(die) == DW_TAG_partial_unit || dwarf_tag(die) == DW_TAG_lexical_block;
+    return is_context(tag) || tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit ||
+           tag == DW_TAG_lexical_block;
 }
 
 static int read_unit(struct unit_contexts *unit, const Dwarf_Die *unit_die)
@@ -57,21 +57,25 @@ static int read_unit(struct unit_contexts *unit, const Dwarf_Die *unit_die)
     size_t open_count = 0;
     struct die_walk walk = die_walk_start(unit_die);
     bool descend;
+    int err = 0;
     do {
         while (open_count && open[open_count - 1].depth >= walk.depth)
             unit->contexts[open[--open_count].context].end = walk.die.addr;
-        descend = may_hold_contexts(&walk.die);
-        if (!is_context(&walk.die) || open_count == DEEPEST || unit->count == CONTEXT_NONE)
+        descend = may_hold_contexts(walk.tag);
+        if (!is_context(walk.tag) || open_count == DEEPEST || unit->count == CONTEXT_NONE)
             continue;
         struct context *context = ARRAY_PUSH(unit->contexts, unit->count, unit->capacity);
-        if (!context)
-            return -ENOMEM;
+        if (!context) {
+            err = -ENOMEM;
+            break;
+        }
         context->die = walk.die;
         context->parent = open_count ? open[open_count - 1].context : CONTEXT_NONE;
         open[open_count].depth = walk.depth;
         open[open_count++].context = (uint32_t)unit->count - 1;
     } while (die_walk_next(&walk, descend));
-    return 0;
+    die_walk_end(&walk);
+    return err;
 }
 
 static struct unit_contexts *unit_of(struct contexts *contexts, const Dwarf_Die *die)

@@ -57,15 +57,15 @@ static int add_scope(struct pass *pass, const struct die_walk *walk, bool *desce
 {
     struct unit *unit = pass->unit;
     Dwarf_Die die = walk->die;
-    bool is_inlined = dwarf_tag(&die) == DW_TAG_inlined_subroutine;
+    bool is_inlined = walk->tag == DW_TAG_inlined_subroutine;
     uint32_t parent = is_inlined ? open_scope(pass) : SPAN_NONE;
     *descend = false;
     if (pass->open_count == UNIT_DEEPEST || unit->scope_count >= SPAN_NONE ||
         (is_inlined && parent == SPAN_NONE))
         return 0;
     uint32_t index = (uint32_t)unit->scope_count;
-    uint64_t low;
-    int err = add_ranges(pass, &die, index, &low);
+    uint64_t low = 0;
+    int err = walk->has_code ? add_ranges(pass, &die, index, &low) : 0;
     if (err != 0)
         return err;
     *descend = true;
@@ -87,7 +87,7 @@ static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
     while (pass->open_count && pass->open[pass->open_count - 1].depth >= walk->depth)
         pass->open_count--;
     *descend = false;
-    switch (dwarf_tag(&walk->die)) {
+    switch (walk->tag) {
     case DW_TAG_subprogram:
     case DW_TAG_inlined_subroutine:
         return add_scope(pass, walk, descend);
@@ -118,6 +118,7 @@ int unit_read(struct unit *unit, struct functions *functions)
     do
         err = visit(&pass, &walk, &descend);
     while (err == 0 && die_walk_next(&walk, descend));
+    die_walk_end(&walk);
     if (err == 0)
         err = spans_flatten(&unit->spans);
     size_t file_count;

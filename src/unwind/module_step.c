@@ -24,6 +24,18 @@ static bool find_cfa(const struct cfi_cfa *cfa, const struct full_regs *regs,
     return true;
 }
 
+/*
+ * Compilers do not say in an epilogue that a register was popped: its place is then below SP, where
+ * captures have no bytes. The register holds the value already.
+ */
+static bool was_popped(uint32_t reg, uint64_t avma, const struct full_regs *regs, uint64_t *value)
+{
+    if (!is_known(regs, reg) || avma >= regs->value[UNWIND_DWARF_SP])
+        return false;
+    *value = regs->value[reg];
+    return reg != UNWIND_DWARF_PC;
+}
+
 /* The caller's value of register reg, if it can be known. */
 static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
                        const struct full_regs *regs, const struct stack_view *stack,
@@ -42,7 +54,8 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
         *value = regs->value[reg];
         return is_known(regs, reg);
     case CFI_OFFSET:
-        return stack_load(stack, cfa + (uint64_t)rule->value, value);
+        return stack_load(stack, cfa + (uint64_t)rule->value, value) ||
+               was_popped(reg, cfa + (uint64_t)rule->value, regs, value);
     case CFI_VAL_OFFSET:
         *value = cfa + (uint64_t)rule->value;
         return true;

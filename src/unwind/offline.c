@@ -117,7 +117,8 @@ static enum unwind_result step(struct walk *walk, const struct offline_mapping *
     bool is_signal_frame;
     enum unwind_result result =
         step_by_row(walk, mapping, lookup_pc, &walk->regs, &is_signal_frame);
-    if (result == UNWIND_COMPLEX)
+    /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
+    if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0))
         return step_complex(walk);
     walk->is_return_address = !is_signal_frame;
     walk->behind++;

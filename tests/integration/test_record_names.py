@@ -4,6 +4,8 @@
 and go, and the program's own symbols need no debug directory."""
 import gzip
 import json
+import os
+import shutil
 import subprocess
 
 import rec
@@ -80,6 +82,17 @@ class Plugins(rec.Case):
                 self.assert_within(b, 50, 6, "per cent in plugin b")
                 for stack in run.stacks():
                     self.assertFalse({"work_of_plugin_a", "work_of_plugin_b"} <= set(stack), stack)
+
+    def test_calls_from_a_plugin_that_was_just_loaded_are_in_the_stack(self):
+        plugins = [os.path.join(self.directory, f"visitor_{i}.so") for i in range(20)]
+        for plugin in plugins:
+            shutil.copy(rec.target("lib_visitor.so"), plugin)
+        run = self.recorded(rec.target("visitors"), *plugins, rec_options=["-F", "4999"])
+        calls = [stack for stack in run.stacks() if "work" in stack]
+        for stack in calls:
+            self.assertIn("plugin_visit", stack)
+        self.assertGreater(len(calls), 0)
+        self.assertGreater(run.count("misses"), 500)
 
 
 if __name__ == "__main__":

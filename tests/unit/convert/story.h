@@ -52,7 +52,7 @@ static inline struct profile *story_load(const struct story *story)
 {
     struct profile *profile;
     struct error error = {{0}};
-    if (convert_load(&profile, story->path, &error) != 0)
+    if (convert_load(&profile, story->path, NULL, &error) != 0)
         fail_msg("%s", error.text);
     return profile;
 }

@@ -330,10 +330,10 @@ static void a_file_that_is_no_capture_is_refused(void **state)
     (void)state;
     struct profile *profile;
     struct error error = {{0}};
-    assert_int_equal(convert_load(&profile, "/nonexistent/rec.data", &error), -ENOENT);
+    assert_int_equal(convert_load(&profile, "/nonexistent/rec.data", NULL, &error), -ENOENT);
     assert_non_null(strstr(error.text, "/nonexistent/rec.data"));
     assert_null(profile);
-    assert_true(convert_load(&profile, "/proc/self/cmdline", &error) < 0);
+    assert_true(convert_load(&profile, "/proc/self/cmdline", NULL, &error) < 0);
     assert_null(profile);
 }
 
@@ -363,7 +363,7 @@ static void damaged_captures_do_no_harm(void **state)
         close(fd);
         struct profile *profile;
         struct error error;
-        if (convert_load(&profile, story.path, &error) == 0) {
+        if (convert_load(&profile, story.path, NULL, &error) == 0) {
             assert_int_equal(convert_resolve(profile, story.path, NULL, &error), 0);
             profile_free(profile);
         }

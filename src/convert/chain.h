@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stack of one sample, out of whatever was recorded of it: a callchain of the kernel, registers and
+ * stack bytes, the processor's own record of calls (LBR).
+ *
+ *     callchain   marker address … marker address …     a marker tells which side the next ones are of
+ *                 └─ kernel, hypervisor, guest ─┘└ user ┘
+ *                                                 └─ replaced by what is unwound here, or by LBR
+ *
+ * The first address of each side is where it was interrupted, all others are return addresses, which
+ * are looked up one byte earlier.
+ */
+#pragma once
+
+#include "convert/unwind.h"
+
+struct chain {
+    struct modules *modules;
+    const struct address_map *kernel;
+    struct unwinder unwinder;
+    uint32_t *addresses; /* owned; of the profile, innermost first */
+    size_t count, capacity;
+    bool is_deferred; /* the user part follows in a record of its own, … */
+    uint64_t cookie;  /* … with this number */
+};
+
+/* kernel: what is mapped in the kernel, borrowed. 0 or -ENOMEM. */
+int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
+               const char *machine);
+void chain_free(struct chain *chain);
+
+/* The stack of a sample of a process with this map. 0 or -ENOMEM. */
+int chain_gather(struct chain *chain, const struct perfdata_event *sample,
+                 const struct perfdata_attr *attr, const struct address_map *map);
+
+/* Begins with these addresses again, and adds the user part that came later. 0 or -ENOMEM. */
+int chain_resume(struct chain *chain, const uint32_t *addresses, size_t count,
+                 const struct perfdata_event *deferred, const struct address_map *map);
+
+/* "[truncated]" at the outer end. 0 or -ENOMEM. */
+int chain_mark_truncated(struct chain *chain);
+
+/* As a call of the profile; PROFILE_NONE: empty, or out of memory (profile->failed). */
+uint32_t chain_call(const struct chain *chain);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/samples.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char off_cpu[] = "off-cpu";
+
+static int add(void *context, const struct profile_sample *sample)
+{
+    struct samples *samples = context;
+    struct profile *profile = samples->profile;
+    struct profile_sample *added =
+        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
+    if (!added)
+        return -ENOMEM;
+    *added = *sample;
+    samples->is_disordered |= profile->sample_count > 1 && added[-1].time_ns > sample->time_ns;
+    return 0;
+}
+
+static bool has_thread(const struct samples *samples, uint32_t index)
+{
+    const struct profile_thread *thread = &samples->profile->threads[index];
+    const struct profile_process *process = &samples->profile->processes[thread->process];
+    return cut_has_task(samples->cut, process->pid, thread->tid) &&
+           cut_has_comm(samples->cut, profile_text(samples->profile, thread->name));
+}
+
+static int add_off_cpu(void *context, const struct profile_sample *sample)
+{
+    struct samples *samples = context;
+    struct profile *profile = samples->profile;
+    if (!cut_has_event(samples->cut, off_cpu) || !has_thread(samples, sample->thread) ||
+        !cut_has_time(samples->cut, sample->time_ns))
+        return 0;
+    if (samples->off_cpu_event == PROFILE_NONE)
+        samples->off_cpu_event = profile_add_event(
+            profile, &(struct profile_event){.name = profile_string(profile, off_cpu),
+                                             .unit = PROFILE_NANOSECONDS,
+                                             .is_off_cpu = true});
+    struct profile_sample added = *sample;
+    added.event = (uint16_t)samples->off_cpu_event;
+    return profile->failed ? -ENOMEM : add(samples, &added);
+}
+
+int samples_init(struct samples *samples, struct tasks *tasks, struct modules *modules,
+                 const struct address_map *kernel, struct perfdata_reader *reader,
+                 const struct cut *cut)
+{
+    *samples = (struct samples){.profile = tasks->profile,
+                                .reader = reader,
+                                .tasks = tasks,
+                                .cut = cut,
+                                .off_cpu_event = PROFILE_NONE};
+    switches_init(&samples->switches, tasks, reader);
+    samples->switches.handle = add_off_cpu;
+    samples->deferred.handle = add;
+    samples->switches.context = samples->deferred.context = samples;
+    int err = events_init(&samples->events, tasks->profile, reader);
+    if (err == 0)
+        err = deferred_init(&samples->deferred);
+    if (err == 0)
+        err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader)->arch);
+    return err;
+}
+
+void samples_free(struct samples *samples)
+{
+    chain_free(&samples->chain);
+    events_free(&samples->events);
+    deferred_free(&samples->deferred);
+    switches_free(&samples->switches);
+}
+
+/* An event that is not wanted may still tell when threads stop and run, and where. */
+static int take_stack(struct samples *samples, const struct perfdata_event *event,
+                      const struct perfdata_attr *attr, struct profile_sample *sample,
+                      bool is_wanted)
+{
+    uint32_t process = samples->profile->threads[sample->thread].process;
+    int err = chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
+    if (err != 0)
+        return err;
+    if (samples->chain.is_deferred && is_wanted)
+        return deferred_add(&samples->deferred, &samples->chain, event->tid, sample);
+    sample->call = chain_call(&samples->chain);
+    err = samples->profile->failed ? -ENOMEM : switches_sample(&samples->switches, event, sample);
+    return err == 0 && is_wanted ? add(samples, sample) : err;
+}
+
+static uint16_t cpu_of(const struct perfdata_event *event)
+{
+    return event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
+}
+
+int samples_take(struct samples *samples, const struct perfdata_event *event)
+{
+    if (event->attr_index >= samples->events.attr_count)
+        return 0;
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    struct profile_sample sample = {
+        .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
+    if (!cut_has_sample(samples->cut, event) && !switches_needs(&samples->switches, attr))
+        return 0;
+    sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
+    if (sample.thread == PROFILE_NONE)
+        return -ENOMEM;
+    bool is_wanted = cut_has_sample(samples->cut, event) && has_thread(samples, sample.thread) &&
+                     cut_has_event(samples->cut, attr->name ? attr->name : "");
+    if (!is_wanted && !switches_needs(&samples->switches, attr))
+        return 0;
+    if (is_wanted) {
+        uint32_t of_event = events_of(&samples->events, event->attr_index);
+        if (of_event == PROFILE_NONE)
+            return -ENOMEM;
+        sample.event = (uint16_t)of_event;
+        sample.weight = events_weight(&samples->events, event);
+    }
+    return take_stack(samples, event, attr, &sample, is_wanted);
+}
+
+int samples_deferred(struct samples *samples, const struct perfdata_event *event)
+{
+    uint32_t process = tasks_process(samples->tasks, event->pid, event->time_ns);
+    if (process == PROFILE_NONE)
+        return -ENOMEM;
+    return deferred_resume(&samples->deferred, &samples->chain, event,
+                           &samples->tasks->processes[process].map);
+}
+
+int samples_switch(struct samples *samples, const struct perfdata_event *event)
+{
+    return switches_record(&samples->switches, event);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct profile_sample *left = a, *right = b;
+    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+int samples_finish(struct samples *samples, uint64_t end_ns)
+{
+    struct profile *profile = samples->profile;
+    int err = deferred_finish(&samples->deferred, &samples->chain);
+    if (err == 0)
+        err = switches_finish(&samples->switches, end_ns);
+    if (err == 0 && samples->is_disordered)
+        qsort(profile->samples, profile->sample_count, sizeof(*profile->samples), by_time);
+    events_choose_main(&samples->events, samples->off_cpu_event);
+    return err;
+}

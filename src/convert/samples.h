@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From SAMPLE records to the profile's samples: which are wanted, what they weigh, whose they are, and
+ * their stacks, some of which are known only later.
+ *
+ *     SAMPLE ─▶ cut ─▶ chain ─┬──────────────────────────▶ profile
+ *                             ├─▶ deferred ── DEFERRED ──▶
+ *     SWITCH ─────────────────┴─▶ switches ── off-cpu ───▶
+ */
+#pragma once
+
+#include "convert/cut.h"
+#include "convert/deferred.h"
+#include "convert/events.h"
+#include "convert/switches.h"
+
+struct samples {
+    struct profile *profile;
+    struct perfdata_reader *reader;
+    struct tasks *tasks;
+    const struct cut *cut; /* settled */
+    struct chain chain;    /* of the sample at hand */
+    struct events events;
+    struct deferred deferred;
+    struct switches switches;
+    uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
+    bool is_disordered;
+};
+
+/* All are borrowed. 0 or -ENOMEM. */
+int samples_init(struct samples *samples, struct tasks *tasks, struct modules *modules,
+                 const struct address_map *kernel, struct perfdata_reader *reader,
+                 const struct cut *cut);
+void samples_free(struct samples *samples);
+
+/* SAMPLE, DEFERRED, SWITCH, in the order of time. 0 or -ENOMEM. */
+int samples_take(struct samples *samples, const struct perfdata_event *event);
+int samples_deferred(struct samples *samples, const struct perfdata_event *event);
+int samples_switch(struct samples *samples, const struct perfdata_event *event);
+
+/* At the end of the recording: what still waits, order, main event. 0 or -ENOMEM. */
+int samples_finish(struct samples *samples, uint64_t end_ns);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Off-CPU time: from where a thread stopped running to where it runs again, as samples of an event of its
+ * own, "off-cpu".
+ *
+ *     thread    ══ runs ══╗                    ╔══ runs ══
+ *                         ╚═ switch out … in ══╝
+ *     known by            SWITCH record, or    SWITCH record, or a sched:sched_switch sample with it as
+ *                         a sched:sched_switch the next one; where neither was recorded, whatever it is
+ *                         sample of it         first seen doing
+ *     stack               the one of that sample, or of a context-switches sample there
+ *
+ * Waiting for a CPU counts like waiting for anything else.
+ */
+#pragma once
+
+#include "convert/tasks.h"
+
+struct off_cpu { /* of one thread, by its index in the profile */
+    bool is_off;
+    bool has_call;     /* call is where it stopped */
+    uint64_t since_ns; /* 0: it was never seen to stop */
+    uint32_t call;
+    uint16_t cpu;
+};
+
+struct switches {
+    struct tasks *tasks;
+    struct perfdata_reader *reader;
+    bool has_records; /* SWITCH records were asked for */
+    struct off_cpu *threads;
+    size_t count, capacity;
+    int (*handle)(void *context, const struct profile_sample *sample); /* without its event */
+    void *context;
+};
+
+void switches_init(struct switches *switches, struct tasks *tasks, struct perfdata_reader *reader);
+void switches_free(struct switches *switches);
+
+/* Whether samples of this event are wanted for what they tell of switches. */
+bool switches_needs(const struct switches *switches, const struct perfdata_attr *attr);
+
+/* A sample of any event, once its stack is known. 0 or what handle() returned, or -ENOMEM. */
+int switches_sample(struct switches *switches, const struct perfdata_event *event,
+                    const struct profile_sample *sample);
+
+/* A SWITCH record. Returns as above. */
+int switches_record(struct switches *switches, const struct perfdata_event *event);
+
+/* Threads that are off at the end of the recording were so to the end. Returns as above. */
+int switches_finish(struct switches *switches, uint64_t end_ns);

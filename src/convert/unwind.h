@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The user part of a sample that came as registers and a copy of the stack (perf record --call-graph
+ * dwarf), unwound here.
+ *
+ *     sample ── registers, stack bytes ──┐
+ *     process's address map ── mapping ──┼─▶ offline unwinder ─▶ PCs, innermost first
+ *     module ── its file's CFI ──────────┘
+ *
+ * The CFI of a file is compiled when the first frame lies in it, from the file whose build-id is the
+ * recorded one, and from the .debug_frame of its separate debug file.
+ */
+#pragma once
+
+#include "convert/modules.h"
+
+struct unwinder {
+    struct modules *modules;
+    bool is_of_this_machine; /* registers of other machines cannot be told apart */
+    uint64_t *pcs;           /* owned, as is the next */
+    bool *are_return_addresses;
+    size_t count;     /* of the last sample's frames */
+    bool is_complete; /* they reach the thread's start */
+    /* Of all samples. */
+    uint64_t complete;
+    uint64_t cut;  /* the stack was larger than the copy */
+    uint64_t lost; /* for want of CFI or of a mapping */
+};
+
+/* machine: as uname has it; NULL or empty: this one's. 0 or -ENOMEM. */
+int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char *machine);
+void unwinder_free(struct unwinder *unwinder);
+
+/* False: the sample holds nothing to unwind. map: of its process. */
+bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,
+                  const struct address_map *map);

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The programs that tests/bench/convert records: each a second or more of work over much code."""
+import shutil
+import subprocess
+
+NODE = """
+const zlib = require('zlib'), crypto = require('crypto');
+for (let n = 0; n < 150; n++) {
+  const list = [];
+  for (let i = 0; i < 3000; i++) list.push({key: Math.random().toString(36), value: [i, i * 2]});
+  list.sort((x, y) => x.key < y.key ? -1 : 1);
+  const text = JSON.stringify(list);
+  JSON.parse(text);
+  zlib.gunzipSync(zlib.gzipSync(text.slice(0, 20000)));
+  crypto.createHash('sha256').update(text).digest('hex');
+  text.replace(/[a-f]+([0-9]+)/g, (all, digits) => digits);
+  eval('var x' + n + ' = a => {' + 'a += 1;'.repeat(200) + 'return a}; x' + n + '(3)');
+}
+"""
+
+CXX = """
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <iostream>
+#include <map>
+#include <random>
+#include <regex>
+int main()
+{
+    std::map<std::string, std::function<int(int)>> map;
+    map["x"] = [](int a) { return a + 1; };
+    std::mt19937 generator;
+    std::vector<int> numbers(100);
+    std::shuffle(numbers.begin(), numbers.end(), generator);
+    auto later = std::async([] { return 3; });
+    std::cout << later.get() << std::regex_match("aabc", std::regex("(a|b)*c")) << map["x"](3);
+}
+"""
+
+PYTHON = """
+import argparse, collections, json, re
+for n in range(60):
+    rows = [{"key": str(i * 7919 % 3001), "value": [i, i / 3]} for i in range(3000)]
+    rows.sort(key=lambda row: row["key"])
+    text = json.dumps(rows)
+    json.loads(text)
+    collections.Counter(re.findall(r"[0-9]+", text)).most_common(10)
+    compile("x = [" + ", ".join(str(i) for i in range(3000)) + "]", "made", "exec")
+"""
+
+# One unit of generated code; LARGE_COPIES of it make a program with more than 100 MB of debug info.
+LARGE_PARTS, LARGE_COPIES = 40, 28
+LARGE_PART = """
+struct key%(i)d { int a; bool operator<(const key%(i)d &o) const { return a < o.a; } };
+struct value%(i)d { std::vector<key%(i)d> keys; std::shared_ptr<value%(i)d> next; };
+static long work%(i)d(int n)
+{
+    std::map<key%(i)d, value%(i)d> map;
+    long sum = 0;
+    for (int j = 0; j < n; j++) {
+        auto &value = map[key%(i)d{j %% 97}];
+        value.keys.push_back(key%(i)d{j});
+        value.next = std::make_shared<value%(i)d>();
+    }
+    std::function<long(const value%(i)d &)> size = [&](const value%(i)d &value) {
+        return (long)value.keys.size() + sum %% 3;
+    };
+    for (auto &entry : map) {
+        std::sort(entry.second.keys.begin(), entry.second.keys.end());
+        sum += size(entry.second);
+    }
+    return sum;
+}
+"""
+
+
+class Subject:
+    def __init__(self, name, description, needs, command):
+        self.name, self.description, self.needs, self.command = name, description, needs, command
+
+    def is_there(self):
+        return shutil.which(self.needs) is not None
+
+
+def with_file(name, text, command):
+    def prepared(work):
+        (work / name).write_text(text)
+        return command
+    return prepared
+
+
+def compile_large(work):
+    includes = "".join(f"#include <{name}>\n" for name in
+                       ["algorithm", "functional", "map", "memory", "string", "vector"])
+    calls = "".join(f" + work{i}(n)" for i in range(LARGE_PARTS))
+    unit = work / "unit.cc"
+    unit.write_text(f"{includes}namespace part0 {{"
+                    f"{''.join(LARGE_PART % {'i': i} for i in range(LARGE_PARTS))}}}\n"
+                    f"long unit0(int n) {{ using namespace part0; return 0{calls}; }}\n")
+    subprocess.run(["g++", "-g", "-O1", "-c", "-o", work / "unit.o", unit], check=True)
+
+
+def copy_unit(work, number):
+    """The unit under other names, of the same length: mangled names hold lengths."""
+    symbols = subprocess.run(["nm", "--defined-only", work / "unit.o"], capture_output=True,
+                             text=True, check=True).stdout.split()
+    renamed = work / "renamed"
+    renamed.write_text("".join(
+        f"{name} {name.replace('part0', f'pa{number}').replace('unit0', f'un{number}')}\n"
+        for name in symbols if "part0" in name or "unit0" in name))
+    copy = work / f"unit{number}.o"
+    subprocess.run(["objcopy", f"--redefine-syms={renamed}", work / "unit.o", copy], check=True)
+    return copy
+
+
+def large(work):
+    program = work / "large"
+    if not program.exists():
+        numbers = range(100, 100 + LARGE_COPIES)
+        compile_large(work)
+        copies = [copy_unit(work, number) for number in numbers]
+        main = work / "main.cc"
+        main.write_text("".join(f"long un{number}(int);\n" for number in numbers) +
+                        "int main() { long sum = 0; for (int i = 0; i < 10; i++) sum += 0" +
+                        "".join(f" + un{number}(3000)" for number in numbers) +
+                        "; return sum == 1; }\n")
+        subprocess.run(["g++", "-g", "-O1", "-o", program, main, *copies], check=True)
+        for copy in copies:
+            copy.unlink()
+    return [program]
+
+
+SUBJECTS = [
+    Subject("node", "a large program with a symbol table", "node",
+            with_file("work.js", NODE, ["node", "work.js"])),
+    Subject("g++", "cc1plus, a large program without", "g++",
+            with_file("work.cc", CXX, ["g++", "-O2", "-c", "work.cc", "-o", "work.o"])),
+    Subject("large", "C++ with 110 MB of debug info", "g++", large),
+    Subject("python3", "python3 and the C library with the debug packages of the distribution",
+            "/usr/bin/python3", with_file("work.py", PYTHON, ["/usr/bin/python3", "work.py"])),
+]
