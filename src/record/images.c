@@ -314,7 +314,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     if (before)
         image_end(collector, before);
     fill_image(collector, image, request, start_ns);
-    if (before)
+    if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);

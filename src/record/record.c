@@ -123,11 +123,14 @@ static int open_session(struct recording *recording, struct error *error)
         .no_inherit = options->no_inherit,
         .is_quiet = options->delay_ns > 0,
     };
+    struct alias *alias = &recording->result->alias;
     int err = session_find_sampler(sampler, error);
+    if (err == 0)
+        err = alias_make(alias, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
     if (err == 0)
-        err = session_environment(&recording->session, sampler, &recording->environment);
+        err = session_environment(&recording->session, alias->path, &recording->environment);
     launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
     return err;
 }
@@ -234,8 +237,12 @@ static void release(struct recording *recording)
         close(recording->probe_fd);
     if (recording->output_fd >= 0)
         close(recording->output_fd);
-    if (!recording->result->is_running)
-        launch_restore_signals(recording->launch);
+    if (recording->result->is_running)
+        return;
+    launch_restore_signals(recording->launch);
+    /* Those that are left may still start programs. */
+    if (recording->result->summary.left_running.count == 0)
+        alias_remove(&recording->result->alias);
 }
 
 /* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
@@ -279,6 +286,7 @@ void record_wait(struct record_result *result)
     launch_wait(&result->launch, 0, NULL);
     launch_reap(&result->launch, &result->wait_status, &usage);
     launch_restore_signals(&result->launch);
+    alias_remove(&result->alias);
     result->is_running = false;
 }
 

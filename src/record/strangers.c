@@ -8,6 +8,7 @@
  */
 #include "record/collector.h"
 
+#include "base/io.h"
 #include "record/proc.h"
 #include "record/program.h"
 #include "wire/atomic.h"
@@ -58,6 +59,18 @@ void strangers_note_executable(struct image *image)
     image->executable_id = executable_id(image->pid);
 }
 
+/* It got a sampler, which is not ours. */
+static bool is_in_other_recording(pid_t pid)
+{
+    char path[64];
+    struct buffer maps = {0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    bool found = io_read_file(path, &maps, 16u << 20) == 0 &&
+                 memmem(maps.bytes, maps.size, "/memfd:rec-rings", 16) != NULL;
+    buffer_free(&maps);
+    return found;
+}
+
 static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
 {
     char path[64];
@@ -66,6 +79,8 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
         executable == HIDDEN_FILE ? program_is_privileged : program_look(path).reason;
     if (reason)
         return reason;
+    if (is_in_other_recording(pid))
+        return "recorded by another rec";
     if (file_id(pid, "ns/pid") != file_id(getpid(), "ns/pid"))
         return "in a pid namespace of its own, where nobody can be told apart from here";
     if (executable != 0 && executable == parents)
