@@ -36,6 +36,31 @@ static int check_open(const struct perfdata_writer *writer)
     return writer->finished ? -EINVAL : 0;
 }
 
+/* Everything before `end` is in the file. */
+static int write_data_size(const struct perfdata_writer *writer)
+{
+    struct buffer size = {0};
+    buffer_u64(&size, writer->end - WRITER_AT_DATA);
+    int err =
+        size.failed ? -ENOMEM : io_pwrite(writer->fd, size.bytes, size.size, HEADER_AT_DATA_SIZE);
+    buffer_free(&size);
+    return err;
+}
+
+/* The disk is full: as many whole records as it still takes. */
+static void write_what_fits(struct perfdata_writer *writer)
+{
+    const uint8_t *record = writer->pending.bytes, *end = record + writer->pending.size;
+    size_t bytes;
+    for (; end - record >= RECORD_HEADER_BYTES; record += bytes) {
+        bytes = record[6] | (size_t)record[7] << 8;
+        if (io_pwrite(writer->fd, record, bytes, writer->end) != 0)
+            break;
+        writer->end += bytes;
+    }
+    write_data_size(writer);
+}
+
 static int write_batch(struct perfdata_writer *writer)
 {
     struct buffer *pending = &writer->pending;
@@ -44,15 +69,13 @@ static int write_batch(struct perfdata_writer *writer)
     if (pending->size == 0)
         return 0;
     int err = io_pwrite(writer->fd, pending->bytes, pending->size, writer->end);
-    if (err)
+    if (err) {
+        write_what_fits(writer);
         return err;
+    }
     writer->end += pending->size;
     buffer_clear(pending);
-    struct buffer size = {0};
-    buffer_u64(&size, writer->end - WRITER_AT_DATA);
-    err = size.failed ? -ENOMEM : io_pwrite(writer->fd, size.bytes, size.size, HEADER_AT_DATA_SIZE);
-    buffer_free(&size);
-    return err;
+    return write_data_size(writer);
 }
 
 int perfdata_checkpoint(struct perfdata_writer *writer)

@@ -1,45 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/named.h"
 
+#include "base/say.h"
+#include "cli/progress.h"
 #include "convert/load.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static void say_at_work(int signal_number)
+/* What could not be read, or is not what was recorded. */
+static void say_unread(const struct profile *profile)
 {
-    (void)signal_number;
-    static const char text[] = "rec: finding names...\n";
-    int saved = errno;
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-        saved = errno;
-    errno = saved;
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strcmp(profile_text(profile, profile->notes[i].key), "no_names") == 0)
+            say("%s", profile_text(profile, profile->notes[i].value));
 }
 
 int named_load(struct profile **out, const char *path, const struct convert_options *options,
                struct error *error)
 {
-    struct sigaction alarmed = {.sa_handler = say_at_work, .sa_flags = SA_RESTART}, before;
-    bool is_watched = isatty(STDERR_FILENO);
-    if (is_watched) {
-        sigaction(SIGALRM, &alarmed, &before);
-        alarm(1);
-    }
+    struct convert_options watched = options ? *options : (struct convert_options){0};
+    watched.progress = progress_report;
     struct profile *profile = NULL;
-    int err = convert_load(&profile, path, options, error);
+    progress_set("reading samples", 0, 0);
+    progress_start();
+    int err = convert_load(&profile, path, &watched, error);
+    progress_set("finding names", 0, 0);
     if (!err)
-        err = convert_resolve(profile, path, options, error);
-    if (is_watched) {
-        alarm(0);
-        sigaction(SIGALRM, &before, NULL);
-    }
+        err = convert_resolve(profile, path, &watched, error);
+    progress_end();
     if (err) {
         profile_free(profile);
         return err;
     }
+    say_unread(profile);
     *out = profile;
     return 0;
 }

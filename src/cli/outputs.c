@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/io.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -214,9 +215,11 @@ int outputs_write(const struct outputs *outputs, const struct profile *profile,
     int first = 0;
     struct error ignored;
     struct buffer content = {0};
+    progress_start();
     for (size_t i = 0; i < outputs->count; i++) {
         const struct output *output = &outputs->items[i];
         struct error *where = first ? &ignored : error;
+        progress_set("writing files", i + 1, outputs->count);
         buffer_clear(&content);
         int err =
             export_to_buffer(output->exporter, profile, options, output->compress, &content, where);
@@ -224,6 +227,7 @@ int outputs_write(const struct outputs *outputs, const struct profile *profile,
             err = write_one(output, &content, owner, where);
         first = first ? first : err;
     }
+    progress_end();
     buffer_free(&content);
     return first;
 }

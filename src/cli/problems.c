@@ -45,6 +45,8 @@ static const char *remedy_for_loss(enum record_loss loss)
         return "the sampler interrupted itself: record fewer with -F";
     case RECORD_LOST_NO_THREAD:
         return "more threads at once than rec can follow";
+    case RECORD_LOST_AWAY:
+        return "rec itself was stopped meanwhile";
     default:
         return "`rec info` has the counts";
     }

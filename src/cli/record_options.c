@@ -25,6 +25,8 @@ enum {
     DURATION,
     END_COMMAND,
     MAX_SIZE,
+    HIDE_ENV,
+    SHOW_ENV,
 };
 
 static const struct option_spec specs[] = {
@@ -50,6 +52,8 @@ static const struct option_spec specs[] = {
     {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
     {'D', 'D', "delay", OPTION_VALUE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
+    {HIDE_ENV, 0, "hide-env", OPTION_ALONE, NULL},
+    {SHOW_ENV, 0, "show-env", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
     {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
@@ -149,6 +153,10 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
         return 0;
     case END_COMMAND:
         options->end_command = true;
+        return 0;
+    case HIDE_ENV:
+    case SHOW_ENV:
+        options->show_environment = id == SHOW_ENV;
         return 0;
     default: /* -g, --call-graph: stacks are always recorded */
         return 0;

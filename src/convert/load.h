@@ -24,6 +24,9 @@
 struct convert_options {         /* NULL in their place: none */
     const char *debug_directory; /* where separate debug files lie; NULL: the above */
     struct cut cut;              /* which samples are loaded */
+    /* Called now and then while names are looked up; may be NULL. */
+    void (*progress)(void *context, const char *what, size_t done, size_t of);
+    void *progress_context;
 };
 
 /* Loads the file and orders its samples by time. Damage is not an error: what lies before it is
@@ -31,7 +34,8 @@ struct convert_options {         /* NULL in their place: none */
 int convert_load(struct profile **out, const char *path, const struct convert_options *options,
                  struct error *error);
 
-/* Names every address: from the names stored in the file (when it has them), else from the binaries.
+/* Names every address: from the names stored in the file (when it has them), else from the binaries,
+ * which are read in processes of their own: only while this process has one thread.
  * A binary with another build-id than the recorded one gives no names; a note "no_names" says so. */
 int convert_resolve(struct profile *profile, const char *path,
                     const struct convert_options *options, struct error *error);

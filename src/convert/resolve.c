@@ -2,10 +2,11 @@
 #include "convert/resolve.h"
 
 #include "convert/capture.h"
+#include "convert/frames.h"
+#include "convert/jits.h"
 #include "convert/load.h"
+#include "convert/lookup.h"
 #include "convert/names.h"
-#include "convert/vdso.h"
-#include "symbols/symbols.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +16,10 @@
 
 struct resolver {
     struct profile *profile;
-    const struct names *names; /* stored ones; NULL: none */
-    const char *debug_directory;
-    /* Of the lib being resolved: */
-    const struct names_lib *stored;
-    struct symbols *symbols; /* NULL: not opened yet, or no names to be had */
-    bool was_opened;
+    const struct names *names;      /* stored ones; NULL: none */
+    const struct names_lib *stored; /* of the lib being resolved */
+    uint32_t *order;                /* addresses by lib, then svma */
+    struct lookup lookup;
 };
 
 static int compare_addresses(const void *left, const void *right, void *context)
@@ -52,6 +51,14 @@ bool resolve_is_file(const struct profile *profile, uint32_t lib)
     return category == PROFILE_USER || category == PROFILE_LIBRARY;
 }
 
+bool resolve_is_stored(const struct profile *profile, uint32_t lib)
+{
+    uint32_t pid;
+    return resolve_is_file(profile, lib) ||
+           (lib != PROFILE_NONE &&
+            jits_is_lib(profile_text(profile, profile->libs[lib].path), &pid));
+}
+
 struct number {
     char text[20];
 };
@@ -72,167 +79,110 @@ bool resolve_is_named(const struct profile *profile, const struct profile_addres
                   number_of(address->svma).text) != 0;
 }
 
-static uint32_t optional_string(struct profile *profile, const char *text)
+/* What is stored about a lib; NULL: nothing. */
+static const struct names_lib *stored_names(const struct resolver *resolver, uint32_t lib_id)
 {
-    return text ? profile_string(profile, text) : PROFILE_NONE;
-}
-
-static uint32_t add_symbol(struct profile *profile, uint32_t lib,
-                           const struct symbol_result *result)
-{
-    if (!result->symbol_name)
-        return PROFILE_NONE;
-    struct profile_symbol symbol = {.lib = lib,
-                                    .name = profile_string(profile, result->symbol_name),
-                                    .svma = result->symbol_svma,
-                                    .bytes = result->symbol_bytes};
-    return profile_symbol_id(profile, &symbol);
-}
-
-static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
-{
-    struct profile_func func = {.name = profile_string(profile, frame->name),
-                                .system_name = profile_string(profile, frame->system_name),
-                                .lib = lib,
-                                .file = optional_string(profile, frame->definition_file),
-                                .line = frame->definition_line};
-    return profile_func_id(profile, &func);
-}
-
-static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
-{
-    const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
-    lib->has_functions = true;
-    lib->has_files |= innermost->file != NULL;
-    lib->has_lines |= innermost->line != 0;
-    lib->has_inlines |= result->frame_count > 1;
-}
-
-static void add_frames(struct profile *profile, struct profile_address *address,
-                       const struct symbol_result *result)
-{
-    uint32_t lib = address->lib;
-    uint32_t symbol = add_symbol(profile, lib, result);
-    address->first_frame = (uint32_t)profile->frame_count;
-    address->frame_count = (uint32_t)result->frame_count;
-    for (size_t i = 0; i < result->frame_count; i++) {
-        const struct symbol_frame *from = &result->frames[i];
-        struct profile_frame frame = {
-            .func = add_func(profile, lib, from),
-            .lib = lib,
-            .svma = address->svma,
-            .file = optional_string(profile, from->file),
-            .line = from->line,
-            .column = from->column,
-            .symbol = symbol,
-            .inline_depth = (uint32_t)i,
-            .category = lib == PROFILE_NONE ? PROFILE_JIT : profile->libs[lib].category,
-        };
-        profile_add_frame(profile, &frame);
-    }
-}
-
-/* One frame with this name and nothing else known. */
-static void add_bare_frame(struct profile *profile, struct profile_address *address,
-                           const char *name)
-{
-    struct symbol_frame frame = {.name = name, .system_name = name};
-    struct symbol_result result = {.frames = &frame, .frame_count = 1};
-    add_frames(profile, address, &result);
-}
-
-static void open_symbols(struct resolver *resolver, uint32_t lib_id)
-{
-    struct profile *profile = resolver->profile;
-    const struct profile_lib *lib = &profile->libs[lib_id];
-    const char *path = profile_text(profile, lib->path);
-    struct symbols_config config = {.debug_directory = resolver->debug_directory};
-    struct error error;
-    resolver->was_opened = true;
-    if (strcmp(path, "[vdso]") == 0) {
-        size_t size;
-        const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
-        if (bytes)
-            (void)symbols_open_memory(&resolver->symbols, bytes, size, &error);
-        return;
-    }
-    int err =
-        symbols_open(&resolver->symbols, path, lib->build_id, lib->build_id_bytes, &config, &error);
-    if (err == -ESTALE && !resolver->stored)
-        profile_add_note(profile, "no_names", error.text);
-    if (err == -ENOMEM)
-        profile->failed = true;
-}
-
-/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
-static bool may_open(const struct resolver *resolver, uint32_t lib)
-{
-    return !resolver->stored || resolver->profile->libs[lib].build_id_bytes > 0;
-}
-
-static bool look_up(struct resolver *resolver, const struct profile_address *address,
-                    struct symbol_result *result)
-{
-    if (resolver->stored && names_find(resolver->names, resolver->stored, address->svma, result))
-        return result->frame_count > 0;
-    if (!resolver->was_opened && may_open(resolver, address->lib))
-        open_symbols(resolver, address->lib);
-    if (!resolver->symbols)
-        return false;
-    if (symbols_resolve(resolver->symbols, address->svma, result) != 0)
-        resolver->profile->failed = true;
-    return result->frame_count > 0;
-}
-
-static void resolve_address(struct resolver *resolver, struct profile_address *address)
-{
-    struct profile *profile = resolver->profile;
-    struct symbol_result result = {0};
-    if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
-        add_bare_frame(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (resolve_is_file(profile, address->lib) && look_up(resolver, address, &result)) {
-        note_what_was_found(&profile->libs[address->lib], &result);
-        add_frames(profile, address, &result);
-    } else
-        add_bare_frame(profile, address, number_of(address->svma).text);
-}
-
-static void start_lib(struct resolver *resolver, uint32_t lib_id)
-{
-    symbols_close(resolver->symbols);
-    resolver->symbols = NULL;
-    resolver->was_opened = false;
-    resolver->stored = NULL;
     if (!resolver->names || lib_id == PROFILE_NONE)
-        return;
+        return NULL;
     const struct profile_lib *lib = &resolver->profile->libs[lib_id];
-    resolver->stored = names_find_lib(resolver->names, profile_text(resolver->profile, lib->path),
-                                      lib->build_id, lib->build_id_bytes);
-    /* Debug info that was installed since the names were stored is worth a second look. */
-    if (!resolver->stored || names_have_lines(resolver->names, resolver->stored) ||
-        !may_open(resolver, lib_id))
-        return;
-    open_symbols(resolver, lib_id);
-    if (resolver->symbols && strcmp(symbols_source(resolver->symbols), "dwarf") == 0)
-        resolver->stored = NULL;
+    return names_find_lib(resolver->names, profile_text(resolver->profile, lib->path),
+                          lib->build_id, lib->build_id_bytes);
 }
 
-static int resolve_all(struct resolver *resolver)
+static bool has_all(const struct resolver *resolver, const struct names_lib *stored, size_t first,
+                    size_t end)
+{
+    struct symbol_result result;
+    for (size_t i = first; i < end; i++)
+        if (!names_find(resolver->names, stored,
+                        resolver->profile->addresses[resolver->order[i]].svma, &result))
+            return false;
+    return true;
+}
+
+/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. Debug
+ * info that was installed since the names were stored is worth a second look. */
+static int plan_lib(struct resolver *resolver, size_t first, size_t end)
+{
+    const struct profile *profile = resolver->profile;
+    uint32_t lib = profile->addresses[resolver->order[first]].lib;
+    const struct names_lib *stored = stored_names(resolver, lib);
+    if (!resolve_is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
+        return 0;
+    bool has_no_lines = stored && !names_have_lines(resolver->names, stored);
+    if (stored && !has_no_lines && has_all(resolver, stored, first, end))
+        return 0;
+    return lookup_add(&resolver->lookup, first, end - first, has_no_lines);
+}
+
+static int plan(struct resolver *resolver)
+{
+    const struct profile *profile = resolver->profile;
+    int err = 0;
+    for (size_t first = 0, end; first < profile->address_count && err == 0; first = end) {
+        uint32_t lib = profile->addresses[resolver->order[first]].lib;
+        for (end = first + 1; end < profile->address_count; end++)
+            if (profile->addresses[resolver->order[end]].lib != lib)
+                break;
+        err = plan_lib(resolver, first, end);
+    }
+    return err;
+}
+
+static bool look_up(const struct resolver *resolver, size_t place, struct symbol_result *result)
+{
+    uint64_t svma = resolver->profile->addresses[resolver->order[place]].svma;
+    if (lookup_has_debug_info(&resolver->lookup, place) &&
+        lookup_find(&resolver->lookup, place, result))
+        return true;
+    if (resolver->stored && names_find(resolver->names, resolver->stored, svma, result))
+        return result->frame_count > 0;
+    return lookup_find(&resolver->lookup, place, result);
+}
+
+static void resolve_address(struct resolver *resolver, size_t place)
 {
     struct profile *profile = resolver->profile;
-    uint32_t *order = resolve_order(profile);
-    if (!order)
-        return -ENOMEM;
+    struct profile_address *address = &profile->addresses[resolver->order[place]];
+    struct symbol_result result = {0};
+    if (address->frame_count) /* code made at run time: named while loading */
+        return;
+    if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
+        frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
+    else if (resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result))
+        frames_add(profile, address, &result);
+    else
+        frames_add_bare(profile, address, number_of(address->svma).text);
+}
+
+static void resolve_all(struct resolver *resolver)
+{
+    struct profile *profile = resolver->profile;
+    uint32_t lib = PROFILE_NONE;
     for (size_t i = 0; i < profile->address_count && !profile->failed; i++) {
-        struct profile_address *address = &profile->addresses[order[i]];
-        if (i == 0 || profile->addresses[order[i - 1]].lib != address->lib)
-            start_lib(resolver, address->lib);
-        resolve_address(resolver, address);
+        uint32_t next = profile->addresses[resolver->order[i]].lib;
+        if (i == 0 || next != lib)
+            resolver->stored = stored_names(resolver, next);
+        lib = next;
+        resolve_address(resolver, i);
     }
-    start_lib(resolver, PROFILE_NONE);
-    free(order);
     profile_link_stacks(profile);
-    return profile->failed ? -ENOMEM : 0;
+}
+
+static int resolve(struct resolver *resolver, const struct convert_options *options)
+{
+    struct profile *profile = resolver->profile;
+    resolver->order = resolve_order(profile);
+    resolver->lookup =
+        (struct lookup){.profile = profile, .order = resolver->order, .options = options};
+    int err = resolver->order ? plan(resolver) : -ENOMEM;
+    if (err == 0) {
+        lookup_run(&resolver->lookup);
+        resolve_all(resolver);
+    }
+    lookup_free(&resolver->lookup);
+    free(resolver->order);
+    return profile->failed ? -ENOMEM : err;
 }
 
 int convert_resolve(struct profile *profile, const char *path,
@@ -242,13 +192,11 @@ int convert_resolve(struct profile *profile, const char *path,
     int err = capture_open(&capture, path, error);
     if (err != 0)
         return err;
-    struct resolver resolver = {
-        .profile = profile,
-        .names = capture.names,
-        .debug_directory = options && options->debug_directory ? options->debug_directory
-                                                               : CONVERT_DEBUG_DIRECTORY,
-    };
-    err = resolve_all(&resolver);
+    struct convert_options usual = options ? *options : (struct convert_options){0};
+    if (!usual.debug_directory)
+        usual.debug_directory = CONVERT_DEBUG_DIRECTORY;
+    struct resolver resolver = {.profile = profile, .names = capture.names};
+    err = resolve(&resolver, &usual);
     capture_close(&capture);
     return err ? error_set(error, err, "out of memory while finding names for %s", path) : 0;
 }

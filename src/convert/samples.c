@@ -81,6 +81,8 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
                       bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
+    samples->chain.process = process;
+    samples->chain.time_ns = event->time_ns;
     int err = chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
     if (err != 0)
         return err;
@@ -127,6 +129,8 @@ int samples_deferred(struct samples *samples, const struct perfdata_event *event
     uint32_t process = tasks_process(samples->tasks, event->pid, event->time_ns);
     if (process == PROFILE_NONE)
         return -ENOMEM;
+    samples->chain.process = process;
+    samples->chain.time_ns = event->time_ns;
     return deferred_resume(&samples->deferred, &samples->chain, event,
                            &samples->tasks->processes[process].map);
 }

@@ -81,7 +81,8 @@ struct profile_symbol { /* a piece of machine code with a name */
     uint32_t lib;
     uint32_t name;
     uint64_t svma;
-    uint64_t bytes; /* 0: unknown */
+    uint64_t bytes;    /* 0: unknown */
+    uint64_t since_ns; /* code made at run time: when; else 0 */
 };
 
 struct profile_frame {

@@ -90,6 +90,7 @@ static void run_round(struct collector *collector)
     uint64_t before = perfdata_bytes_written(collector->writer);
     collector->fullest_bytes = 0;
     images_answer(collector);
+    maps_answer(collector);
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);
@@ -268,6 +269,7 @@ void collector_stop(struct collector *collector, bool command_runs)
     const struct rings_header *header = &collector->session->rings->header;
     tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
     tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
+    collector->summary->threads_without_slot = load_relaxed(&header->lost_no_thread_slot);
 }
 
 /* Time below a bucket's upper bound, or the longest, for the share of samples that is asked for. */

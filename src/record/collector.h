@@ -53,6 +53,7 @@ struct image {
     struct image_map *map;           /* NULL until the first one */
     uint32_t map_requests;           /* not answered yet */
     uint64_t map_wanted_ns;          /* of the newest request */
+    uint32_t unknown_answered;       /* its slot's unknown_wanted when last looked at */
     uint64_t map_pause_ns;           /* before the next one: grows while maps bring nothing new */
     uint64_t checked_ns;             /* when tracer and names were last looked at */
     timer_t wake_timer;
@@ -200,6 +201,7 @@ uint64_t strangers_finish(struct collector *collector, bool command_runs);
 
 /* maps.c */
 void maps_take(struct collector *collector);
+void maps_answer(struct collector *collector);
 void maps_write_synthetic(struct collector *collector, const struct image *image);
 const struct image_mapping *map_find(const struct image_map *map, uint64_t avma);
 

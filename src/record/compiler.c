@@ -6,6 +6,7 @@
 #include "wire/atomic.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -154,9 +155,20 @@ static int make_offline(struct image_map *map)
     return 0;
 }
 
+/* Tells the process, which may be waiting to unload some of its code, that its mappings are known. */
+static int read_mappings(struct compiler *compiler, struct job *job)
+{
+    struct process_slot *slot = &compiler->session->rings->processes[job->slot];
+    uint32_t unknown_count = load_acquire(&slot->unknown_count);
+    int err = proc_maps_read(&job->mappings, job->pid);
+    store_release(&slot->unknown_seen, unknown_count);
+    syscall(SYS_futex, &slot->unknown_seen, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return err;
+}
+
 static int fill_map(struct compiler *compiler, struct image_map *map, struct job *job)
 {
-    int err = job->mappings.count ? 0 : proc_maps_read(&job->mappings, job->pid);
+    int err = job->mappings.count ? 0 : read_mappings(compiler, job);
     map->is_gone = err != 0 || job->mappings.count == 0;
     for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
         err = add_mapping(map, &job->mappings.mappings[i]);

@@ -153,11 +153,14 @@ static void drain_ring(struct collector *collector, uint32_t index)
 static void count_thread(struct collector *collector, struct thread_view *thread, uint32_t index)
 {
     struct record_summary *summary = collector->summary;
-    const struct thread_slot now = collector->session->rings->threads[index];
+    struct thread_slot now;
+    load_words(&now, &collector->session->rings->threads[index], sizeof(now));
     struct thread_slot *before = &thread->counted;
+    summary->produced += now.produced - before->produced;
     summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
     summary->lost[RECORD_LOST_BUSY] += now.lost_busy - before->lost_busy;
     summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
+    summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
     summary->merged += now.merged - before->merged;
     for (int i = 0; i < HANDLER_BUCKETS; i++)
         collector->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];

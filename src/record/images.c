@@ -220,7 +220,6 @@ void image_end(struct collector *collector, struct image *image)
     const struct process_slot *slot =
         &collector->session->rings->processes[image - collector->images];
     collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
-    collector->summary->lost[RECORD_LOST_OTHER] += load_relaxed(&slot->lost_stale);
     arm_close(&image->armed);
     wake_forget(image);
     if (image->pid_fd >= 0)
@@ -346,7 +345,8 @@ static void answer(struct collector *collector, uint32_t index)
     struct process_slot *slot = &collector->session->rings->processes[index];
     if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
         return;
-    struct process_slot request = *slot;
+    struct process_slot request;
+    load_words(&request, slot, sizeof(request));
     struct proc_maps mappings = {0};
     request.executable[sizeof(request.executable) - 1] = '\0';
     if (is_member(collector, (pid_t)request.pid, &mappings))

@@ -115,9 +115,28 @@ static void take(struct collector *collector, struct image_map *map)
     image->map = map;
 }
 
+/* A sample belongs to the first map that is newer: later ones may have another library in the same place.
+ * So what was sampled before a map is finished before the next one is taken. */
 void maps_take(struct collector *collector)
 {
     struct image_map *map;
-    while ((map = compiler_take(collector->compiler)))
+    while ((map = compiler_take(collector->compiler))) {
+        drain_all(collector);
         take(collector, map);
+        misses_finish(collector, false);
+    }
+}
+
+/* Some processes wait for it, to unload a library. */
+void maps_answer(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        const struct process_slot *slot = &collector->session->rings->processes[collector->live[i]];
+        if (load_acquire(&slot->unknown_wanted) != image->unknown_answered &&
+            image->map_requests == 0) {
+            image->unknown_answered = load_acquire(&slot->unknown_wanted);
+            image_want_map(collector, image);
+        }
+    }
 }

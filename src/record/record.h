@@ -34,6 +34,7 @@ struct record_options {
     uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
     bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
     bool no_inherit;           /* the first process alone */
+    bool show_environment;     /* programs see what was added to it */
     bool wait_all;             /* until the last process of the tree has ended */
     bool end_command;          /* a recording that ends before the command ends it, too */
     uint64_t delay_ns;         /* before sampling begins; 0: none */
@@ -45,7 +46,8 @@ enum record_loss { /* why samples are not in the file; each is counted in sample
                    RECORD_LOST_RING_FULL,
                    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
                    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
-                   RECORD_LOST_OTHER,     /* crash in progress, stale launcher, damaged record */
+                   RECORD_LOST_AWAY,      /* the launcher was stopped */
+                   RECORD_LOST_OTHER,     /* crash in progress, damaged record */
                    RECORD_LOSSES,
 };
 const char *record_loss_name(enum record_loss loss);
@@ -96,6 +98,7 @@ struct record_summary {
     uint64_t wall_ns;
     uint64_t cpu_billed_ns; /* rusage of the tree */
     uint64_t cpu_seen_ns;   /* sum of all weights */
+    uint64_t produced;      /* records that handlers made, whether there was room or not */
     uint64_t samples;       /* taken by signal; synthetic settling records not counted */
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
@@ -104,6 +107,7 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
+    uint32_t threads_without_slot; /* not sampled: too many at one time */
     struct record_processes not_followed;
     struct record_processes left_running; /* recorded until the command ended */
     enum record_end end;

@@ -78,6 +78,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->stale_ticks = ticks_per_second() * 2;
     tables->self_check_every = config->self_check_every;
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
+    tables->show_environment = config->show_environment ? 1 : 0;
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
     struct rings_header *rings = &session->rings->header;

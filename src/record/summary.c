@@ -23,9 +23,8 @@ const char *record_engine_name(enum record_engine engine)
 const char *record_loss_name(enum record_loss loss)
 {
     static const char *const names[RECORD_LOSSES] = {
-        [RECORD_LOST_RING_FULL] = "ring-full",
-        [RECORD_LOST_BUSY] = "busy",
-        [RECORD_LOST_NO_THREAD] = "no-thread",
+        [RECORD_LOST_RING_FULL] = "ring-full", [RECORD_LOST_BUSY] = "busy",
+        [RECORD_LOST_NO_THREAD] = "no-thread", [RECORD_LOST_AWAY] = "away",
         [RECORD_LOST_OTHER] = "other",
     };
     return loss < RECORD_LOSSES ? names[loss] : "unknown";
@@ -143,6 +142,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"wall_ns", summary->wall_ns},
         {"cpu_billed_ns", summary->cpu_billed_ns},
         {"cpu_seen_ns", summary->cpu_seen_ns},
+        {"produced", summary->produced},
         {"samples", summary->samples},
         {"complete", summary->complete},
         {"merged", summary->merged},
@@ -151,6 +151,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"check_differed", summary->check_differed},
         {"processes", summary->processes},
         {"threads", summary->threads},
+        {"threads_without_slot", summary->threads_without_slot},
         {"handler_p50_ns", summary->handler_p50_ns},
         {"handler_p99_ns", summary->handler_p99_ns},
         {"handler_max_ns", summary->handler_max_ns},

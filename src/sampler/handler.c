@@ -25,6 +25,11 @@ static bool is_timer(const siginfo_t *info)
     return info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler_timer_token;
 }
 
+bool handler_is_ours(const siginfo_t *info)
+{
+    return is_event(info) || is_timer(info);
+}
+
 /* The program is already dying of something: its crash handler runs on whatever stack is left. */
 static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
 {
@@ -56,20 +61,33 @@ static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns
     return share_ns;
 }
 
+static uint64_t expiries(const siginfo_t *info)
+{
+    return 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
+}
+
+/* Of a period of the engine's own; 0 for a look at the kernel's share. */
+static uint64_t engine_weight_ns(const siginfo_t *info)
+{
+    uint64_t period_ns = process.tables->header.period_ns;
+    if (!is_timer(info))
+        return period_ns;
+    return process.engine == ENGINE_TIMER ? expiries(info) * period_ns : 0;
+}
+
 /* What this signal weighs; 0: nothing to record. */
 static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context,
                       uint16_t *flags)
 {
-    const struct tables_header *header = &process.tables->header;
+    uint64_t weight_ns = engine_weight_ns(info);
     if (!is_timer(info)) {
-        thread->user_ns += header->period_ns;
-        return header->period_ns;
+        thread->user_ns += weight_ns;
+        return weight_ns;
     }
-    uint64_t expiries = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
     if (process.engine == ENGINE_TIMER) {
         if (arch_leaves_syscall(context))
             *flags = RECORD_KERNEL;
-        return expiries * header->period_ns;
+        return weight_ns;
     }
     if (thread->skips_interval) {
         thread->skips_interval = false;
@@ -77,7 +95,8 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
         return 0;
     }
     *flags = RECORD_KERNEL;
-    return kernel_share_ns(thread, expiries * header->kernel_interval_ns, context);
+    return kernel_share_ns(thread, expiries(info) * process.tables->header.kernel_interval_ns,
+                           context);
 }
 
 static void count_own_time(struct thread_state *thread, uint64_t ticks)
@@ -134,27 +153,27 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
     note_cost(thread, start_ticks, arch_ticks());
 }
 
-static bool launcher_is_gone(void)
+/* Nobody would read a record: until somebody does, the time is only added up. */
+static void skip(struct thread_state *thread, const siginfo_t *info)
 {
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    uint64_t now_ticks = arch_ticks();
-    return load_relaxed(&header->stop) ||
-           (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
+    uint64_t weight_ns = engine_weight_ns(info);
+    if (weight_ns == 0)
+        return;
+    thread->user_ns += weight_ns;
+    thread->accounted_ns += weight_ns;
+    thread->slot->lost_away++;
+    thread->slot->lost_weight_ns += weight_ns;
 }
 
 void handler(int signal, siginfo_t *info, void *context)
 {
-    if (!is_event(info) && !is_timer(info)) {
-        signals_deliver(signal, info, context);
+    siginfo_t *awaited = masks_awaited(context);
+    if (awaited || !handler_is_ours(info)) {
+        signals_deliver(signal, awaited ? awaited : info, context);
         return;
     }
     if (!process_is_followed())
         return;
-    if (launcher_is_gone()) {
-        add_relaxed(&process.slot->lost_stale, 1);
-        return;
-    }
     struct thread_state *thread = thread_self;
     if (!thread) {
         add_relaxed(&process.slot->lost_no_thread, 1);
@@ -164,6 +183,9 @@ void handler(int signal, siginfo_t *info, void *context)
         add_relaxed(&thread->slot->lost_busy, 1);
         return;
     }
-    sample(thread, info, context);
+    if (launcher_is_away())
+        skip(thread, info);
+    else
+        sample(thread, info, context);
     store_release(&thread->busy, 0);
 }

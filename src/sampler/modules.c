@@ -2,23 +2,46 @@
 /*
  * Code that goes away. A library that is loaded needs no hook: its first sample meets a PC in no known
  * module, and the launcher looks again. A library that is unloaded could be followed by another one at
- * the same addresses: the count tells walks that the published map may be out of date.
+ * the same addresses: the count tells walks that the published map may be out of date, and when there are
+ * samples in code that the launcher has not looked at yet, it gets the time to do so.
  *
  * dlopen() is left alone: it looks at who called it.
  */
+#include "sampler/real.h"
 #include "sampler/sampler.h"
 
 #include <dlfcn.h>
 
+/* No more of the time since the first call may be spent waiting than this part, and SESSION_WAIT_BUSY_NS.
+ * One wait takes 0.2 ms on an idle machine. */
+#define WAIT_PART 10
+
+/* Not async-signal-safe. */
+static void await_maps(void)
+{
+    static uint64_t first_ns, waited_ns;
+    struct process_slot *slot = process.slot;
+    uint32_t wanted = load_acquire(&slot->unknown_count);
+    if (load_acquire(&slot->unknown_seen) == wanted || launcher_is_stale())
+        return;
+    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    if (load_relaxed(&first_ns) == 0)
+        store_relaxed(&first_ns, start_ns);
+    if (load_relaxed(&waited_ns) >
+        (start_ns - load_relaxed(&first_ns)) / WAIT_PART + SESSION_WAIT_BUSY_NS)
+        return;
+    store_release(&slot->unknown_wanted, wanted);
+    launcher_await(&slot->unknown_seen, wanted);
+    add_relaxed(&waited_ns, clock_ns(CLOCK_MONOTONIC) - start_ns);
+}
+
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
-    static int (*real)(void *);
-    if (!real)
-        real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
     if (!process_is_followed())
-        return real(handle);
+        return REAL(dlclose)(handle);
+    await_maps();
     add_release(&process.slot->unload_count, 1);
-    int result = real(handle);
+    int result = REAL(dlclose)(handle);
     add_release(&process.slot->unload_count, 1);
     return result;
 }

@@ -5,9 +5,10 @@
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
-#include "sampler/sampler.h"
-
+#include "sampler/exec.h"
 #include "sampler/raw.h"
+#include "sampler/real.h"
+#include "sampler/sampler.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -182,7 +183,7 @@ static bool make_private_memory(void)
     return true;
 }
 
-static uint64_t clock_ns(clockid_t clock)
+uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now = {0};
     raw_syscall(SYS_clock_gettime, clock, &now);
@@ -190,14 +191,16 @@ static uint64_t clock_ns(clockid_t clock)
 }
 
 /* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
-static bool launcher_is_stale(void)
+bool launcher_is_stale(void)
 {
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    uint64_t now_ticks = arch_ticks();
-    return load_relaxed(&header->stop) ||
-           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks ||
-           (now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks);
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
+    return launcher_is_away() ||
+           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
+}
+
+bool process_is_another(void)
+{
+    return process.slot && process.slot->pid != (uint32_t)raw_syscall(SYS_getpid);
 }
 
 static bool claim_process(void)
@@ -227,8 +230,10 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks)
     slot->start_ticks = start_ticks;
     slot->start_cpu_ns = start_cpu_ns;
     slot->lost_no_thread = 0;
-    slot->lost_stale = 0;
     slot->foreign_signals = 0;
+    slot->unknown_count = 0;
+    slot->unknown_wanted = 0;
+    slot->unknown_seen = 0;
     long length = raw_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", slot->executable,
                               sizeof(slot->executable) - 1);
     slot->executable[raw_failed(length) ? 0 : length] = '\0';
@@ -260,35 +265,40 @@ void ring_doorbell(void)
 }
 
 /*
- * Waits until the launcher has answered; takes the request back when that lasts too long. A launcher that
- * runs is waited for: on a machine with three times as many busy threads as processors, one start in
- * twelve took longer than SESSION_WAIT_NS to be answered.
+ * A launcher that runs is waited for: on a machine with three times as many busy threads as processors,
+ * one start in twelve took longer than SESSION_WAIT_NS to be answered.
  */
+bool launcher_await(uint32_t *word, uint32_t value)
+{
+    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
+    ring_doorbell();
+    for (;;) {
+        uint32_t now = load_acquire(word);
+        if ((int32_t)(now - value) >= 0)
+            return true;
+        uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+        if (time_ns >= deadline_ns) {
+            if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS || !launcher_is_running())
+                return false;
+            deadline_ns = time_ns + SESSION_WAIT_NS;
+        }
+        struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
+        raw_syscall(SYS_futex, word, FUTEX_WAIT, now, &left);
+    }
+}
+
+/* Takes the request back when the answer does not come. */
 static enum engine ask_launcher(void)
 {
     uint32_t *state = &process.slot->state;
     uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
-    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
-    uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
-    ring_doorbell();
-    for (;;) {
-        uint32_t now = load_acquire(state);
-        if (now == PROCESS_ANSWERED)
-            break;
-        uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
-        if (time_ns >= deadline_ns) {
-            if (time_ns - start_ns < SESSION_WAIT_BUSY_NS && launcher_is_running()) {
-                deadline_ns = time_ns + SESSION_WAIT_NS;
-                continue;
-            }
-            if (!swap_acq_rel(state, now, PROCESS_WITHDRAWN))
-                continue;
-            store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
-            return ENGINE_NONE;
-        }
-        struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
-        raw_syscall(SYS_futex, state, FUTEX_WAIT, now, &left);
+    if (!launcher_await(state, PROCESS_ANSWERED) &&
+        (swap_acq_rel(state, PROCESS_REQUESTED, PROCESS_WITHDRAWN) ||
+         swap_acq_rel(state, PROCESS_TAKEN, PROCESS_WITHDRAWN))) {
+        store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
+        return ENGINE_NONE;
     }
     return process.verdict->pid == process.slot->pid ? (enum engine)process.verdict->engine
                                                      : ENGINE_NONE;
@@ -398,13 +408,18 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     struct invitation invitation;
     if (!text || !parse_invitation(text, &invitation) || !attach(&invitation))
         return;
-    if (process.tables->header.no_inherit)
-        environment_restore(environment);
     if (!make_private_memory())
         return;
+    inject_remember(environment);
+    if (process.tables->header.no_inherit)
+        inject_undo(environment);
+    real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
     threads_prepare();
     pthread_atfork(NULL, NULL, process_join_after_fork);
     join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    /* Who is not recorded keeps the variables, for children that are started past our functions. */
+    if (process.engine != ENGINE_NONE && !process.tables->header.show_environment)
+        inject_undo(environment);
 }

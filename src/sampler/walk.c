@@ -326,8 +326,10 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         end = WALK_OFF_STACK;
     struct record_header header = {
         .kind = RECORD_COPY, .flags = flags, .ticks = ticks, .weight_ns = weight_ns};
-    if (wants_copy(&walk, end))
+    if (wants_copy(&walk, end)) {
+        add_relaxed(&process.slot->unknown_count, 1);
         return record_copy(&walk, header, end, unload_count);
+    }
     if (wants_check(&walk, end)) {
         header.kind = RECORD_CHECK;
         return record_copy(&walk, header, end, unload_count);

@@ -33,6 +33,17 @@ static inline void raise_to(uint32_t *word, uint32_t value)
         continue;
 }
 
+/* Copies a multiple of 8 bytes, each word read once: of a plain assignment the compiler may read parts twice,
+ * before and after the other side wrote them. */
+static inline void load_words(void *to, const void *from, uint64_t bytes)
+{
+    const uint64_t *words = (const uint64_t *)from;
+    for (uint64_t i = 0; i < bytes / 8; i++) {
+        uint64_t word = load_relaxed(&words[i]);
+        __builtin_memcpy((uint8_t *)to + 8 * i, &word, 8);
+    }
+}
+
 /* Keeps the compiler (not the processor) from moving accesses: between a thread and a signal handler
  * that runs on it, nothing more is needed. */
 static inline void signal_fence(void)

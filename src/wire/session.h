@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 2
+#define SESSION_VERSION 3
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -69,6 +69,7 @@ struct tables_header {
     uint64_t stale_ticks;        /* a heartbeat older than this: the launcher is gone */
     uint32_t self_check_every;   /* 0: never */
     uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
+    uint32_t show_environment;   /* 1: programs see LD_PRELOAD and SESSION_VARIABLE */
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t quiet;              /* 1: sampling has not begun yet */
     uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
@@ -117,11 +118,16 @@ struct process_slot {
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
-    uint64_t start_cpu_ns;   /* CPU of this pid before the constructor ran */
-    uint64_t lost_no_thread; /* signals in threads without a slot */
-    uint64_t lost_stale; /* signals while the launcher was gone, or before a fork child's exec */
+    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread;  /* signals in threads without a slot */
     uint64_t foreign_signals; /* our signal number, somebody else's signal */
-    char executable[456];     /* as the process sees /proc/self/exe */
+    /* Before code goes away, the launcher has to know what it was: a library that is loaded at the same
+     * place could not be told from it. */
+    uint32_t unknown_count;  /* samples in, or called from, code of no published module */
+    uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
+    uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
+    uint32_t unused;
+    char executable[448]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
@@ -144,11 +150,12 @@ struct thread_slot {
     uint64_t lost_ring_full; /* of these: found no room */
     uint64_t lost_busy;
     uint64_t lost_crashing; /* the program was handling a crash */
+    uint64_t lost_away;     /* nobody read the rings: the launcher was stopped, or dead */
     uint64_t merged;
     uint64_t lost_weight_ns;                 /* what the lost ones weighed */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's own time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 80 - 4 * HANDLER_BUCKETS];
+    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
@@ -166,10 +173,11 @@ struct rings_header {
     uint32_t version;
     uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
     uint64_t token;
-    uint32_t lost_no_slot;    /* processes that found no process slot */
-    uint32_t lost_unasked;    /* processes that did not ask, for nobody would have answered */
-    uint32_t threads_started; /* raised by every thread that becomes active */
-    uint32_t processes_used;  /* no slot from here on was ever claimed: nobody need look there */
+    uint32_t lost_no_slot;        /* processes that found no process slot */
+    uint32_t lost_unasked;        /* processes that did not ask, for nobody would have answered */
+    uint32_t lost_no_thread_slot; /* threads that found no thread slot */
+    uint32_t threads_started;     /* raised by every thread that becomes active */
+    uint32_t processes_used; /* no slot from here on was ever claimed: nobody need look there */
     uint32_t threads_used;
     uint64_t deserted_ticks; /* the heartbeat after which a start was not answered: no other start
                                  waits before the next one */

@@ -9,6 +9,9 @@
     if __name__ == "__main__":
         rec.main()
 
+`figure(quick, long)` is the first number in every run of the tests, the second with REC_LONG=1 (`tools/test
+--long`).
+
 A test that lacks a permission or a package calls self.skipTest("sentence"); a script in which every
 test was skipped exits with 77.
 """
@@ -28,6 +31,11 @@ TARGETS = pathlib.Path(os.environ["TARGETS"])
 SOURCE = pathlib.Path(os.environ["SOURCE"])
 ENGINES = ("perf-trap", "timer")
 TIMEOUT_S = 60
+LONG = os.environ.get("REC_LONG") == "1"
+
+
+def figure(quick, long):
+    return long if LONG else quick
 
 
 def target(name):

@@ -120,12 +120,6 @@ class RealPrograms(rec.Case):
         self.assertEqual(run.stdout, bare.stdout)
         self.assertIn(run.status, (0, 125))  # 125: not followed, so that there are no samples
 
-    def test_large_calls_are_never_cut_short(self):
-        self.assertEqual(self.compare(rec.target("large_reads")).stdout, b"0 calls gave less\n")
-
-    def test_sleeps_are_never_cut_short(self):
-        self.assertEqual(self.compare(rec.target("eintr"), "1000").stdout, b"0 interrupted\n")
-
     def test_threads_with_blocked_signals_see_their_own_masks(self):
         self.compare(rec.target("signals_blocked"), "200")
 

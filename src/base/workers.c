@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/workers.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_AT_ONCE = 16, CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
+
+struct worker {
+    pid_t pid;
+    int fd; /* -1: a free place */
+    size_t job;
+    uint64_t end_ms; /* when it has taken too long */
+    struct buffer answer;
+    const char *trouble; /* why it was killed */
+};
+
+struct pool {
+    const struct workers *workers;
+    struct worker places[MOST_AT_ONCE];
+    size_t place_count, busy_count;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static size_t processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
+}
+
+void workers_set_limits(struct workers *workers)
+{
+    uint64_t half_of_memory =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t share = half_of_memory / processors();
+    workers->limits.memory_bytes = share < UINT64_C(1) << 30 ? UINT64_C(1) << 30 : share;
+    workers->limits.cpu_s = 120;
+    workers->wall_s = 300;
+    workers->answer_limit_bytes = (size_t)1 << 30;
+}
+
+/* A worker dies of what kills it, and does not act on what its parent handles. */
+static void forget_handlers(void)
+{
+    for (int number = 1; number < SIGRTMIN; number++)
+        (void)signal(number, SIG_DFL);
+}
+
+/* The worker's whole life. */
+__attribute__((noreturn)) static void work(const struct workers *workers, size_t job, int fd,
+                                           pid_t parent)
+{
+    struct buffer answer = {0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forget_handlers();
+    close_range(3, (unsigned)fd - 1, 0);
+    close_range((unsigned)fd + 1, ~0u, 0);
+    if (getppid() != parent || confine(&workers->limits, fd) != 0)
+        _exit(FAILED_STATUS);
+    workers->run(workers->context, job, &answer);
+    if (answer.failed || io_write(fd, answer.bytes, answer.size) != 0)
+        _exit(FAILED_STATUS);
+    _exit(0);
+}
+
+static bool start(struct pool *pool, struct worker *worker, size_t job)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        work(pool->workers, job, ends[1], parent);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return false;
+    }
+    *worker = (struct worker){.pid = pid,
+                              .fd = ends[0],
+                              .job = job,
+                              .end_ms = now_ms() + pool->workers->wall_s * UINT64_C(1000)};
+    pool->busy_count++;
+    return true;
+}
+
+static const char *trouble_of(const struct worker *worker, int status)
+{
+    if (worker->trouble)
+        return worker->trouble;
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? "took too long"
+                                                                          : "crashed";
+    return WEXITSTATUS(status) ? "ran out of memory" : NULL;
+}
+
+static void finish(struct pool *pool, struct worker *worker)
+{
+    const struct workers *workers = pool->workers;
+    int status = 0;
+    close(worker->fd);
+    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    const char *trouble = trouble_of(worker, status);
+    if (!trouble && worker->answer.failed)
+        trouble = "ran out of memory";
+    if (trouble)
+        workers->failed(workers->context, worker->job, trouble);
+    else
+        workers->done(workers->context, worker->job, &worker->answer);
+    buffer_free(&worker->answer);
+    *worker = (struct worker){.fd = -1};
+    pool->busy_count--;
+}
+
+static void stop(struct worker *worker, const char *why)
+{
+    worker->trouble = why;
+    kill(worker->pid, SIGKILL);
+}
+
+/* False at the end of the answer. */
+static bool receive(struct pool *pool, struct worker *worker)
+{
+    uint8_t chunk[CHUNK_BYTES];
+    ssize_t n = read(worker->fd, chunk, sizeof(chunk));
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN;
+    if (n == 0)
+        return false;
+    if (worker->trouble)
+        return true;
+    if (worker->answer.size + (size_t)n > pool->workers->answer_limit_bytes)
+        stop(worker, "found too much");
+    else
+        buffer_append(&worker->answer, chunk, (size_t)n);
+    return true;
+}
+
+static int first_end_ms(struct pool *pool)
+{
+    uint64_t now = now_ms(), first = now + 60000;
+    for (size_t i = 0; i < pool->place_count; i++) {
+        struct worker *worker = &pool->places[i];
+        if (worker->fd < 0)
+            continue;
+        if (worker->end_ms <= now)
+            stop(worker, "took too long");
+        else if (worker->end_ms < first)
+            first = worker->end_ms;
+    }
+    return (int)(first - now);
+}
+
+static void wait_for_any(struct pool *pool)
+{
+    struct pollfd fds[MOST_AT_ONCE];
+    int timeout_ms = first_end_ms(pool);
+    for (size_t i = 0; i < pool->place_count; i++)
+        fds[i] = (struct pollfd){.fd = pool->places[i].fd, .events = POLLIN};
+    if (poll(fds, pool->place_count, timeout_ms) <= 0)
+        return;
+    for (size_t i = 0; i < pool->place_count; i++)
+        if (fds[i].revents && !receive(pool, &pool->places[i]))
+            finish(pool, &pool->places[i]);
+}
+
+static struct worker *free_place(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->place_count; i++)
+        if (pool->places[i].fd < 0)
+            return &pool->places[i];
+    return NULL;
+}
+
+void workers_run(const struct workers *workers)
+{
+    struct pool pool = {.workers = workers, .place_count = processors()};
+    for (size_t i = 0; i < pool.place_count; i++)
+        pool.places[i].fd = -1;
+    for (size_t job = 0; job < workers->job_count; job++) {
+        while (pool.busy_count == pool.place_count)
+            wait_for_any(&pool);
+        if (!start(&pool, free_place(&pool), job))
+            workers->failed(workers->context, job, "could not be started");
+    }
+    while (pool.busy_count > 0)
+        wait_for_any(&pool);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs that read what nobody vouches for, each in a process of its own: forked, confined (see confine.h),
+ * its answer read from a pipe. A job that crashes, hangs or asks for too much takes nothing with it but
+ * its own answer.
+ *
+ *     this process ─ fork ─▶ job 0 ─ bytes ─▶ pipe ─▶ done(0)
+ *                  ─ fork ─▶ job 1 ─ crashes ───────▶ failed(1, "crashed")
+ *                  ─ fork ─▶ job 2 …      as many at once as there are processors
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/confine.h"
+
+#include <stddef.h>
+
+struct workers {
+    size_t job_count;
+    /* In the worker: the answer goes to out. Nothing else that it does is seen outside. */
+    void (*run)(void *context, size_t job, struct buffer *out);
+    /* In this process, each once, in the order in which jobs end. why: "crashed", … */
+    void (*done)(void *context, size_t job, const struct buffer *answer);
+    void (*failed)(void *context, size_t job, const char *why);
+    void *context;
+    struct confine_limits limits;
+    unsigned wall_s; /* a job that takes longer is killed */
+    size_t answer_limit_bytes;
+};
+
+/* Memory and time that suffice for every file seen so far. */
+void workers_set_limits(struct workers *workers);
+
+/* Only while this process has one thread. Jobs that cannot be started fail. */
+void workers_run(const struct workers *workers);

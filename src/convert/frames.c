@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/frames.h"
+
+static uint32_t optional_string(struct profile *profile, const char *text)
+{
+    return text ? profile_string(profile, text) : PROFILE_NONE;
+}
+
+static uint32_t add_symbol(struct profile *profile, uint32_t lib,
+                           const struct symbol_result *result)
+{
+    if (!result->symbol_name)
+        return PROFILE_NONE;
+    struct profile_symbol symbol = {.lib = lib,
+                                    .name = profile_string(profile, result->symbol_name),
+                                    .svma = result->symbol_svma,
+                                    .bytes = result->symbol_bytes};
+    return profile_symbol_id(profile, &symbol);
+}
+
+/* All generations of code that was made at run time are one module to whoever reads the profile. */
+static uint32_t module_of(struct profile *profile, uint32_t lib)
+{
+    if (lib == PROFILE_NONE || profile->libs[lib].category != PROFILE_JIT)
+        return lib;
+    uint32_t name = profile->libs[lib].name;
+    uint32_t first = profile_lib_id(profile, profile_text(profile, name), NULL, 0);
+    if (first != PROFILE_NONE) {
+        profile->libs[first].category = PROFILE_JIT;
+        profile->libs[first].is_synthetic = false;
+        profile->libs[first].name = name;
+    }
+    return first;
+}
+
+static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
+{
+    struct profile_func func = {.name = profile_string(profile, frame->name),
+                                .system_name = profile_string(profile, frame->system_name),
+                                .lib = module_of(profile, lib),
+                                .file = optional_string(profile, frame->definition_file),
+                                .line = frame->definition_line};
+    return profile_func_id(profile, &func);
+}
+
+static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
+{
+    const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
+    lib->has_functions = true;
+    lib->has_files |= innermost->file != NULL;
+    lib->has_lines |= innermost->line != 0;
+    lib->has_inlines |= result->frame_count > 1;
+}
+
+static void add_all(struct profile *profile, struct profile_address *address,
+                    const struct symbol_result *result)
+{
+    uint32_t lib = address->lib;
+    uint32_t symbol = add_symbol(profile, lib, result);
+    address->first_frame = (uint32_t)profile->frame_count;
+    address->frame_count = (uint32_t)result->frame_count;
+    for (size_t i = 0; i < result->frame_count; i++) {
+        const struct symbol_frame *from = &result->frames[i];
+        struct profile_frame frame = {
+            .func = add_func(profile, lib, from),
+            .lib = lib,
+            .svma = address->svma,
+            .file = optional_string(profile, from->file),
+            .line = from->line,
+            .column = from->column,
+            .symbol = symbol,
+            .inline_depth = (uint32_t)i,
+            .category = lib == PROFILE_NONE ? PROFILE_JIT : profile->libs[lib].category,
+        };
+        profile_add_frame(profile, &frame);
+    }
+}
+
+void frames_add(struct profile *profile, struct profile_address *address,
+                const struct symbol_result *result)
+{
+    add_all(profile, address, result);
+    note_what_was_found(&profile->libs[address->lib], result);
+}
+
+void frames_add_bare(struct profile *profile, struct profile_address *address, const char *name)
+{
+    struct symbol_frame frame = {.name = name, .system_name = name};
+    struct symbol_result result = {.frames = &frame, .frame_count = 1};
+    add_all(profile, address, &result);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/lookup.h"
+
+#include "base/array.h"
+#include "base/cursor.h"
+#include "base/workers.h"
+#include "convert/frames.h"
+#include "convert/vdso.h"
+#include "symbols/symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units of debug info are read once a worker: small pieces would read most of them twice. */
+enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
+
+static struct lookup_piece *add_piece(struct lookup *lookup, size_t first, size_t count,
+                                      bool only_debug_info)
+{
+    struct lookup_piece *piece = ARRAY_PUSH(lookup->pieces, lookup->count, lookup->capacity);
+    if (piece)
+        *piece = (struct lookup_piece){
+            .lib = lookup->profile->addresses[lookup->order[first]].lib,
+            .first = first,
+            .count = count,
+            .only_debug_info = only_debug_info,
+        };
+    return piece;
+}
+
+int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info)
+{
+    size_t pieces = count / PIECE_ADDRESSES;
+    pieces = pieces < 1 ? 1 : pieces > MOST_PIECES ? MOST_PIECES : pieces;
+    for (size_t i = 0; i < pieces; i++) {
+        size_t start = count * i / pieces, end = count * (i + 1) / pieces;
+        if (!add_piece(lookup, first + start, end - start, only_debug_info))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+void lookup_free(struct lookup *lookup)
+{
+    for (size_t i = 0; i < lookup->count; i++)
+        names_free(lookup->pieces[i].names);
+    free(lookup->pieces);
+    *lookup = (struct lookup){0};
+}
+
+/* ---- in the worker ---- */
+
+static int open_symbols(const struct lookup *lookup, const struct profile_lib *lib,
+                        struct symbols **symbols, struct error *error)
+{
+    const char *path = profile_text(lookup->profile, lib->path);
+    struct symbols_config config = {.debug_directory = lookup->options->debug_directory};
+    if (strcmp(path, "[vdso]") != 0)
+        return symbols_open(symbols, path, lib->build_id, lib->build_id_bytes, &config, error);
+    size_t size;
+    const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
+    return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;
+}
+
+/* Names go the way they are stored in captures: a profile of this one lib is made for them. */
+static struct profile *resolve_piece(const struct lookup *lookup, const struct lookup_piece *piece,
+                                     struct symbols *symbols)
+{
+    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
+    struct profile *named = profile_new();
+    if (!named)
+        return NULL;
+    uint32_t lib_id = profile_lib_id(named, profile_text(lookup->profile, lib->path), lib->build_id,
+                                     lib->build_id_bytes);
+    if (lib_id != PROFILE_NONE)
+        named->libs[lib_id].category = PROFILE_LIBRARY;
+    for (size_t i = 0; i < piece->count && !named->failed; i++) {
+        uint64_t svma = lookup->profile->addresses[lookup->order[piece->first + i]].svma;
+        uint32_t address = profile_address_id(named, lib_id, svma);
+        struct symbol_result result;
+        if (address == PROFILE_NONE || symbols_resolve(symbols, svma, &result) != 0)
+            named->failed = true;
+        else if (result.frame_count)
+            frames_add(named, &named->addresses[address], &result);
+    }
+    return named;
+}
+
+/* The answer: what there is to say, terminated, then the names. */
+static void run_piece(void *context, size_t job, struct buffer *out)
+{
+    const struct lookup *lookup = context;
+    const struct lookup_piece *piece = &lookup->pieces[job];
+    struct symbols *symbols = NULL;
+    struct error error = {{0}};
+    int err = open_symbols(lookup, &lookup->profile->libs[piece->lib], &symbols, &error);
+    buffer_append(out, error.text, err == -ESTALE ? strlen(error.text) : 0);
+    buffer_u8(out, 0);
+    if (err == -ENOMEM)
+        out->failed = true;
+    if (err || (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0))
+        return;
+    struct profile *named = resolve_piece(lookup, piece, symbols);
+    if (!named || named->failed || names_write(named, NULL, out) != 0)
+        out->failed = true;
+}
+
+/* ---- in the parent ---- */
+
+static void report_progress(struct lookup *lookup)
+{
+    const struct convert_options *options = lookup->options;
+    lookup->ended_count++;
+    if (options->progress)
+        options->progress(options->progress_context, "finding names", lookup->ended_count,
+                          lookup->count);
+}
+
+/* Several pieces of a lib have the same to say. */
+static void add_note(struct lookup *lookup, const char *text)
+{
+    struct profile *profile = lookup->profile;
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strcmp(profile_text(profile, profile->notes[i].value), text) == 0)
+            return;
+    profile_add_note(profile, "no_names", text);
+}
+
+static void note_failure(struct lookup *lookup, const struct lookup_piece *piece, const char *why)
+{
+    struct buffer text = {0};
+    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
+    buffer_printf(&text, "%s: reading its symbols %s", profile_text(lookup->profile, lib->path),
+                  why);
+    buffer_u8(&text, 0);
+    if (!text.failed)
+        add_note(lookup, (char *)text.bytes);
+    buffer_free(&text);
+}
+
+static void piece_failed(void *context, size_t job, const char *why)
+{
+    struct lookup *lookup = context;
+    note_failure(lookup, &lookup->pieces[job], why);
+    report_progress(lookup);
+}
+
+static void piece_done(void *context, size_t job, const struct buffer *answer)
+{
+    struct lookup *lookup = context;
+    struct lookup_piece *piece = &lookup->pieces[job];
+    struct cursor c = cursor_of(answer->bytes, answer->size);
+    const char *note = cursor_string(&c);
+    if (note && note[0] && !piece->only_debug_info)
+        add_note(lookup, note);
+    if (c.failed)
+        note_failure(lookup, piece, "crashed");
+    else if (cursor_left(&c) && names_parse(&piece->names, c.bytes + c.at, cursor_left(&c)) != 0)
+        note_failure(lookup, piece, "gave an answer that cannot be");
+    if (piece->names && piece->names->lib_count == 1)
+        piece->found = &piece->names->libs[0];
+    report_progress(lookup);
+}
+
+void lookup_run(struct lookup *lookup)
+{
+    struct workers workers = {
+        .job_count = lookup->count,
+        .run = run_piece,
+        .done = piece_done,
+        .failed = piece_failed,
+        .context = lookup,
+    };
+    workers_set_limits(&workers);
+    workers_run(&workers);
+}
+
+static const struct lookup_piece *piece_of(const struct lookup *lookup, size_t place)
+{
+    size_t low = 0, high = lookup->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lookup->pieces[middle].first <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct lookup_piece *piece = low ? &lookup->pieces[low - 1] : NULL;
+    return piece && place - piece->first < piece->count ? piece : NULL;
+}
+
+bool lookup_find(const struct lookup *lookup, size_t place, struct symbol_result *result)
+{
+    const struct lookup_piece *piece = piece_of(lookup, place);
+    if (!piece || !piece->found)
+        return false;
+    uint64_t svma = lookup->profile->addresses[lookup->order[place]].svma;
+    return names_find(piece->names, piece->found, svma, result) && result->frame_count > 0;
+}
+
+bool lookup_has_debug_info(const struct lookup *lookup, size_t place)
+{
+    const struct lookup_piece *piece = piece_of(lookup, place);
+    return piece && piece->only_debug_info && piece->found;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of addresses out of the binaries. Debug information is foreign, large and read by a library that
+ * was not written against malice: it is read in confined processes (base/workers.h), a piece of a lib's
+ * addresses in each. What a worker sends back is parsed like any file.
+ *
+ *     addresses by lib, then svma   │ lib 0 │ lib 1 ···············│ lib 2 │
+ *     pieces                        │ piece │ piece    │ piece     │ piece │   of large libs several
+ */
+#pragma once
+
+#include "convert/load.h"
+#include "convert/names.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lookup_piece {
+    uint32_t lib;
+    size_t first, count; /* of the order's addresses */
+    struct names *names; /* the answer; NULL: none */
+    const struct names_lib *found;
+    bool only_debug_info; /* names without debug info are of no use: better ones are known */
+};
+
+struct lookup {
+    struct profile *profile; /* notes go there */
+    const uint32_t *order;   /* addresses by lib, then svma */
+    const struct convert_options *options;
+    struct lookup_piece *pieces;
+    size_t count, capacity;
+    size_t ended_count;
+};
+
+/* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */
+int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info);
+
+void lookup_run(struct lookup *lookup);
+void lookup_free(struct lookup *lookup);
+
+/* Whether a name was found for the address at this place of the order. The
+ * result lives as long as the lookup. */
+bool lookup_find(const struct lookup *lookup, size_t place, struct symbol_result *result);
+
+/* Whether names that were found there are better than any without debug info. */
+bool lookup_has_debug_info(const struct lookup *lookup, size_t place);

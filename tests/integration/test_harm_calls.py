@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""No system call of a program ends early, fails with EINTR or moves less because the program is sampled
+10 000 times a second."""
+import harm
+import rec
+
+MILLISECONDS = rec.figure(2500, 60000)
+
+
+class Calls(harm.Case):
+    def assert_undisturbed(self, program, least_turns):
+        for run in self.same(rec.target(program), MILLISECONDS):
+            self.assertEqual(run.stdout, b"0 wrong\n")
+            turns = dict(line.split() for line in run.stderr.decode().splitlines())
+            self.assertTrue(turns)
+            for call, count in turns.items():
+                self.assertGreaterEqual(int(count), least_turns, call)
+            self.assertGreater(run.count("samples"), 100)
+
+    def test_waits_and_sleeps_end_as_without_rec(self):
+        self.assert_undisturbed("waits", 10)
+
+    def test_large_transfers_are_whole(self):
+        self.assert_undisturbed("transfers", 10)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rec stopped, dead, without a disk or a directory to write to: the program runs on as fast as before, and
+what is missing is counted exactly."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import harm
+import rec
+
+ROUNDS = 40000000  # of `vectors`: half a second or more
+
+
+class Launcher(harm.Case):
+    def stopped_for(self, seconds, engine, *command):
+        """A run during which rec stands still for so long."""
+        self.need_engine(engine)
+        directory = self.new_directory()
+        process = subprocess.Popen([rec.REC, "-F", str(harm.FAST_HZ), f"--engine={engine}", "--",
+                                    *map(str, command)], cwd=directory, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGCONT)
+        stdout, stderr = process.communicate(timeout=rec.TIMEOUT_S)
+        done = subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+        self.assertEqual(done.returncode, 0, stderr)
+        return rec.Run(done, directory, 0)
+
+    def assert_accounts_close(self, run):
+        notes = run.summary
+        self.assertEqual(run.count("produced"), run.count("samples") + run.count("lost.ring-full"), notes)
+        self.assertEqual(run.count("lost.other"), 0, notes)
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02, notes)
+
+    def test_samples_that_a_stopped_rec_missed_are_counted(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.stopped_for(1, engine, rec.target("shares"), 2000)
+                self.assert_accounts_close(run)
+                self.assertEqual(run.count("lost.away"), 0, run.summary)
+
+    def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.stopped_for(4, engine, rec.target("storm_malloc"), 120000)
+                self.assert_accounts_close(run)
+                self.assertGreater(run.count("lost.away"), 0, run.summary)
+                self.assertGreater(run.share_of("[lost]"), 5, run.summary)
+                self.assertLess(run.share_of("[exit]"), 5, run.summary)
+                self.assertIn(b"rec itself was stopped", run.stderr)
+
+    def test_a_stopped_rec_does_not_slow_the_program_down(self):
+        command = (rec.target("vectors"), ROUNDS)
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                # The better of two: a busy machine spoils one.
+                running_ns = min(self.under(engine, *command).count("cpu_billed_ns") for _ in range(2))
+                stopped_ns = min(self.stopped_for(1.5, engine, *command).count("cpu_billed_ns")
+                                 for _ in range(2))
+                self.assertLess(stopped_ns, 1.1 * running_ns)
+
+    def test_timers_end_with_the_next_thread_after_rec_has_died(self):
+        if not os.path.exists("/proc/self/timers"):
+            self.skipTest("this kernel does not list a process' timers")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                process = subprocess.Popen([rec.REC, "-q", f"--engine={engine}", "--",
+                                            rec.target("orphan")], cwd=self.new_directory(),
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                self.assertEqual(process.stdout.readline(), "started\n")
+                process.kill()
+                process.wait()
+                self.assertEqual(process.stdout.readline(), "1, then 0\n")
+                process.stdout.close()
+
+
+class Output(harm.Case):
+    def test_a_directory_that_is_removed_meanwhile(self):
+        for status, seen in ((0, 125), (3, 3)):
+            directory = self.new_directory()
+            run = self.watched([rec.REC, "--", "sh", "-c", f"rm -r '{directory}'; echo done; exit {status}"],
+                               directory)
+            self.assertEqual((run.status, run.stdout), (seen, b"done\n"), run.stderr)
+            self.assertIn(b"rec.data", run.stderr)
+
+    def test_a_disk_that_is_full(self):
+        if os.getuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("only root can mount a small file system")
+        script = f"mount -t tmpfs -o size=256k none . && cd . && {rec.REC} -F 9999 -- " \
+                 f"{rec.target('storm_throw')} 10000; echo status $?; {rec.REC} report | grep -c go_down"
+        bare = self.watched([rec.target("storm_throw"), 10000])
+        run = self.watched(["unshare", "--mount", "sh", "-c", script])
+        if b"mount:" in run.stderr:
+            self.skipTest("mounting is not allowed here")
+        lines = run.stdout.splitlines()
+        self.assertEqual(lines[:2], [bare.stdout.strip(), b"status 125"], run.stderr)
+        self.assertGreater(int(lines[2]), 0)
+        self.assertIn(b"No space left on device", run.stderr)
+
+
+if __name__ == "__main__":
+    rec.main()
