@@ -110,7 +110,7 @@ class Strangers(rec.Case):
         if "dynamic" in self.entries(run):
             self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
         else:  # injected again on the way
-            self.assertGreater(run.share_of("burn_until_ns"), 80)
+            self.assertGreater(run.share_of("main"), 80)
 
     def test_set_user_id_programs(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
