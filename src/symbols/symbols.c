@@ -10,6 +10,7 @@
 #include "symbols/supplement.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
+#include "symbols/unnamed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct symbols {
     Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
     struct supplement supplement;
     struct splits splits;
+    struct unnamed unnamed;
     const char *source;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
@@ -41,6 +43,7 @@ void symbols_close(struct symbols *symbols)
     functions_free(&symbols->functions);
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
+    unnamed_free(&symbols->unnamed);
     splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
     supplement_close(&symbols->supplement);
@@ -123,6 +126,7 @@ static struct symbols *allocate(void)
     if (!symbols)
         return NULL;
     symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
+    symbols->unnamed.image = &symbols->image;
     packed_init(&symbols->packed);
     return symbols;
 }
@@ -216,6 +220,19 @@ static int frame_of_symbol(struct symbols *symbols, struct symbol *symbol, struc
     return 0;
 }
 
+/* A function that has no name has an extent. */
+static int frame_of_unnamed(struct symbols *symbols, uint64_t svma, struct position position)
+{
+    const char *name = unnamed_find(&symbols->unnamed, svma);
+    if (!name)
+        return 0;
+    struct symbol_frame *frame = push_frame(symbols, position);
+    if (!frame)
+        return -ENOMEM;
+    frame->name = frame->system_name = name;
+    return 0;
+}
+
 /* Innermost first: each frame's position is known from the one inlined into it. */
 static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t scope,
                            struct position position)
@@ -260,6 +277,8 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
         err = frames_of_scope(symbols, unit, scope, position);
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
+    else
+        err = frame_of_unnamed(symbols, svma, position);
     if (err != 0)
         return err;
     reverse_frames(symbols);
