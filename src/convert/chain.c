@@ -241,7 +241,9 @@ int chain_gather(struct chain *chain, const struct perfdata_event *sample,
     ssize_t at = push_other_sides(chain, sample, map);
     if (at < 0)
         return (int)at;
-    struct ips user = {sample->callchain + at, sample->callchain_count - (size_t)at};
+    struct ips user = {.count = sample->callchain_count - (size_t)at};
+    if (user.count)
+        user.ips = sample->callchain + at;
     if (user.count && user.ips[0] == CONTEXT_USER_DEFERRED) {
         chain->is_deferred = user.count > 1;
         chain->cookie = chain->is_deferred ? user.ips[1] : 0;

@@ -86,6 +86,8 @@ static int load_event(void *context, const struct perfdata_event *event)
     switch (event->kind) {
     case PERFDATA_SAMPLE:
         return samples_take(&loader->samples, event);
+    case PERFDATA_CGROUP:
+        return samples_cgroup(&loader->samples, event);
     case PERFDATA_DEFERRED:
         return samples_deferred(&loader->samples, event);
     case PERFDATA_SWITCH:

@@ -211,6 +211,8 @@ uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t fra
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
 
+#define PROFILE_NO_STACK "[no stack]"
+
 /*
  * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a
  * call gets one, with the single frame "[no stack]": from here on every sample has a stack.
