@@ -61,6 +61,7 @@ int address_map_add(struct address_map *map, const struct mapping *mapping)
         pieces[count++].start_avma = mapping->end_avma;
     }
     splice(map, first, end, pieces, count);
+    map->generation++;
     return 0;
 }
 
@@ -72,6 +73,7 @@ int address_map_copy(struct address_map *map, const struct address_map *from)
     if (from->count)
         memcpy(map->mappings, from->mappings, from->count * sizeof(*from->mappings));
     map->count = from->count;
+    map->generation++;
     return 0;
 }
 

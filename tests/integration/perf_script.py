@@ -147,7 +147,8 @@ def explain(perf, ours, is_interrupted):
         return None if perf.dso != module else "perf has no name" if name else ""
     if perf.offset == 0 and not is_interrupted:
         return "after a call that never returns"
-    if perf.dso == module and (name.endswith("@plt") or perf.name.endswith("@plt")):
+    if perf.dso == module and (name.endswith("@plt") or not name) and (
+            perf.name.endswith("@plt") or perf.name == "_init"):
         return "perf miscounts stubs"
     if not name and perf.name in data_names(perf.dso):
         return "perf takes data for code"
