@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, DEBUGINFOD };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, SYMFS, DEBUGINFOD };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -25,6 +25,7 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
@@ -79,6 +80,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
+        return 0;
+    case SYMFS:
+        request->from.symfs = value;
         return 0;
     case 'q':
         request->quiet = true;

@@ -100,6 +100,7 @@ static const char convert_help[] =
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
@@ -114,6 +115,7 @@ static const char report_help[] =
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 
