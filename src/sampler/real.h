@@ -7,6 +7,7 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(pthread_getattr_np)                                                                             \
     X(dlclose)            \
     X(sigaction)          \
     X(signal)             \

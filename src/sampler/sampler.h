@@ -151,6 +151,15 @@ void thread_stop_timer(struct thread_state *thread);
 /* Once, before the first thread is created. Not async-signal-safe. */
 void threads_prepare(void);
 
+/* stacks.c */
+/* Attributes of the same thread with room for samples; false: the given ones will do. Not async-signal-safe. */
+bool stack_enlarge(const pthread_attr_t *attributes, pthread_attr_t *larger);
+/* What a thread that is about to be created asks for. Not async-signal-safe. */
+void stack_note(struct thread_state *thread, const pthread_attr_t *attributes,
+                uint64_t default_bytes);
+/* The part of the calling thread's stack that the walker may read. Not async-signal-safe. */
+void stack_set_range(struct thread_state *thread);
+
 /* signals.c */
 /* Puts the handler in place of the program's action for this signal, which is kept as what the program
  * sees. False when the kernel refuses. Not async-signal-safe. */

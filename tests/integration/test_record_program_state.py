@@ -30,6 +30,7 @@ class ProgramState(rec.Case):
 
     def test_threads_on_nearly_full_small_stacks_run(self):
         self.compare(rec.target("small_stacks"), "16384", "8192", "150")
+        self.compare(rec.target("small_stacks"), "16384", "11000", "150")
         self.compare(rec.target("small_stacks"), "32768", "20000", "150")
 
     def test_longjmp_and_siglongjmp_arrive(self):
