@@ -7,7 +7,9 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
-    X(pthread_getattr_np)                                                                             \
+    X(pthread_getattr_np) \
+    X(swapcontext)        \
+    X(setcontext)         \
     X(dlclose)            \
     X(sigaction)          \
     X(signal)             \

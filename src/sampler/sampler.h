@@ -67,6 +67,7 @@ struct thread_state {
     void *argument;
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
+    stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
     uint32_t exit_rounds;
     bool skips_interval;  /* the kernel timer's present interval began before sampling did */
     bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */

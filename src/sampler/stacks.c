@@ -91,3 +91,34 @@ __attribute__((visibility("default"))) int pthread_getattr_np(pthread_t thread,
         pthread_attr_setstack(attributes, (char *)address + SAMPLE_BYTES, bytes - SAMPLE_BYTES);
     return 0;
 }
+
+static void set_stack(stack_t *stack, const stack_t *from)
+{
+    stack->ss_size = 0;
+    signal_fence();
+    stack->ss_sp = from->ss_sp;
+    signal_fence();
+    stack->ss_size = from->ss_size;
+}
+
+/* The stack that makecontext() was given; a context that it did not make says nothing. */
+static void note_context(const ucontext_t *context)
+{
+    struct thread_state *thread = thread_self;
+    if (!thread)
+        return;
+    set_stack(&thread->context_stacks[1], &thread->context_stacks[0]);
+    set_stack(&thread->context_stacks[0], &context->uc_stack);
+}
+
+__attribute__((visibility("default"))) int swapcontext(ucontext_t *from, const ucontext_t *to)
+{
+    note_context(to);
+    return REAL(swapcontext)(from, to);
+}
+
+__attribute__((visibility("default"))) int setcontext(const ucontext_t *context)
+{
+    note_context(context);
+    return REAL(setcontext)(context);
+}

@@ -69,6 +69,8 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->usual_mask = 0;
     thread->stack_bytes = 0;
     thread->stack_given_avma = 0;
+    thread->context_stacks[0].ss_size = 0;
+    thread->context_stacks[1].ss_size = 0;
     /* Its tags are generations of a map that another process may have had. */
     for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
         thread->cache[i].generation = 0;
