@@ -18,7 +18,6 @@
     X(sigignore)          \
     X(siginterrupt)       \
     X(sigtimedwait)       \
-    X(sigwait)            \
     X(sigsuspend)         \
     X(pselect)            \
     X(ppoll)              \

@@ -105,7 +105,7 @@ static void set_stack(stack_t *stack, const stack_t *from)
 static void note_context(const ucontext_t *context)
 {
     struct thread_state *thread = thread_self;
-    if (!thread)
+    if (!thread || (uintptr_t)context < 4096) /* the C library answers EFAULT */
         return;
     set_stack(&thread->context_stacks[1], &thread->context_stacks[0]);
     set_stack(&thread->context_stacks[0], &context->uc_stack);
