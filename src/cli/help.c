@@ -68,9 +68,11 @@ static const char record_help[] =
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
+    "  --threads             begin stacks in rec.folded with their process and thread\n"
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
@@ -83,7 +85,9 @@ static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"
     "\n"
     "Writes a capture (default rec.data) in other formats. FILE may also be what `perf record`\n"
-    "wrote. Binaries and their debug files are looked up on this machine, unless the capture "
+    "wrote: a file, a directory (--threads), or - for a pipe (`perf record -o - app | rec convert "
+    "-`).\n"
+    "Binaries and their debug files are looked up on this machine, unless the capture "
     "holds\n"
     "the names already.\n"
     "\n"
@@ -94,8 +98,10 @@ static const char convert_help[] =
     "  --format NAME         pprof, firefox, collapsed or speedscope; for -o - only\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP
+    "  --threads             begin collapsed stacks with their process and thread\n"
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
@@ -107,8 +113,9 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP;
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"

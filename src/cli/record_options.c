@@ -16,7 +16,9 @@ enum {
     ENGINE,
     NO_CMDLINE,
     EMBED_SOURCE,
+    THREADS,
     DEBUG_DIR,
+    DEBUGINFOD,
     SELF_CHECK,
     WITHHOLD_TABLES,
     CALL_GRAPH,
@@ -41,7 +43,9 @@ static const struct option_spec specs[] = {
     {ENGINE, 0, "engine", OPTION_VALUE, NULL},
     {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
@@ -187,6 +191,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case WITHHOLD_TABLES:
         request->options.withhold_tables = true;
         return 0;
+    case DEBUGINFOD:
+        request->use_debuginfod = true;
+        return 0;
     case DEBUG_DIR:
         request->debug_directory = value;
         return 0;
@@ -194,7 +201,10 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->options.no_command_line = true;
         return 0;
     case EMBED_SOURCE:
-        request->embed_source = true;
+        request->export_options.embed_source = true;
+        return 0;
+    case THREADS:
+        request->export_options.threads_apart = true;
         return 0;
     case 'q':
         request->quiet = true;

@@ -14,10 +14,10 @@ struct mapping {
 struct address_map {
     struct mapping *mappings; /* sorted, without overlaps */
     size_t count, capacity;
+    uint64_t generation; /* another one after each change */
 };
 
 void address_map_free(struct address_map *map);
-void address_map_clear(struct address_map *map);
 
 /* 0 or -ENOMEM. A mapping that is empty or wraps around is left out. */
 int address_map_add(struct address_map *map, const struct mapping *mapping);

@@ -46,7 +46,7 @@ static uint32_t add_func(struct profile *profile, uint32_t lib, const struct sym
 static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
 {
     const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
-    lib->has_functions = true;
+    lib->has_functions |= !symbols_is_placeholder(innermost->name);
     lib->has_files |= innermost->file != NULL;
     lib->has_lines |= innermost->line != 0;
     lib->has_inlines |= result->frame_count > 1;

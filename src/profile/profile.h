@@ -63,7 +63,7 @@ struct profile_address { /* unique; callers' addresses are already less one */
     uint32_t first_frame, frame_count;
 };
 
-struct profile_call { /* a node of the unnamed call tree */
+struct profile_call { /* a node of the unnamed call tree; the first two are its key */
     uint32_t parent;
     uint32_t address;
     uint32_t stack; /* after resolving: its innermost stack node */
@@ -98,7 +98,7 @@ struct profile_frame {
     enum profile_category category;
 };
 
-struct profile_stack {
+struct profile_stack { /* its own key */
     uint32_t parent;
     uint32_t frame;
 };
@@ -210,6 +210,8 @@ uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t fra
 
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
+
+#define PROFILE_NO_STACK "[no stack]"
 
 /*
  * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a

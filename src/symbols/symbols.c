@@ -10,6 +10,7 @@
 #include "symbols/supplement.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
+#include "symbols/unnamed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct symbols {
     Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
     struct supplement supplement;
     struct splits splits;
+    struct unnamed unnamed;
     const char *source;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
@@ -41,6 +43,7 @@ void symbols_close(struct symbols *symbols)
     functions_free(&symbols->functions);
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
+    unnamed_free(&symbols->unnamed);
     splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
     supplement_close(&symbols->supplement);
@@ -123,6 +126,7 @@ static struct symbols *allocate(void)
     if (!symbols)
         return NULL;
     symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
+    symbols->unnamed.image = &symbols->image;
     packed_init(&symbols->packed);
     return symbols;
 }
@@ -141,6 +145,16 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                      path);
 }
 
+static void open_debug_file(struct symbols *symbols, const char *path,
+                            const struct symbols_config *config)
+{
+    const uint8_t *id;
+    size_t id_bytes = image_build_id(&symbols->image, &id);
+    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0 &&
+        config->debug_file && id_bytes)
+        (void)debug_file_open_if_same(&symbols->debug, config->debug_file, id, id_bytes);
+}
+
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error)
 {
@@ -155,7 +169,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (err == 0)
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
     if (err == 0 && !has_debug_info(&symbols->image))
-        (void)debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory);
+        open_debug_file(symbols, path, config);
     if (err == 0)
         err = load(symbols, error);
     if (err != 0) {
@@ -216,6 +230,19 @@ static int frame_of_symbol(struct symbols *symbols, struct symbol *symbol, struc
     return 0;
 }
 
+/* A function that has no name has an extent. */
+static int frame_of_unnamed(struct symbols *symbols, uint64_t svma, struct position position)
+{
+    const char *name = unnamed_find(&symbols->unnamed, svma);
+    if (!name)
+        return 0;
+    struct symbol_frame *frame = push_frame(symbols, position);
+    if (!frame)
+        return -ENOMEM;
+    frame->name = frame->system_name = name;
+    return 0;
+}
+
 /* Innermost first: each frame's position is known from the one inlined into it. */
 static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t scope,
                            struct position position)
@@ -260,6 +287,8 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
         err = frames_of_scope(symbols, unit, scope, position);
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
+    else
+        err = frame_of_unnamed(symbols, svma, position);
     if (err != 0)
         return err;
     reverse_frames(symbols);

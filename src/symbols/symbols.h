@@ -38,6 +38,7 @@ struct symbols; /* opaque: one opened module */
 
 struct symbols_config {
     const char *debug_directory; /* "/usr/lib/debug"; may not exist */
+    const char *debug_file;      /* one more to look into, if its build-id is right; or NULL */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
@@ -50,6 +51,10 @@ void symbols_close(struct symbols *symbols);
 
 /* Where the names come from: "dwarf", "symtab", "debugdata", "dynsym", "none". */
 const char *symbols_source(const struct symbols *symbols);
+
+/* Whether a name is no name but a place: functions without one are called "libfoo.so.1+0x1234", after their
+ * module and where they begin in it by its unwind tables. */
+bool symbols_is_placeholder(const char *name);
 
 /* The p_vaddr of the first PT_LOAD, page aligned down. */
 uint64_t symbols_base_svma(const struct symbols *symbols);

@@ -104,7 +104,8 @@ static void compare(const struct symbol_result *ours, const struct chain *theirs
                     struct differences *differences)
 {
     differences->addresses++;
-    if (ours->frame_count == 0 && theirs->count == 1 && strcmp(theirs->frames[0].name, "??") == 0) {
+    bool has_name = ours->frame_count > 0 && !symbols_is_placeholder(ours->frames[0].name);
+    if (!has_name && theirs->count == 1 && strcmp(theirs->frames[0].name, "??") == 0) {
         differences->padding++;
         return;
     }

@@ -275,8 +275,34 @@ static void a_stripped_library_still_has_its_exported_names(void **state)
     struct symbols *symbols = open_in("bare.so", "/nonexistent");
     assert_string_equal(symbols_source(symbols), "dynsym");
     assert_string_equal(only_name(symbols, address_of("lib.so", "first_file")), "first_file");
-    assert_string_equal(only_name(symbols, address_of("lib.so", "same_name")), "");
+    assert_true(symbols_is_placeholder(only_name(symbols, address_of("lib.so", "same_name"))));
     symbols_close(symbols);
+}
+
+/* By the unwind tables, which stripping leaves. */
+static void functions_without_a_name_are_told_apart(void **state)
+{
+    (void)state;
+    static const char *const linkers[] = {"bfd", "gold", "lld"};
+    for (size_t i = 0; i < sizeof(linkers) / sizeof(linkers[0]); i++) {
+        if (run("gcc -O2 -fuse-ld=%s $S/sym_c.c -o plain && strip -s plain -o nameless",
+                linkers[i]))
+            continue;
+        uint64_t start = address_of("plain", "same_name");
+        char expected[64];
+        snprintf(expected, sizeof(expected), "nameless+0x%llx", (unsigned long long)start);
+        struct symbols *symbols = open_in("nameless", "/nonexistent");
+        const char *first = only_name(symbols, start);
+        assert_string_equal(first, expected);
+        assert_true(symbols_is_placeholder(first));
+        assert_ptr_equal(only_name(symbols, start + 8), first);
+        assert_string_not_equal(only_name(symbols, address_of("plain", "main")), expected);
+        assert_string_equal(only_name(symbols, 0x10), "");
+        symbols_close(symbols);
+    }
+    assert_false(symbols_is_placeholder("operator+"));
+    assert_false(symbols_is_placeholder("f<0x10+0x>"));
+    assert_false(symbols_is_placeholder("f+0x"));
 }
 
 static void expect_split_source(const char *debug_directory, const char *expected)
@@ -504,6 +530,7 @@ int main(void)
         cmocka_unit_test(a_supplementary_file_that_is_gone_costs_names_only),
         cmocka_unit_test(names_in_gnu_debugdata_are_found),
         cmocka_unit_test(compressed_debug_info_is_read),
+        cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(the_base_is_that_of_the_first_segment),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
