@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
-# (demangling). Each with its reason in README.md.
+# (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
+# (.gnu_debugdata). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -16,6 +17,15 @@ rec_find_library(REC_LIBELF elf libelf.h libelf-dev)
 rec_find_library(REC_LIBDW dw elfutils/libdw.h libdw-dev)
 rec_find_library(REC_LIBIBERTY iberty libiberty/demangle.h libiberty-dev)
 
-# Optional: reading what perf record -z compressed. `rec --version` says when it is not there.
-find_library(REC_ZSTD zstd)
-find_path(REC_ZSTD_INCLUDE zstd.h)
+# Sets VARIABLE and VARIABLE_INCLUDE when both are there, and says so when not.
+function(rec_find_optional variable name header package)
+  find_library(${variable} ${name})
+  find_path(${variable}_INCLUDE ${header})
+  if(NOT ${variable} OR NOT ${variable}_INCLUDE)
+    message(STATUS "${name} is missing (${package}): built without it")
+    set(${variable} "" PARENT_SCOPE)
+  endif()
+endfunction()
+
+rec_find_optional(REC_ZSTD zstd zstd.h libzstd-dev)
+rec_find_optional(REC_LZMA lzma lzma.h liblzma-dev)

@@ -31,6 +31,8 @@ IMPORTS = {
     "pthread_getattr_default_np": "the stack that a new thread gets otherwise",
     "pthread_attr_getstacksize": "the stack that a new thread gets otherwise",
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
+    "environ": "what execv() and its kind hand on",
+    "__environ": "the same",
     "sigemptyset": "fills in what sigaction() answers",
     "sigaddset": "defers our signal during handlers on alternate stacks",
     "sigdelset": "hides that from what sigaction() answers",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collapsed stacks: "process;root;…;leaf COUNT", one line a stack, sorted, for flamegraph.pl and
- * many others. All threads, and all processes of one name, are added up.
+ * many others. All threads, and all processes of one name, are added up; or none of them: then it is
+ * "process-PID;thread-TID;root;…", and the second process of a pid is "process-PID.1".
  *
  * Counts are weight / nominal period, so that they read as samples, in whole numbers whose sum is
  * the rounded total: every line gets the whole part of its share, and what is then left over goes
@@ -37,6 +38,7 @@ struct collapsed {
     size_t walked_count, walked_capacity;
     uint32_t *func_names;    /* by func of the model */
     uint32_t *process_names; /* by process of the model */
+    uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
     uint32_t *path;          /* scratch */
     struct buffer raw, clean;
     bool failed;
@@ -88,6 +90,37 @@ static uint32_t name_id(struct collapsed *collapsed)
     return id;
 }
 
+/* "NAME-ID", and ".N" for the Nth later use of an id. */
+static uint32_t task_name_id(struct collapsed *collapsed, struct intern *uses, uint32_t name,
+                             uint32_t process, uint32_t id)
+{
+    uint32_t key[] = {process, id, 0};
+    size_t before = intern_count(uses);
+    while (intern_add(uses, key, sizeof(key)) < before)
+        key[2]++;
+    buffer_clear(&collapsed->raw);
+    buffer_printf(&collapsed->raw, "%s-%u", profile_text(collapsed->profile, name), id);
+    if (key[2])
+        buffer_printf(&collapsed->raw, ".%u", key[2]);
+    return name_id(collapsed);
+}
+
+static void choose_task_names(struct collapsed *collapsed)
+{
+    const struct profile *profile = collapsed->profile;
+    struct intern *uses = intern_new();
+    collapsed->failed |= !uses;
+    for (uint32_t i = 0; i < profile->process_count && !collapsed->failed; i++)
+        collapsed->process_names[i] = task_name_id(collapsed, uses, profile->processes[i].name,
+                                                   PROFILE_NONE, profile->processes[i].pid);
+    for (uint32_t i = 0; i < profile->thread_count && !collapsed->failed; i++)
+        collapsed->thread_names[i] =
+            task_name_id(collapsed, uses, profile->threads[i].name, profile->threads[i].process,
+                         profile->threads[i].tid);
+    if (uses)
+        intern_free(uses);
+}
+
 /* Names are escaped once each, not once a node. */
 static void choose_names(struct collapsed *collapsed)
 {
@@ -96,6 +129,10 @@ static void choose_names(struct collapsed *collapsed)
         buffer_clear(&collapsed->raw);
         export_func_name(profile, i, &collapsed->raw);
         collapsed->func_names[i] = name_id(collapsed);
+    }
+    if (collapsed->thread_names) {
+        choose_task_names(collapsed);
+        return;
     }
     for (size_t i = 0; i < profile->process_count; i++) {
         buffer_clear(&collapsed->raw);
@@ -160,6 +197,15 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
     return node;
 }
 
+/* What a stack of this thread begins with. */
+static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
+{
+    uint32_t process = collapsed->profile->threads[thread].process;
+    uint32_t node = node_of(collapsed, NODE_NONE, collapsed->process_names[process]);
+    return collapsed->thread_names ? node_of(collapsed, node, collapsed->thread_names[thread])
+                                   : node;
+}
+
 static void build_tree(struct collapsed *collapsed)
 {
     const struct profile *profile = collapsed->profile;
@@ -168,9 +214,8 @@ static void build_tree(struct collapsed *collapsed)
         const struct profile_sample *sample = &profile->samples[i];
         if (!profile_is_main(profile, sample))
             continue;
-        uint32_t name = collapsed->process_names[profile->threads[sample->thread].process];
-        uint32_t process = node_of(collapsed, NODE_NONE, name);
-        uint32_t node = stack_node(collapsed, process, sample->stack);
+        uint32_t task = task_node(collapsed, sample->thread);
+        uint32_t node = stack_node(collapsed, task, sample->stack);
         if (!collapsed->failed)
             collapsed->nodes[node].weight += sample->weight;
     }
@@ -247,7 +292,7 @@ static int write_lines(struct collapsed *collapsed)
     return err;
 }
 
-static int collapsed_open(struct collapsed *collapsed)
+static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
 {
     const struct profile *profile = collapsed->profile;
     collapsed->names = intern_new();
@@ -256,10 +301,14 @@ static int collapsed_open(struct collapsed *collapsed)
     collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
     collapsed->process_names =
         calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
-    /* A line has one name more than its stack: the process. */
-    collapsed->path = calloc(profile->stack_count + 1, sizeof(*collapsed->path));
-    if (!collapsed->names || !collapsed->keys || !collapsed->walked || !collapsed->func_names ||
-        !collapsed->process_names || !collapsed->path)
+    if (threads_apart)
+        collapsed->thread_names =
+            calloc(profile->thread_count + 1, sizeof(*collapsed->thread_names));
+    /* A line has up to two names more than its stack: process and thread. */
+    collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
+    if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->keys ||
+        !collapsed->walked || !collapsed->func_names || !collapsed->process_names ||
+        !collapsed->path)
         return -ENOMEM;
     return 0;
 }
@@ -273,6 +322,7 @@ static void collapsed_close(struct collapsed *collapsed)
     free(collapsed->walked_nodes);
     free(collapsed->func_names);
     free(collapsed->process_names);
+    free(collapsed->thread_names);
     free(collapsed->path);
     buffer_free(&collapsed->raw);
     buffer_free(&collapsed->clean);
@@ -281,9 +331,8 @@ static void collapsed_close(struct collapsed *collapsed)
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
-    (void)options;
     struct collapsed collapsed = {.profile = profile, .out = out};
-    int err = collapsed_open(&collapsed);
+    int err = collapsed_open(&collapsed, options && options->threads_apart);
     if (err == 0)
         build_tree(&collapsed);
     if (err == 0 && !collapsed.failed)

@@ -15,6 +15,8 @@
 
 struct export_options {
     bool embed_source; /* firefox: the text of source files that can be read */
+    bool
+        threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */
 };
 
 struct exporter {

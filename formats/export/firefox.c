@@ -38,9 +38,6 @@ static void write_units(struct buffer *out)
     json_member_string(out, "eventDelay", "ms");
     json_member_string(out, "threadCPUDelta", "ns");
     json_close(out, '}');
-    json_key(out, "markerSchema"); /* must be there, also without markers */
-    json_open(out, '[');
-    json_close(out, ']');
 }
 
 /* What the info panel shows of the machine and the program. */
@@ -127,6 +124,7 @@ static void write_meta(struct firefox *firefox)
     json_member_bool(out, "keepProfileThreadOrder", true);
     write_categories(out);
     write_units(out);
+    firefox_write_marker_schema(firefox);
     write_machine(firefox);
     write_notes(firefox);
     json_close(out, '}');
@@ -136,6 +134,7 @@ static void write_all(struct firefox *firefox)
 {
     firefox_choose_libs(firefox);
     firefox_build_rows(firefox);
+    firefox_add_marker_names(firefox);
     if (firefox->texts.failed)
         return;
     json_open(firefox->out, '{');
@@ -163,7 +162,7 @@ static int firefox_open(struct firefox *firefox)
         !firefox->resources || !firefox->sources || !firefox->funcs ||
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
-    return 0;
+    return firefox_sort_markers(firefox);
 }
 
 static void firefox_close(struct firefox *firefox)
@@ -176,6 +175,8 @@ static void firefox_close(struct firefox *firefox)
     intern_free(firefox->sources);
     intern_free(firefox->funcs);
     free(firefox->func_lines);
+    free(firefox->marker_samples);
+    free(firefox->marker_starts);
     text_table_close(&firefox->texts);
 }
 

@@ -7,6 +7,7 @@
  *     firefox_rows.c     from indices of the model to rows of the file
  *     firefox_tables.c   the tables shared by all threads
  *     firefox_threads.c  threads and their samples
+ *     firefox_markers.c  samples of other events on the time line of a thread
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
  * and a byte of flags a row tells what is set). Front-ends older than that refuse it, newer ones
@@ -61,6 +62,14 @@ struct firefox {
     struct intern *funcs;     /* key: struct firefox_func */
     uint32_t *func_lines;     /* by row of funcs */
     size_t func_line_count, func_line_capacity;
+
+    uint32_t *marker_samples; /* samples that become markers, by thread, … */
+    size_t *marker_starts;    /* … where those of a thread start, and of the next */
+};
+
+struct firefox_markers { /* of one thread, borrowed */
+    const uint32_t *samples;
+    size_t count;
 };
 
 /* The address as the format wants it, relative to the lib's start; false when it has none. */
@@ -75,6 +84,14 @@ void firefox_build_rows(struct firefox *firefox);
 void firefox_write_tables(struct firefox *firefox);
 
 void firefox_write_threads(struct firefox *firefox);
+
+/* 0 or -ENOMEM. */
+int firefox_sort_markers(struct firefox *firefox);
+struct firefox_markers firefox_markers_of(const struct firefox *firefox, uint32_t thread);
+void firefox_write_marker_schema(struct firefox *firefox);
+/* Into the string table, before that is written. */
+void firefox_add_marker_names(struct firefox *firefox);
+void firefox_write_markers(struct firefox *firefox, struct firefox_markers markers);
 
 /* A time of the model, as ms since the start of the recording. */
 void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);

@@ -116,13 +116,20 @@ static void write_weight_column(struct firefox *firefox, const struct event_rows
     json_close(firefox->out, ']');
 }
 
-/* CPU time since the thread's sample before: that is what a sample's weight is. */
-static void write_cpu_column(struct firefox *firefox, const struct thread_view *view)
+/* CPU time since the thread's sample before: that is what a sample's weight is, of a clock. */
+static void write_cpu_column(struct firefox *firefox, const struct event_rows *rows,
+                             const struct thread_view *view)
 {
     json_key(firefox->out, "threadCPUDelta");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++)
-        json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight);
+    for (size_t i = 0; i < view->sample_count; i++) {
+        if (rows->is_cpu_time)
+            json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight);
+        else if (rows->event.is_off_cpu)
+            json_unsigned(firefox->out, 0);
+        else
+            json_null(firefox->out);
+    }
     json_close(firefox->out, ']');
 }
 
@@ -135,24 +142,8 @@ static void write_samples(struct firefox *firefox, const struct event_rows *rows
     write_stack_column(firefox, view);
     write_time_column(firefox, view);
     write_weight_column(firefox, rows, view);
-    if (rows->is_cpu_time)
-        write_cpu_column(firefox, view);
+    write_cpu_column(firefox, rows, view);
     json_close(firefox->out, '}');
-}
-
-static void write_no_markers(struct buffer *out)
-{
-    static const char *const columns[] = {"data",    "name",  "startTime",
-                                          "endTime", "phase", "category"};
-    json_key(out, "markers");
-    json_open(out, '{');
-    json_member_unsigned(out, "length", 0);
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        json_key(out, columns[i]);
-        json_open(out, '[');
-        json_close(out, ']');
-    }
-    json_close(out, '}');
 }
 
 /*
@@ -198,6 +189,7 @@ struct shown_thread {
     const struct profile_process *process;
     const struct profile_thread *thread;
     struct thread_view view;
+    struct firefox_markers markers;
 };
 
 static void write_ids(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
@@ -252,7 +244,7 @@ static void write_thread(struct firefox *firefox, struct ids *ids, const struct 
     write_ids(firefox, ids, shown);
     write_life(firefox, shown);
     write_samples(firefox, rows, &shown->view);
-    write_no_markers(firefox->out);
+    firefox_write_markers(firefox, shown->markers);
     json_close(firefox->out, '}');
 }
 
@@ -263,6 +255,8 @@ static void write_each(struct firefox *firefox, struct ids *ids, const struct ev
         struct shown_thread shown = {.view = rows->threads.views[i]};
         shown.thread = &profile->threads[shown.view.thread];
         shown.process = &profile->processes[shown.thread->process];
+        if (rows->index == profile->main_event)
+            shown.markers = firefox_markers_of(firefox, shown.view.thread);
         if (shown.view.sample_count > 0 || rows->index == profile->main_event)
             write_thread(firefox, ids, rows, &shown);
     }
@@ -289,7 +283,7 @@ static void write_stand_in(struct firefox *firefox, struct ids *ids)
     const struct event_rows rows = {.index = firefox->profile->main_event};
     const struct profile_process process = {.name = firefox->profile->product};
     const struct profile_thread thread = {.name = firefox->profile->product};
-    const struct shown_thread shown = {&process, &thread, {.is_main = true}};
+    const struct shown_thread shown = {&process, &thread, {.is_main = true}, {0}};
     write_thread(firefox, ids, &rows, &shown);
 }
 

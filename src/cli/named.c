@@ -4,6 +4,7 @@
 #include "base/say.h"
 #include "cli/progress.h"
 #include "convert/load.h"
+#include "symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,12 @@ bool named_is_bare(const struct profile *profile, uint32_t func)
     return f->file == PROFILE_NONE && strncmp(profile_text(profile, f->name), "0x", 2) == 0;
 }
 
+bool named_is_unnamed(const struct profile *profile, uint32_t func)
+{
+    return named_is_bare(profile, func) ||
+           symbols_is_placeholder(profile_text(profile, profile->funcs[func].name));
+}
+
 /* The file in whose code the sample was taken, when that code has no name. */
 static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
 {
@@ -52,7 +59,7 @@ static uint32_t lib_without_name(const struct profile *profile, const struct pro
     const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
     bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
                    profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
-    return is_file && named_is_bare(profile, frame->func) ? frame->lib : PROFILE_NONE;
+    return is_file && named_is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;
 }
 
 static int by_weight(const void *a, const void *b)

@@ -15,6 +15,9 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
 /* A function that is only known by its address ("0x1234"). */
 bool named_is_bare(const struct profile *profile, uint32_t func);
 
+/* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
+bool named_is_unnamed(const struct profile *profile, uint32_t func);
+
 struct unnamed_lib {
     uint32_t lib;
     uint64_t weight; /* of the main event, in its code that got no function name */

@@ -16,6 +16,7 @@ enum {
     ENGINE,
     NO_CMDLINE,
     EMBED_SOURCE,
+    THREADS,
     DEBUG_DIR,
     SELF_CHECK,
     WITHHOLD_TABLES,
@@ -24,6 +25,8 @@ enum {
     DURATION,
     END_COMMAND,
     MAX_SIZE,
+    HIDE_ENV,
+    SHOW_ENV,
 };
 
 static const struct option_spec specs[] = {
@@ -39,6 +42,7 @@ static const struct option_spec specs[] = {
     {ENGINE, 0, "engine", OPTION_VALUE, NULL},
     {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
@@ -48,6 +52,8 @@ static const struct option_spec specs[] = {
     {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
     {'D', 'D', "delay", OPTION_VALUE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
+    {HIDE_ENV, 0, "hide-env", OPTION_ALONE, NULL},
+    {SHOW_ENV, 0, "show-env", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
     {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
@@ -148,6 +154,10 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     case END_COMMAND:
         options->end_command = true;
         return 0;
+    case HIDE_ENV:
+    case SHOW_ENV:
+        options->show_environment = id == SHOW_ENV;
+        return 0;
     default: /* -g, --call-graph: stacks are always recorded */
         return 0;
     }
@@ -186,7 +196,10 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->options.no_command_line = true;
         return 0;
     case EMBED_SOURCE:
-        request->embed_source = true;
+        request->export_options.embed_source = true;
+        return 0;
+    case THREADS:
+        request->export_options.threads_apart = true;
         return 0;
     case 'q':
         request->quiet = true;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/taken.h"
 
+#include <string.h>
+
 bool taken_sample(const struct profile *profile, const struct profile_sample *sample)
 {
     if (sample->call == PROFILE_NONE)
         return true;
     const struct profile_call *call = &profile->calls[sample->call];
     uint32_t lib = profile->addresses[call->address].lib;
-    return call->parent != PROFILE_NONE || lib == PROFILE_NONE || !profile->libs[lib].is_synthetic;
+    return call->parent != PROFILE_NONE || lib == PROFILE_NONE ||
+           !profile->libs[lib].is_synthetic ||
+           strcmp(profile_text(profile, profile->libs[lib].name), PROFILE_NO_STACK) == 0;
 }
 
 size_t taken_count(const struct profile *profile)

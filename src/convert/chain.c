@@ -69,11 +69,24 @@ static uint32_t address_in(struct chain *chain, const char *name, bool is_kernel
     return lib == PROFILE_NONE ? lib : profile_address_id(chain->modules->profile, lib, avma);
 }
 
-static uint32_t mapped_address(struct chain *chain, const struct address_map *map, uint64_t avma)
+static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
     const struct mapping *mapping = address_map_find(map, avma);
+    if (mapping && !modules_is_jit(chain->modules, mapping->module))
+        return modules_address(chain->modules, mapping, avma);
+    struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};
+    if (mapping) {
+        place.mapping_path = modules_path(chain->modules, mapping->module);
+        place.mapping_start_avma = mapping->start_avma;
+    }
+    return jits_address(chain->jits, &place, avma);
+}
+
+static uint32_t kernel_address(struct chain *chain, uint64_t avma)
+{
+    const struct mapping *mapping = address_map_find(chain->kernel, avma);
     return mapping ? modules_address(chain->modules, mapping, avma)
-                   : profile_address_id(chain->modules->profile, PROFILE_NONE, avma);
+                   : address_in(chain, "[kernel.kallsyms]", true, avma);
 }
 
 static uint32_t address_of(struct chain *chain, const struct address_map *map, enum side side,
@@ -81,9 +94,7 @@ static uint32_t address_of(struct chain *chain, const struct address_map *map, e
 {
     switch (side) {
     case SIDE_KERNEL:
-        return address_map_find(chain->kernel, avma)
-                   ? mapped_address(chain, chain->kernel, avma)
-                   : address_in(chain, "[kernel.kallsyms]", true, avma);
+        return kernel_address(chain, avma);
     case SIDE_HYPERVISOR:
         return address_in(chain, "[hypervisor]", true, avma);
     case SIDE_GUEST_KERNEL:
@@ -93,7 +104,7 @@ static uint32_t address_of(struct chain *chain, const struct address_map *map, e
     case SIDE_USER:
         break;
     }
-    return mapped_address(chain, map, avma);
+    return user_address(chain, map, avma);
 }
 
 static int push(struct chain *chain, uint32_t address)
@@ -230,7 +241,9 @@ int chain_gather(struct chain *chain, const struct perfdata_event *sample,
     ssize_t at = push_other_sides(chain, sample, map);
     if (at < 0)
         return (int)at;
-    struct ips user = {sample->callchain + at, sample->callchain_count - (size_t)at};
+    struct ips user = {.count = sample->callchain_count - (size_t)at};
+    if (user.count)
+        user.ips = sample->callchain + at;
     if (user.count && user.ips[0] == CONTEXT_USER_DEFERRED) {
         chain->is_deferred = user.count > 1;
         chain->cookie = chain->is_deferred ? user.ips[1] : 0;

@@ -12,11 +12,15 @@
  */
 #pragma once
 
+#include "convert/jits.h"
 #include "convert/unwind.h"
 
 struct chain {
     struct modules *modules;
     const struct address_map *kernel;
+    struct jits *jits; /* borrowed: code that is in no file, … */
+    uint32_t process;  /* … of the sample at hand, … */
+    uint64_t time_ns;  /* … at this time */
     struct unwinder unwinder;
     uint32_t *addresses; /* owned; of the profile, innermost first */
     size_t count, capacity;
@@ -29,7 +33,7 @@ int chain_init(struct chain *chain, struct modules *modules, const struct addres
                const char *machine);
 void chain_free(struct chain *chain);
 
-/* The stack of a sample of a process with this map. 0 or -ENOMEM. */
+/* The stack of a sample of a process with this map; chain->process and time_ns are set. 0 or -ENOMEM. */
 int chain_gather(struct chain *chain, const struct perfdata_event *sample,
                  const struct perfdata_attr *attr, const struct address_map *map);
 

@@ -18,11 +18,26 @@ static uint32_t add_symbol(struct profile *profile, uint32_t lib,
     return profile_symbol_id(profile, &symbol);
 }
 
+/* All generations of code that was made at run time are one module to whoever reads the profile. */
+static uint32_t module_of(struct profile *profile, uint32_t lib)
+{
+    if (lib == PROFILE_NONE || profile->libs[lib].category != PROFILE_JIT)
+        return lib;
+    uint32_t name = profile->libs[lib].name;
+    uint32_t first = profile_lib_id(profile, profile_text(profile, name), NULL, 0);
+    if (first != PROFILE_NONE) {
+        profile->libs[first].category = PROFILE_JIT;
+        profile->libs[first].is_synthetic = false;
+        profile->libs[first].name = name;
+    }
+    return first;
+}
+
 static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
 {
     struct profile_func func = {.name = profile_string(profile, frame->name),
                                 .system_name = profile_string(profile, frame->system_name),
-                                .lib = lib,
+                                .lib = module_of(profile, lib),
                                 .file = optional_string(profile, frame->definition_file),
                                 .line = frame->definition_line};
     return profile_func_id(profile, &func);
@@ -31,7 +46,7 @@ static uint32_t add_func(struct profile *profile, uint32_t lib, const struct sym
 static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
 {
     const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
-    lib->has_functions = true;
+    lib->has_functions |= !symbols_is_placeholder(innermost->name);
     lib->has_files |= innermost->file != NULL;
     lib->has_lines |= innermost->line != 0;
     lib->has_inlines |= result->frame_count > 1;

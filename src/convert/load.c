@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "convert/capture.h"
 #include "convert/facts.h"
+#include "convert/jits.h"
 #include "convert/modules.h"
 #include "convert/order.h"
 #include "convert/samples.h"
@@ -19,12 +20,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 struct loader {
     struct profile *profile;
     struct capture *capture;
     struct tasks tasks;
     struct modules modules;
+    struct jits jits;
     struct address_map kernel;
     struct order order;
     struct samples samples;
@@ -61,6 +64,8 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
     if (process == PROFILE_NONE)
         return -ENOMEM;
     note_program(loader, process, mapping.module);
+    if (jits_note_file(&loader->jits, process, event->path) != 0)
+        return -ENOMEM;
     return address_map_add(&loader->tasks.processes[process].map, &mapping);
 }
 
@@ -81,6 +86,8 @@ static int load_event(void *context, const struct perfdata_event *event)
     switch (event->kind) {
     case PERFDATA_SAMPLE:
         return samples_take(&loader->samples, event);
+    case PERFDATA_CGROUP:
+        return samples_cgroup(&loader->samples, event);
     case PERFDATA_DEFERRED:
         return samples_deferred(&loader->samples, event);
     case PERFDATA_SWITCH:
@@ -166,6 +173,18 @@ static void set_times(struct loader *loader)
             profile->threads[i].start_ns = profile->start_ns;
 }
 
+static void init_jits(struct loader *loader)
+{
+    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
+    struct stat st;
+    loader->jits = (struct jits){.profile = loader->profile,
+                                 .names = loader->capture->names,
+                                 .owner = fstat(loader->capture->fd, &st) == 0 ? st.st_uid : 0,
+                                 .clock_ns = facts->clock_ns,
+                                 .wall_ns = facts->wall_ns};
+    loader->samples.chain.jits = &loader->jits;
+}
+
 static int load(struct loader *loader, struct profile *profile, struct capture *capture,
                 const struct convert_options *options)
 {
@@ -179,6 +198,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     if (err == 0)
         err = samples_init(&loader->samples, &loader->tasks, &loader->modules, &loader->kernel,
                            capture->reader, &loader->cut);
+    init_jits(loader);
     if (err == 0)
         err = load_records(loader);
     if (err == 0)
@@ -197,6 +217,7 @@ static void loader_free(struct loader *loader)
 {
     tasks_free(&loader->tasks);
     modules_free(&loader->modules);
+    jits_free(&loader->jits);
     address_map_free(&loader->kernel);
     order_free(&loader->order);
     samples_free(&loader->samples);

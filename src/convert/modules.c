@@ -118,6 +118,18 @@ bool modules_is_file(const struct modules *modules, uint32_t module)
     return path[0] == '/' && !is_anonymous(path) && !modules->modules[module].is_kernel;
 }
 
+const char *modules_path(const struct modules *modules, uint32_t module)
+{
+    size_t size;
+    return intern_bytes(modules->keys, module, &size);
+}
+
+bool modules_is_jit(const struct modules *modules, uint32_t module)
+{
+    const char *path = modules_path(modules, module);
+    return category_of(&modules->modules[module], path) == PROFILE_JIT;
+}
+
 void modules_set_program(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];

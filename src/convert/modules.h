@@ -41,6 +41,12 @@ uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
 /* Whether it is a file on disk: only those can be a process's program. */
 bool modules_is_file(const struct modules *modules, uint32_t module);
 
+/* Whether it is memory that is no file: code in it was made at run time. */
+bool modules_is_jit(const struct modules *modules, uint32_t module);
+
+/* Valid until the next modules_id(). */
+const char *modules_path(const struct modules *modules, uint32_t module);
+
 /* Its code is not that of a library. */
 void modules_set_program(struct modules *modules, uint32_t module);
 

@@ -17,6 +17,7 @@
  *                             symbol name + 1, svma less the symbol's, symbol's bytes,
  *                             count, frames outermost first {function, file + 1, line, column}}}
  *
+ * Of code made at run time (jits.h) the segments are its pieces: {time, avma, bytes}.
  * Names, paths and source files are indices of strings. Another version, a wrong checksum, or an index
  * or a count that cannot be: the section is not used.
  */

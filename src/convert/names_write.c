@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/names.h"
 
+#include "base/array.h"
 #include "convert/resolve.h"
 
 #include <errno.h>
@@ -84,26 +85,59 @@ static void put_address(struct writer *writer, const struct profile_address *add
     }
 }
 
+static const struct names_lib *stored_lib(const struct writer *writer,
+                                          const struct profile_lib *lib)
+{
+    const char *path = profile_text(writer->profile, lib->path);
+    return writer->before ? names_find_lib(writer->before, path, lib->build_id, lib->build_id_bytes)
+                          : NULL;
+}
+
+static void put_segments(struct buffer *out, const struct image *image)
+{
+    buffer_u8(out, image->is_known);
+    put(out, image->base_svma);
+    put(out, image->segment_count);
+    for (size_t i = 0; i < image->segment_count; i++) {
+        put(out, image->segments[i].offset);
+        put(out, image->segments[i].svma);
+        put(out, image->segments[i].file_bytes);
+    }
+}
+
+/* Of code that was made at run time: its pieces, with their times where a file has offsets. */
+static int put_code(struct writer *writer, uint32_t lib)
+{
+    const struct profile *profile = writer->profile;
+    const struct names_lib *stored = stored_lib(writer, &profile->libs[lib]);
+    struct image pieces = {0};
+    for (size_t i = 0; i < profile->symbol_count && !stored; i++) {
+        const struct profile_symbol *symbol = &profile->symbols[i];
+        if (symbol->lib != lib)
+            continue;
+        struct elf_segment *piece =
+            ARRAY_PUSH(pieces.segments, pieces.segment_count, pieces.segment_capacity);
+        if (!piece)
+            return -ENOMEM;
+        piece->offset = symbol->since_ns;
+        piece->svma = symbol->svma;
+        piece->file_bytes = symbol->bytes;
+    }
+    put_segments(&writer->lib_bytes, stored ? &stored->image : &pieces);
+    image_free(&pieces);
+    return 0;
+}
+
 /* What is known of the file's image: as stored before, else as it lies there now. */
 static int put_image(struct writer *writer, const struct profile_lib *lib)
 {
     const char *path = profile_text(writer->profile, lib->path);
-    const struct names_lib *stored =
-        writer->before ? names_find_lib(writer->before, path, lib->build_id, lib->build_id_bytes)
-                       : NULL;
+    const struct names_lib *stored = stored_lib(writer, lib);
     struct image image;
     int err = stored && stored->image.is_known
                   ? image_copy(&image, &stored->image)
                   : image_read(&image, path, lib->build_id, lib->build_id_bytes);
-    struct buffer *out = &writer->lib_bytes;
-    buffer_u8(out, image.is_known);
-    put(out, image.base_svma);
-    put(out, image.segment_count);
-    for (size_t i = 0; i < image.segment_count; i++) {
-        put(out, image.segments[i].offset);
-        put(out, image.segments[i].svma);
-        put(out, image.segments[i].file_bytes);
-    }
+    put_segments(&writer->lib_bytes, &image);
     image_free(&image);
     return err;
 }
@@ -117,7 +151,8 @@ static int put_lib(struct writer *writer, const uint32_t *addresses, size_t coun
     put_string(writer, out, lib->path);
     buffer_u8(out, lib->build_id_bytes);
     buffer_append(out, lib->build_id, lib->build_id_bytes);
-    int err = put_image(writer, lib);
+    int err = lib->category == PROFILE_JIT ? put_code(writer, profile->addresses[addresses[0]].lib)
+                                           : put_image(writer, lib);
     size_t named = 0;
     for (size_t i = 0; i < count; i++)
         named += resolve_is_named(profile, &profile->addresses[addresses[i]]);
@@ -143,7 +178,7 @@ static int put_libs(struct writer *writer)
         for (end = first + 1; end < writer->order_count; end++)
             if (profile->addresses[writer->order[end]].lib != lib)
                 break;
-        if (resolve_is_file(profile, lib))
+        if (resolve_is_stored(profile, lib))
             err = put_lib(writer, writer->order + first, end - first);
     }
     return err;

@@ -3,6 +3,8 @@
 
 #include "convert/capture.h"
 #include "convert/frames.h"
+#include "convert/jits.h"
+#include "convert/kallsyms.h"
 #include "convert/load.h"
 #include "convert/lookup.h"
 #include "convert/names.h"
@@ -19,6 +21,9 @@ struct resolver {
     const struct names_lib *stored; /* of the lib being resolved */
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
+    const struct perfdata_facts *facts;
+    struct kallsyms *kallsyms; /* opened when the first kernel address is met */
+    bool was_kernel_tried;
 };
 
 static int compare_addresses(const void *left, const void *right, void *context)
@@ -48,6 +53,20 @@ bool resolve_is_file(const struct profile *profile, uint32_t lib)
         return false;
     enum profile_category category = profile->libs[lib].category;
     return category == PROFILE_USER || category == PROFILE_LIBRARY;
+}
+
+static bool is_kernel(const struct profile *profile, uint32_t lib)
+{
+    return lib != PROFILE_NONE && profile->libs[lib].category == PROFILE_KERNEL &&
+           !profile->libs[lib].is_synthetic;
+}
+
+bool resolve_is_stored(const struct profile *profile, uint32_t lib)
+{
+    uint32_t pid;
+    return resolve_is_file(profile, lib) || is_kernel(profile, lib) ||
+           (lib != PROFILE_NONE &&
+            jits_is_lib(profile_text(profile, profile->libs[lib].path), &pid));
 }
 
 struct number {
@@ -131,14 +150,36 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     return lookup_find(&resolver->lookup, place, result);
 }
 
+static void open_kernel(struct resolver *resolver)
+{
+    resolver->was_kernel_tried = true;
+    if (kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
+        profile_add_note(resolver->profile, "no_names",
+                         "the kernel hides its addresses: names of its functions need "
+                         "`sysctl kernel.kptr_restrict=0`, or root");
+}
+
+static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result)
+{
+    if (resolver->stored && names_find(resolver->names, resolver->stored, avma, result))
+        return result->frame_count > 0;
+    if (!resolver->was_kernel_tried)
+        open_kernel(resolver);
+    return resolver->kallsyms && kallsyms_find(resolver->kallsyms, avma, result);
+}
+
 static void resolve_address(struct resolver *resolver, size_t place)
 {
     struct profile *profile = resolver->profile;
     struct profile_address *address = &profile->addresses[resolver->order[place]];
     struct symbol_result result = {0};
+    if (address->frame_count) /* code made at run time: named while loading */
+        return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (resolve_is_file(profile, address->lib) && look_up(resolver, place, &result))
+    else if (is_kernel(profile, address->lib)
+                 ? look_up_kernel(resolver, address->svma, &result)
+                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result))
         frames_add(profile, address, &result);
     else
         frames_add_bare(profile, address, number_of(address->svma).text);
@@ -169,6 +210,7 @@ static int resolve(struct resolver *resolver, const struct convert_options *opti
         lookup_run(&resolver->lookup);
         resolve_all(resolver);
     }
+    kallsyms_close(resolver->kallsyms);
     lookup_free(&resolver->lookup);
     free(resolver->order);
     return profile->failed ? -ENOMEM : err;
@@ -184,7 +226,8 @@ int convert_resolve(struct profile *profile, const char *path,
     struct convert_options usual = options ? *options : (struct convert_options){0};
     if (!usual.debug_directory)
         usual.debug_directory = CONVERT_DEBUG_DIRECTORY;
-    struct resolver resolver = {.profile = profile, .names = capture.names};
+    struct resolver resolver = {
+        .profile = profile, .names = capture.names, .facts = perfdata_facts(capture.reader)};
     err = resolve(&resolver, &usual);
     capture_close(&capture);
     return err ? error_set(error, err, "out of memory while finding names for %s", path) : 0;

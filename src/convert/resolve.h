@@ -12,5 +12,9 @@ uint32_t *resolve_order(const struct profile *profile);
 /* Whether names of this lib can be looked up: a file, or the vDSO. */
 bool resolve_is_file(const struct profile *profile, uint32_t lib);
 
+/* Whether its names are kept with the capture: those of files, of the kernel, and of code
+ * made at run time. */
+bool resolve_is_stored(const struct profile *profile, uint32_t lib);
+
 /* Whether a name was found, and not just the address written as a number. */
 bool resolve_is_named(const struct profile *profile, const struct profile_address *address);

@@ -63,6 +63,8 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     if (err == 0)
         err = deferred_init(&samples->deferred);
     if (err == 0)
+        err = cgroups_init(&samples->cgroups, tasks->profile);
+    if (err == 0)
         err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader)->arch);
     return err;
 }
@@ -73,6 +75,7 @@ void samples_free(struct samples *samples)
     events_free(&samples->events);
     deferred_free(&samples->deferred);
     switches_free(&samples->switches);
+    cgroups_free(&samples->cgroups);
 }
 
 /* An event that is not wanted may still tell when threads stop and run, and where. */
@@ -81,6 +84,8 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
                       bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
+    samples->chain.process = process;
+    samples->chain.time_ns = event->time_ns;
     int err = chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
     if (err != 0)
         return err;
@@ -94,6 +99,13 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
 static uint16_t cpu_of(const struct perfdata_event *event)
 {
     return event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
+}
+
+static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
+{
+    uint32_t path = id ? cgroups_path(&samples->cgroups, id) : PROFILE_NONE;
+    if (path != PROFILE_NONE)
+        samples->profile->threads[thread].cgroup = path;
 }
 
 int samples_take(struct samples *samples, const struct perfdata_event *event)
@@ -118,6 +130,7 @@ int samples_take(struct samples *samples, const struct perfdata_event *event)
             return -ENOMEM;
         sample.event = (uint16_t)of_event;
         sample.weight = events_weight(&samples->events, event);
+        note_cgroup(samples, sample.thread, event->cgroup);
     }
     return take_stack(samples, event, attr, &sample, is_wanted);
 }
@@ -127,6 +140,8 @@ int samples_deferred(struct samples *samples, const struct perfdata_event *event
     uint32_t process = tasks_process(samples->tasks, event->pid, event->time_ns);
     if (process == PROFILE_NONE)
         return -ENOMEM;
+    samples->chain.process = process;
+    samples->chain.time_ns = event->time_ns;
     return deferred_resume(&samples->deferred, &samples->chain, event,
                            &samples->tasks->processes[process].map);
 }
@@ -134,6 +149,11 @@ int samples_deferred(struct samples *samples, const struct perfdata_event *event
 int samples_switch(struct samples *samples, const struct perfdata_event *event)
 {
     return switches_record(&samples->switches, event);
+}
+
+int samples_cgroup(struct samples *samples, const struct perfdata_event *event)
+{
+    return event->path ? cgroups_name(&samples->cgroups, event) : 0;
 }
 
 static int by_time(const void *a, const void *b)

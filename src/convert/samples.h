@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "convert/cgroups.h"
 #include "convert/cut.h"
 #include "convert/deferred.h"
 #include "convert/events.h"
@@ -23,6 +24,7 @@ struct samples {
     struct events events;
     struct deferred deferred;
     struct switches switches;
+    struct cgroups cgroups;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
     bool is_disordered;
 };
@@ -33,10 +35,11 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
                  const struct cut *cut);
 void samples_free(struct samples *samples);
 
-/* SAMPLE, DEFERRED, SWITCH, in the order of time. 0 or -ENOMEM. */
+/* SAMPLE, DEFERRED, SWITCH, CGROUP, in the order of time. 0 or -ENOMEM. */
 int samples_take(struct samples *samples, const struct perfdata_event *event);
 int samples_deferred(struct samples *samples, const struct perfdata_event *event);
 int samples_switch(struct samples *samples, const struct perfdata_event *event);
+int samples_cgroup(struct samples *samples, const struct perfdata_event *event);
 
 /* At the end of the recording: what still waits, order, main event. 0 or -ENOMEM. */
 int samples_finish(struct samples *samples, uint64_t end_ns);

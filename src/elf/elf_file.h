@@ -39,6 +39,8 @@ struct elf_file; /* opaque */
 int elf_open(struct elf_file **out, int fd, struct error *error);
 /* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
+/* Gives up the descriptor: headers, notes and segments stay known, contents can no longer be read. */
+void elf_release_file(struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN, … */
@@ -50,9 +52,14 @@ size_t elf_section_count(const struct elf_file *elf);
 const struct elf_section *elf_section(const struct elf_file *elf, size_t index);
 const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name);
 
-/* The content, decompressed when SHF_COMPRESSED (zlib; at most 1 GiB). Appended to out. */
+/* The content, decompressed when SHF_COMPRESSED (zlib, zstd; at most 1 GiB). Appended to out. */
 int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
                      struct buffer *out, struct error *error);
+
+/* [offset, offset + size) of a section that is not compressed. Appended to out. 0, -ENOTSUP, -ENODATA,
+ * -EFBIG or -ENOMEM. */
+int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,
+                          uint64_t offset, uint64_t size, struct buffer *out);
 
 /* The GNU build-id: its size (0: none) and up to 20 bytes. */
 size_t elf_build_id(const struct elf_file *elf, uint8_t id[20]);

@@ -4,18 +4,18 @@
 #include "base/array.h"
 #include "base/cursor.h"
 #include "base/io.h"
+#include "elf/decompress.h"
 #include "elf/elf_internal.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define CONTENT_BYTES_MAX (UINT64_C(1) << 30)
 
-/* zlib cannot do better than 1032:1, so a header that promises more is lying. */
-#define INFLATE_RATIO_MAX 1032
+/* ELFCOMPRESS_ZSTD, which glibc 2.36 does not name yet. */
+enum { METHOD_ZSTD = 2 };
 
 int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t size)
 {
@@ -46,30 +46,23 @@ int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, st
     return err;
 }
 
-static int inflate_section(const struct buffer *stored, struct buffer *out, struct error *error)
+static int expand_section(const struct buffer *stored, struct buffer *out, struct error *error)
 {
     struct cursor c = cursor_of(stored->bytes, stored->size);
     uint32_t method = cursor_u32(&c);
     cursor_skip(&c, 4); /* ch_reserved */
-    uint64_t inflated_bytes = cursor_u64(&c);
+    uint64_t bytes = cursor_u64(&c);
     cursor_skip(&c, 8); /* ch_addralign */
-    if (!c.failed && method != ELFCOMPRESS_ZLIB)
-        return error_set(error, -ENOTSUP, "compressed by a method other than zlib (%u)", method);
-    if (c.failed || inflated_bytes > CONTENT_BYTES_MAX ||
-        inflated_bytes / INFLATE_RATIO_MAX > cursor_left(&c))
-        return error_set(error, -EBADMSG, "malformed compressed section");
-
-    size_t before = out->size;
-    buffer_zeros(out, inflated_bytes);
-    if (out->failed)
-        return error_set(error, -ENOMEM, "out of memory");
-    uLongf got = inflated_bytes;
-    if (inflated_bytes == 0 ||
-        (uncompress(out->bytes + before, &got, c.bytes + c.at, cursor_left(&c)) == Z_OK &&
-         got == inflated_bytes))
-        return 0;
-    out->size = before;
-    return error_set(error, -EBADMSG, "malformed compressed section");
+    int err = c.failed || bytes > CONTENT_BYTES_MAX ? -EBADMSG : -ENOTSUP;
+    if (err == -ENOTSUP && method == ELFCOMPRESS_ZLIB)
+        err = decompress_zlib(c.bytes + c.at, cursor_left(&c), bytes, out);
+    else if (err == -ENOTSUP && method == METHOD_ZSTD)
+        err = decompress_zstd(c.bytes + c.at, cursor_left(&c), bytes, out);
+    if (err == -ENOTSUP)
+        return error_set(error, err, "compressed by a method that is not built in (%u)", method);
+    if (err == -ENOMEM)
+        return error_set(error, err, "out of memory");
+    return err ? error_set(error, err, "malformed compressed section") : 0;
 }
 
 int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
@@ -83,9 +76,21 @@ int elf_read_section(const struct elf_file *elf, const struct elf_section *secti
     if (err != 0)
         err = error_set(error, err, "cannot read section %s: %s", section->name, strerror(-err));
     else if (compressed)
-        err = inflate_section(&stored, out, error);
+        err = expand_section(&stored, out, error);
     buffer_free(&stored);
     return err;
+}
+
+int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,
+                          uint64_t offset, uint64_t size, struct buffer *out)
+{
+    if (section->flags & SHF_COMPRESSED || section->type == SHT_NOBITS)
+        return -ENOTSUP;
+    uint64_t start;
+    if (offset > section->bytes || size > section->bytes - offset ||
+        __builtin_add_overflow(section->offset, offset, &start))
+        return -ENODATA;
+    return elf_append_at(elf, start, size, out);
 }
 
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size)

@@ -5,17 +5,15 @@
  */
 #include "profile/profile.h"
 
-static const char no_stack[] = "[no stack]";
-
 /*
  * The call of samples that came without any address. They carry weight like all others, so they get
  * a frame that says what they are: no exporter needs a rule for them, and no total goes astray.
  */
 static uint32_t no_stack_call(struct profile *profile)
 {
-    uint32_t lib = profile_lib_id(profile, no_stack, NULL, 0);
+    uint32_t lib = profile_lib_id(profile, PROFILE_NO_STACK, NULL, 0);
     uint32_t address = profile_address_id(profile, lib, 0);
-    uint32_t name = profile_string(profile, no_stack);
+    uint32_t name = profile_string(profile, PROFILE_NO_STACK);
     uint32_t func = profile_func_id(
         profile, &(struct profile_func){
                      .name = name, .system_name = name, .lib = lib, .file = PROFILE_NONE});

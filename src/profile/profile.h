@@ -81,7 +81,8 @@ struct profile_symbol { /* a piece of machine code with a name */
     uint32_t lib;
     uint32_t name;
     uint64_t svma;
-    uint64_t bytes; /* 0: unknown */
+    uint64_t bytes;    /* 0: unknown */
+    uint64_t since_ns; /* code made at run time: when; else 0 */
 };
 
 struct profile_frame {
@@ -209,6 +210,8 @@ uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t fra
 
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
+
+#define PROFILE_NO_STACK "[no stack]"
 
 /*
  * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a

@@ -13,6 +13,8 @@
  * still speaks of. */
 #define ARCH_RED_ZONE 128
 
+#define ARCH_ELF_MACHINE EM_X86_64
+
 static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;

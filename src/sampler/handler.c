@@ -25,6 +25,11 @@ static bool is_timer(const siginfo_t *info)
     return info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler_timer_token;
 }
 
+bool handler_is_ours(const siginfo_t *info)
+{
+    return is_event(info) || is_timer(info);
+}
+
 /* The program is already dying of something: its crash handler runs on whatever stack is left. */
 static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
 {
@@ -162,8 +167,9 @@ static void skip(struct thread_state *thread, const siginfo_t *info)
 
 void handler(int signal, siginfo_t *info, void *context)
 {
-    if (!is_event(info) && !is_timer(info)) {
-        signals_deliver(signal, info, context);
+    siginfo_t *awaited = masks_awaited(context);
+    if (awaited || !handler_is_ours(info)) {
+        signals_deliver(signal, awaited ? awaited : info, context);
         return;
     }
     if (!process_is_followed())

@@ -4,11 +4,14 @@
  * workers so. They must be sampled too, so the one bit of the sampler's signal never reaches the kernel:
  *
  *     the program's mask ─┬─ every other signal ──▶ kernel
- *                         └─ the sampler's ───────▶ thread->hides_block, and back into what it reads
+ *                         └─ the sampler's ───────▶ hidden, and back into what it reads
+ *
+ * Masks come back without passing here: a handler returns, siglongjmp() and swapcontext() restore what they
+ * saved. The kernel's part tells which mask it is, so the last few are remembered, each with its hidden bit.
  *
  * When that signal comes from somebody else in a thread that hides its block, the block becomes real, and
  * the signal is sent on: to another thread, to sigwait(), or to wait for its unblocking. That thread is not
- * sampled any more.
+ * sampled until sigwait() has got it, or the program sets another mask.
  *
  * No function here needs the C library: the program may call these from its own signal handlers.
  */
@@ -17,9 +20,12 @@
 #include "sampler/raw.h"
 
 #include <errno.h>
+#include <time.h>
 
 /* The C library's own, which it never lets a program block. */
 #define LIBC_SIGNALS (UINT64_C(3) << 31)
+/* What the kernel leaves out of every mask. */
+#define NEVER_BLOCKED (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1))
 
 static uint64_t samplers_bit(void)
 {
@@ -38,36 +44,111 @@ static uint64_t kernel_mask(void)
     return now;
 }
 
+/* Whether the block of the sampler's signal is hidden while the kernel's mask is this one. In a vfork child
+ * a mask that is not known is its own. */
+static bool is_hidden_at(const struct thread_state *thread, uint64_t kernel, bool is_another)
+{
+    if (kernel & samplers_bit())
+        return false;
+    for (uint32_t i = 0; i < SAMPLER_MASKS; i++)
+        if (thread->masks[i].is_known && thread->masks[i].kernel == kernel)
+            return thread->masks[i].hides_block;
+    return !is_another && thread->hides_block;
+}
+
+static void remember(struct thread_state *thread, uint64_t kernel, bool hides_block)
+{
+    uint32_t i = 0;
+    while (i < SAMPLER_MASKS && !(thread->masks[i].is_known && thread->masks[i].kernel == kernel))
+        i++;
+    if (i == SAMPLER_MASKS)
+        i = thread->next_mask++ % SAMPLER_MASKS;
+    thread->masks[i] = (struct known_mask){kernel, hides_block, true};
+}
+
 /* One that is pending arrives at once: it must be known as hidden before. */
 void masks_hide(struct thread_state *thread)
 {
     uint64_t bit = samplers_bit();
     thread->usual_mask = kernel_mask();
     thread->hides_block = (thread->usual_mask & bit) != 0;
+    if (thread->hides_block)
+        thread->ever_hid = true;
+    remember(thread, thread->usual_mask & ~bit, thread->hides_block);
     signal_fence();
     raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 }
 
-void masks_unhide(struct thread_state *thread)
+bool masks_unhide(struct thread_state *thread)
 {
     uint64_t bit = samplers_bit();
-    if (thread->hides_block)
-        raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, 0, sizeof(bit));
+    if (!thread->ever_hid || !is_hidden_at(thread, kernel_mask(), false))
+        return false;
+    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, 0, sizeof(bit));
     thread->hides_block = false;
+    return true;
 }
 
-/* The part of a wanted mask that the kernel gets; whether the rest is a block to hide. In a handler of the
- * program, the kernel may block the signal already: that stays as it is. */
-static uint64_t split(int how, uint64_t wanted, uint64_t bit, bool *hides_block)
+bool masks_block_for_exec(void)
 {
-    if (how == SIG_UNBLOCK) {
-        *hides_block = *hides_block && !(wanted & bit);
-        return wanted;
+    uint64_t bit = samplers_bit();
+    const struct thread_state *thread = bit ? thread_self : NULL;
+    if (!thread || !thread->ever_hid || !is_hidden_at(thread, kernel_mask(), process_is_another()))
+        return false;
+    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, 0, sizeof(bit));
+    return true;
+}
+
+void masks_unblock_after_exec(void)
+{
+    uint64_t bit = samplers_bit();
+    raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
+}
+
+/* What was not sent with tgkill() goes to the process: there it cannot be merged with one of ours. */
+static void send_on(int signal, siginfo_t *info)
+{
+    long pid = raw_syscall(SYS_getpid);
+    long tid = raw_syscall(SYS_gettid);
+    if (info->si_code == SI_TKILL) {
+        if (raw_failed(raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info)))
+            raw_syscall(SYS_tgkill, pid, tid, signal);
+    } else if (raw_failed(raw_syscall(SYS_rt_sigqueueinfo, pid, signal, info)))
+        raw_syscall(SYS_kill, pid, signal); /* only the main thread may repeat what kill() said */
+}
+
+/* Takes away what is pending of the sampler's own, and the first one of somebody else's: true. */
+static bool take_pending(siginfo_t *info)
+{
+    uint64_t bit = samplers_bit();
+    const struct timespec no_time = {0};
+    do
+        if (raw_failed(raw_syscall(SYS_rt_sigtimedwait, &bit, info, &no_time, sizeof(bit))))
+            return false;
+    while (handler_is_ours(info));
+    return true;
+}
+
+/* Not on an alternate stack: that is too small for a sample. */
+static bool is_on_own_stack(const struct thread_state *thread)
+{
+    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+    return sp >= thread->stack_start_avma && sp < thread->stack_end_avma;
+}
+
+void masks_resume(void)
+{
+    struct thread_state *thread = process.signal ? thread_self : NULL;
+    if (!thread || !thread->has_deferred || process_is_another() || !is_on_own_stack(thread))
+        return;
+    siginfo_t info;
+    if (take_pending(&info)) {
+        send_on(process.signal, &info);
+        return;
     }
-    bool hides = wanted & bit && (*hides_block || !(kernel_mask() & bit));
-    if (how == SIG_SETMASK || hides)
-        *hides_block = hides;
-    return wanted & ~(LIBC_SIGNALS | (hides ? bit : 0));
+    thread->has_deferred = false;
+    masks_hide(thread);
+    thread_start_timer(thread);
 }
 
 static uint64_t combine(int how, uint64_t mask, uint64_t wanted)
@@ -75,33 +156,59 @@ static uint64_t combine(int how, uint64_t mask, uint64_t wanted)
     return how == SIG_SETMASK ? wanted : how == SIG_BLOCK ? mask | wanted : mask & ~wanted;
 }
 
+/* The sampler's signal is in the wanted mask, or was in one before. In a handler of the program, the kernel
+ * may block it already: that stays as it is. A vfork child has a mask, but no state, of its own: there the
+ * kernel gets the truth. */
+static long change_hidden(struct thread_state *thread, int how, uint64_t asked, sigset_t *old)
+{
+    uint64_t bit = samplers_bit();
+    uint64_t before = kernel_mask();
+    bool is_another = process_is_another();
+    bool hid_block = is_hidden_at(thread, before, is_another);
+    uint64_t shown = combine(how, before | (hid_block ? bit : 0), asked) & ~NEVER_BLOCKED;
+    uint64_t wanted = shown;
+    if (is_another)
+        thread = NULL;
+    if (thread && !(before & bit))
+        wanted &= ~bit;
+    bool hides_block = (shown & ~wanted) != 0;
+    if (thread) {
+        remember(thread, before, hid_block);
+        remember(thread, wanted, hides_block);
+        thread->hides_block = hid_block || hides_block; /* before a pending one can arrive */
+        thread->ever_hid |= hides_block;
+        thread->usual_mask = shown;
+    }
+    signal_fence();
+    long result = raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &wanted, old, sizeof(wanted));
+    if (thread)
+        thread->hides_block = hides_block;
+    if (old && !raw_failed(result) && hid_block)
+        *word_of(old) |= bit;
+    masks_resume();
+    return result;
+}
+
 /* 0 or a negative errno, as rt_sigprocmask. */
 static long change(int how, const sigset_t *set, sigset_t *old)
 {
-    struct thread_state *thread = process_is_followed() ? thread_self : NULL;
-    uint64_t bit = thread ? samplers_bit() : 0;
-    bool hid_block = thread && thread->hides_block;
-    bool hides_block = hid_block;
-    uint64_t before = 0;
-    uint64_t asked = set ? *(const uint64_t *)(const void *)set : 0;
-    uint64_t wanted = set ? split(how, asked, bit, &hides_block) : 0;
-    if (hides_block)
-        thread->hides_block = true; /* before a pending one can arrive */
-    signal_fence();
-    long result =
-        raw_syscall(SYS_rt_sigprocmask, how, set ? &wanted : NULL, &before, sizeof(wanted));
-    if (raw_failed(result)) {
-        if (thread)
-            thread->hides_block = hid_block;
-        return result;
-    }
-    if (thread && set) {
-        thread->hides_block = hides_block;
+    struct thread_state *thread = process.signal ? thread_self : NULL;
+    uint64_t asked = set ? *(const uint64_t *)(const void *)set & ~LIBC_SIGNALS : 0;
+    bool is_valid = how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK;
+    if (thread && (asked & samplers_bit() || thread->ever_hid) && (is_valid || !set))
+        return change_hidden(thread, set ? how : SIG_BLOCK, asked, old);
+    long result = raw_syscall(SYS_rt_sigprocmask, how, set ? &asked : NULL, old, sizeof(asked));
+    if (thread && set && !raw_failed(result))
         thread->usual_mask = combine(how, thread->usual_mask, asked);
-    }
-    if (old)
-        *word_of(old) = before | (hid_block ? bit : 0);
-    return 0;
+    return result;
+}
+
+static int errno_of(long result)
+{
+    if (result == 0)
+        return 0;
+    errno = (int)-result;
+    return -1;
 }
 
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t *set,
@@ -112,26 +219,123 @@ __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    long result = change(how, set, old);
-    if (result == 0)
-        return 0;
-    errno = (int)-result;
-    return -1;
+    return errno_of(change(how, set, old));
+}
+
+/* The obsolete ones: masks of 32 bits, or one signal. */
+static int change_bits(int how, bool sets, uint32_t bits)
+{
+    sigset_t set, old;
+    *word_of(&set) = bits;
+    long result = change(how, sets ? &set : NULL, &old);
+    return raw_failed(result) ? errno_of(result) : (int)*word_of(&old);
+}
+
+__attribute__((visibility("default"))) int sigblock(int mask)
+{
+    return change_bits(SIG_BLOCK, true, (uint32_t)mask);
+}
+
+__attribute__((visibility("default"))) int sigsetmask(int mask)
+{
+    return change_bits(SIG_SETMASK, true, (uint32_t)mask);
+}
+
+__attribute__((visibility("default"))) int siggetmask(void)
+{
+    return change_bits(SIG_BLOCK, false, 0);
+}
+
+int masks_change_one(int how, int number)
+{
+    sigset_t set;
+    if (number < 1 || number > 64)
+        return errno_of(-EINVAL);
+    *word_of(&set) = UINT64_C(1) << (number - 1);
+    return errno_of(change(how, &set, NULL));
+}
+
+__attribute__((visibility("default"))) int sighold(int number)
+{
+    return masks_change_one(SIG_BLOCK, number);
+}
+
+__attribute__((visibility("default"))) int sigrelse(int number)
+{
+    return masks_change_one(SIG_UNBLOCK, number);
+}
+
+bool masks_shows_block(void)
+{
+    sigset_t now;
+    change(SIG_BLOCK, NULL, &now);
+    return (*word_of(&now) & samplers_bit()) != 0;
+}
+
+/*
+ * One of ours that is pending would end the wait, and none of the program's would have run its handler. So
+ * if one of those is pending, too, it is kept here, and whichever signal ends the wait stands for it.
+ */
+struct thread_state *masks_lift(const sigset_t *mask, void *frame)
+{
+    uint64_t bit = samplers_bit();
+    struct thread_state *thread = bit && mask ? thread_self : NULL;
+    if (!thread || !thread->ever_hid || *(const uint64_t *)(const void *)mask & bit ||
+        process_is_another())
+        return NULL;
+    if (thread->has_deferred)
+        thread->has_awaited = take_pending(&thread->awaited);
+    thread->lifted_avma = (uint64_t)(uintptr_t)frame;
+    signal_fence();
+    long pid = thread->has_awaited ? raw_syscall(SYS_getpid) : 0;
+    if (thread->has_awaited)
+        raw_syscall(SYS_tgkill, pid, thread->slot->tid, process.signal);
+    return thread;
+}
+
+void masks_lower(struct thread_state *thread)
+{
+    signal_fence();
+    if (!thread)
+        return;
+    thread->lifted_avma = 0;
+    siginfo_t carrier;
+    if (thread->has_awaited) {
+        thread->has_awaited = false;
+        while (take_pending(&carrier))
+            continue;
+        send_on(process.signal, &thread->awaited);
+    }
+    masks_resume();
+}
+
+/* Still in the wait that masks_lift() announced, not in something that a handler jumped to from there. */
+static bool is_lifted(const struct thread_state *thread, const ucontext_t *interrupted)
+{
+    uint64_t sp = arch_sp(interrupted);
+    return thread->lifted_avma && sp <= thread->lifted_avma && thread->lifted_avma - sp < 4096;
+}
+
+siginfo_t *masks_awaited(const ucontext_t *interrupted)
+{
+    struct thread_state *thread = thread_self;
+    if (!thread || !thread->has_awaited || !is_lifted(thread, interrupted))
+        return NULL;
+    thread->has_awaited = false;
+    return &thread->awaited;
 }
 
 bool masks_defer(int signal, siginfo_t *info, void *context)
 {
     struct thread_state *thread = thread_self;
     ucontext_t *interrupted = context;
-    if (!thread || !thread->hides_block)
+    if (!thread || !is_hidden_at(thread, *word_of(&interrupted->uc_sigmask), false) ||
+        is_lifted(thread, interrupted))
         return false;
     thread->hides_block = false;
+    thread->has_deferred = true;
+    thread_stop_timer(thread);
     *word_of(&interrupted->uc_sigmask) |= UINT64_C(1) << (signal - 1);
-    long pid = raw_syscall(SYS_getpid);
-    long tid = raw_syscall(SYS_gettid);
-    if (info->si_code == SI_TKILL)
-        raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info);
-    else if (raw_failed(raw_syscall(SYS_rt_sigqueueinfo, pid, signal, info)))
-        raw_syscall(SYS_kill, pid, signal); /* only the main thread may repeat what kill() said */
+    send_on(signal, info);
     return true;
 }

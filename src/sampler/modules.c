@@ -7,6 +7,7 @@
  *
  * dlopen() is left alone: it looks at who called it.
  */
+#include "sampler/real.h"
 #include "sampler/sampler.h"
 
 #include <dlfcn.h>
@@ -36,14 +37,11 @@ static void await_maps(void)
 
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
-    static int (*real)(void *);
-    if (!real)
-        real = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
     if (!process_is_followed())
-        return real(handle);
+        return REAL(dlclose)(handle);
     await_maps();
     add_release(&process.slot->unload_count, 1);
-    int result = real(handle);
+    int result = REAL(dlclose)(handle);
     add_release(&process.slot->unload_count, 1);
     return result;
 }

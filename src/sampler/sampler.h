@@ -7,9 +7,9 @@
  *                       │ yes
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
- *                   environment.c  with --no-inherit: without what rec added to it
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
- *                    masks.c  pthread_sigmask, sigprocmask;  modules.c  dlclose
+ *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
+ *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -41,6 +41,13 @@ struct rule_cache_entry {
 };
 _Static_assert(sizeof(struct rule_cache_entry) == 16, "four to a cache line");
 
+/* A mask that the kernel had, and whether the program's blocked the sampler's signal, too. */
+#define SAMPLER_MASKS 8u
+struct known_mask {
+    uint64_t kernel;
+    bool hides_block, is_known;
+};
+
 /* One thread's private state: written by its hooks before the first signal can come, then by its handler
  * alone. Its index is that of its thread slot and its ring. */
 struct thread_state {
@@ -61,8 +68,15 @@ struct thread_state {
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     uint32_t exit_rounds;
-    bool skips_interval; /* the kernel timer's present interval began before sampling did */
-    bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
+    bool skips_interval;  /* the kernel timer's present interval began before sampling did */
+    bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
+    bool ever_hid;        /* or did so once */
+    bool has_deferred;    /* the block is real, because of somebody else's signal */
+    uint64_t lifted_avma; /* frame of a wait during which the program does not block it; 0: none */
+    bool has_awaited; /* during that wait: somebody else's signal, which the next one stands for */
+    siginfo_t awaited;
+    struct known_mask masks[SAMPLER_MASKS];
+    uint32_t next_mask;
     uint64_t usual_mask; /* as the program set it, without what handlers add */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
@@ -109,6 +123,9 @@ static inline bool launcher_is_away(void)
 }
 
 /* start.c */
+/* A vfork child: it runs on the state of its parent, but is another process for the kernel; and a child of
+ * a raw clone(). Makes a system call. Async-signal-safe. */
+bool process_is_another(void);
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
 /* Whether there is nobody to wait for. Not async-signal-safe. */
@@ -120,10 +137,6 @@ void ring_doorbell(void);
 bool launcher_await(uint32_t *word, uint32_t value);
 uint64_t clock_ns(clockid_t clock);
 
-/* environment.c */
-/* What the environment was before rec added to it. Not async-signal-safe. */
-void environment_restore(char **environment);
-
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */
 struct thread_state *thread_claim(void);
@@ -133,6 +146,8 @@ void thread_unclaim(struct thread_state *thread);
 void thread_bind(struct thread_state *thread);
 /* The calling thread's CPU timer, when the engine wants one. Not async-signal-safe. */
 void thread_start_timer(struct thread_state *thread);
+/* Async-signal-safe (makes a system call). */
+void thread_stop_timer(struct thread_state *thread);
 /* Once, before the first thread is created. Not async-signal-safe. */
 void threads_prepare(void);
 
@@ -142,21 +157,44 @@ void threads_prepare(void);
 bool signals_install(int signal);
 /* Undoes it. Not async-signal-safe. */
 void signals_uninstall(void);
+/* When the program ignores the signal, so does the kernel from now on: what is executed inherits that. True
+ * when something changed: then signals_hide_ignored() puts the handler back. Async-signal-safe. */
+bool signals_show_ignored(void);
+void signals_hide_ignored(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
 
 /* masks.c */
 /* From now on the kernel does not block the sampler's signal in the calling thread, but the program reads
- * that it is blocked, if it was; and back. Not async-signal-safe. */
+ * that it is blocked, if it was. Not async-signal-safe. */
 void masks_hide(struct thread_state *thread);
-void masks_unhide(struct thread_state *thread);
+/* And back: true when a block was hidden and is real now. Not async-signal-safe. */
+bool masks_unhide(struct thread_state *thread);
+/* The same for what an exec is to inherit, leaving the thread's state alone; after an exec that failed, if
+ * it returned true, the other one. Async-signal-safe. */
+bool masks_block_for_exec(void);
+void masks_unblock_after_exec(void);
+/* As sighold() and sigrelse(). Async-signal-safe. */
+int masks_change_one(int how, int number);
+/* True when the program sees the sampler's signal blocked. Async-signal-safe. */
+bool masks_shows_block(void);
+/* The program is about to wait with this mask instead of its own; what it returns, for when it has waited.
+ * Async-signal-safe. */
+struct thread_state *masks_lift(const sigset_t *mask, void *frame);
+void masks_lower(struct thread_state *thread);
+/* The signal of somebody else's that the one at hand stands for; NULL: none. Async-signal-safe. */
+siginfo_t *masks_awaited(const ucontext_t *interrupted);
 /* A signal of the program's own in a thread that it believes to block it: blocks it there and sends it on;
  * false: not blocked. Async-signal-safe (makes system calls, as it must). */
 bool masks_defer(int signal, siginfo_t *info, void *context);
+/* That signal has arrived where it belongs: the calling thread is sampled again. Async-signal-safe. */
+void masks_resume(void);
 
 /* handler.c */
 /* The handler of the sampler's signal. Async-signal-safe. */
 void handler(int signal, siginfo_t *info, void *context);
+/* True for a signal of the sampler's own. Async-signal-safe. */
+bool handler_is_ours(const siginfo_t *info);
 /* Marks our timers' signals: the address is the value they carry. */
 extern const char handler_timer_token;
 

@@ -7,8 +7,8 @@
 #include "sampler/sampler.h"
 
 #include "sampler/raw.h"
+#include "sampler/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stddef.h>
 
@@ -21,7 +21,21 @@ struct action {
     } handler;
     uint64_t mask;
     int flags;
+    void (*restorer)(void);
 };
+
+/* The kernel's own struct. */
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+/* What it keeps of flags and masks that it is given. */
+#define FLAGS_KEPT 0xdc000c07
+#define FLAG_RESTORER 0x04000000
+#define NEVER_BLOCKED (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1))
 
 /* Two places: readers (handlers) use the current one, a writer fills the other and flips. */
 static struct action actions[2];
@@ -30,9 +44,11 @@ static uint32_t current_action;
  * taken. */
 static uint32_t *writer_busy;
 
-typedef int sigaction_function(int, const struct sigaction *, struct sigaction *);
 typedef void (*signal_handler)(int);
-typedef signal_handler signal_function(int, signal_handler);
+
+/* Our handler as the kernel has it, with the C library's way back from it. */
+static struct kernel_action installed;
+static void (*restorer)(void);
 
 static uint64_t mask_word(const sigset_t *set)
 {
@@ -67,9 +83,12 @@ static struct action write_action(const struct action *action)
     return old;
 }
 
+/* As the kernel will have it when the C library has passed it on. */
 static struct action action_from(const struct sigaction *from)
 {
-    struct action action = {.mask = mask_word(&from->sa_mask), .flags = from->sa_flags};
+    struct action action = {.mask = mask_word(&from->sa_mask) & ~NEVER_BLOCKED,
+                            .flags = (from->sa_flags & (int)FLAGS_KEPT) | FLAG_RESTORER,
+                            .restorer = restorer};
     action.handler.full = from->sa_sigaction;
     return action;
 }
@@ -80,14 +99,13 @@ static void action_to(const struct action *action, struct sigaction *to)
     *(uint64_t *)(void *)&to->sa_mask = action->mask;
     to->sa_flags = action->flags;
     to->sa_sigaction = action->handler.full;
+    to->sa_restorer = action->restorer;
 }
 
-static sigaction_function *real_sigaction(void)
+static long kernel_sigaction(int signal, const struct kernel_action *action,
+                             struct kernel_action *old)
 {
-    static sigaction_function *real;
-    if (!real)
-        real = (sigaction_function *)dlsym(RTLD_NEXT, "sigaction");
-    return real;
+    return raw_syscall(SYS_rt_sigaction, signal, action, old, sizeof(action->mask));
 }
 
 bool signals_install(int signal)
@@ -98,28 +116,51 @@ bool signals_install(int signal)
     /* Everything is blocked meanwhile, also the C library's own signal of pthread_cancel(), which
      * sigfillset() would leave out: a handler that leaves by longjmp would take us with it. */
     *(uint64_t *)(void *)&ours.sa_mask = ~UINT64_C(0);
-    struct sigaction before;
-    if (real_sigaction()(signal, NULL, &before) != 0)
+    struct kernel_action before;
+    if (raw_failed(kernel_sigaction(signal, NULL, &before)))
         return false;
-    struct action action = action_from(&before);
-    if (before.sa_sigaction != handler)
+    if (before.handler != handler) {
+        struct action action = {
+            .mask = before.mask, .flags = (int)before.flags, .restorer = before.restorer};
+        action.handler.full = before.handler;
         write_action(&action);
+    }
     process.signal = signal;
-    if (real_sigaction()(signal, &ours, NULL) == 0)
+    if (REAL(sigaction)(signal, &ours, NULL) == 0) {
+        kernel_sigaction(signal, NULL, &installed);
+        restorer = installed.restorer;
         return true;
+    }
     process.signal = 0;
     return false;
 }
 
 void signals_uninstall(void)
 {
-    struct sigaction before;
     struct action action = read_action();
-    action_to(&action, &before);
+    struct kernel_action before = {.handler = action.handler.full,
+                                   .flags = (unsigned)action.flags,
+                                   .restorer = action.restorer,
+                                   .mask = action.mask};
     int signal = process.signal;
     process.signal = 0;
     if (signal)
-        real_sigaction()(signal, &before, NULL);
+        kernel_sigaction(signal, &before, NULL);
+}
+
+bool signals_show_ignored(void)
+{
+    struct action ignored = {.handler.simple = SIG_IGN};
+    struct kernel_action now, wanted = {.handler = ignored.handler.full};
+    if (!process.signal || read_action().handler.value != (uintptr_t)SIG_IGN ||
+        raw_failed(kernel_sigaction(process.signal, NULL, &now)) || now.handler != handler)
+        return false;
+    return !raw_failed(kernel_sigaction(process.signal, &wanted, NULL));
+}
+
+void signals_hide_ignored(void)
+{
+    kernel_sigaction(process.signal, &installed, NULL);
 }
 
 /* int3 and friends cannot be ignored or blocked: the kernel kills. (A SIGPROF from the kernel is only an
@@ -132,14 +173,8 @@ static bool is_forced(int signal, const siginfo_t *info)
 /* Death by the default action, with the program's registers, its signal information and its core. */
 static void deliver_default(int signal, siginfo_t *info)
 {
-    /* The kernel's own struct: handler, flags, restorer, mask. */
-    struct {
-        void (*handler)(int);
-        unsigned long flags;
-        void (*restorer)(void);
-        uint64_t mask;
-    } standard = {.handler = SIG_DFL};
-    raw_syscall(SYS_rt_sigaction, signal, &standard, 0, sizeof(standard.mask));
+    const struct kernel_action standard = {0};
+    kernel_sigaction(signal, &standard, NULL);
     long pid = raw_syscall(SYS_getpid);
     long tid = raw_syscall(SYS_gettid);
     /* Blocked while we run; strikes when this handler returns. */
@@ -176,15 +211,18 @@ void signals_deliver(int signal, siginfo_t *info, void *context)
         return;
     }
     if (action.flags & (int)SA_RESETHAND) {
-        struct action standard = {0};
+        struct action standard = action;
+        standard.handler.value = (uintptr_t)SIG_DFL;
         write_action(&standard);
     }
     deliver_to_program(&action, signal, info, context);
 }
 
+/* A vfork child sets actions for itself alone, while it runs on its parent's memory. */
 static bool is_ours(int signal)
 {
-    return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE;
+    return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE &&
+           !process_is_another();
 }
 
 /* Bit s - 1: our signal was added to the mask of the program's action for signal s. */
@@ -204,7 +242,7 @@ static int set_action_of_another(int signal, const struct sigaction *action, str
         wanted = *action;
         sigaddset(&wanted.sa_mask, process.signal);
     }
-    int result = real_sigaction()(signal, defers ? &wanted : action, old);
+    int result = REAL(sigaction)(signal, defers ? &wanted : action, old);
     if (result != 0)
         return result;
     uint64_t bit = UINT64_C(1) << (signal - 1);
@@ -214,6 +252,10 @@ static int set_action_of_another(int signal, const struct sigaction *action, str
                         : __atomic_fetch_and(&deferring, ~bit, __ATOMIC_RELAXED);
     if (old && before & bit && process.signal != 0)
         sigdelset(&old->sa_mask, process.signal);
+    if (old && old->sa_sigaction == handler) { /* in a vfork child, that of its parent */
+        struct action inherited = read_action();
+        action_to(&inherited, old);
+    }
     return 0;
 }
 
@@ -232,65 +274,77 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
 }
 
 /* signal() and its relatives differ in the flags they set. */
-static signal_handler set_simple(int signal, signal_handler simple, int flags, const char *name)
+static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
-    if (!is_ours(signal)) {
-        signal_function *real = (signal_function *)dlsym(RTLD_NEXT, name);
-        return real(signal, simple);
+    if (simple == SIG_ERR) {
+        errno = EINVAL;
+        return SIG_ERR;
     }
-    struct action wanted = {.flags = flags};
+    struct action wanted = {.mask = mask, .flags = flags | FLAG_RESTORER, .restorer = restorer};
     wanted.handler.simple = simple;
-    if (!(flags & (int)SA_NODEFER))
-        wanted.mask = UINT64_C(1) << (signal - 1);
     struct action before = write_action(&wanted);
     return before.handler.simple;
 }
 
+/* The C library's own answer; in a vfork child it names our handler. */
+static signal_handler translate(signal_handler old)
+{
+    union {
+        signal_handler simple;
+        void (*full)(int, siginfo_t *, void *);
+    } ours = {.full = handler};
+    return old == ours.simple ? read_action().handler.simple : old;
+}
+
+/* siginterrupt() decides what signal() sets. */
+static int restarts = SA_RESTART;
+
 __attribute__((visibility("default"))) signal_handler signal(int number, signal_handler simple)
 {
-    return set_simple(number, simple, SA_RESTART, "signal");
+    if (is_ours(number))
+        return set_simple(simple, load_relaxed(&restarts), UINT64_C(1) << (number - 1));
+    return translate(REAL(signal)(number, simple));
 }
 
 __attribute__((visibility("default"))) signal_handler bsd_signal(int number, signal_handler simple);
 signal_handler bsd_signal(int number, signal_handler simple)
 {
-    return set_simple(number, simple, SA_RESTART, "bsd_signal");
+    return signal(number, simple);
 }
 
 __attribute__((visibility("default"))) signal_handler ssignal(int number, signal_handler simple)
 {
-    return set_simple(number, simple, SA_RESTART, "ssignal");
+    return signal(number, simple);
 }
 
 __attribute__((visibility("default"))) signal_handler sysv_signal(int number, signal_handler simple)
 {
-    return set_simple(number, simple, (int)SA_RESETHAND | SA_NODEFER, "sysv_signal");
+    if (is_ours(number))
+        return set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
+    return translate(REAL(sysv_signal)(number, simple));
 }
 
 __attribute__((visibility("default"))) signal_handler __sysv_signal(int number,
                                                                     signal_handler simple)
 {
-    return set_simple(number, simple, (int)SA_RESETHAND | SA_NODEFER, "__sysv_signal");
+    return sysv_signal(number, simple);
 }
 
 __attribute__((visibility("default"))) int sigignore(int number)
 {
-    if (!is_ours(number)) {
-        int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "sigignore");
-        return real(number);
-    }
-    set_simple(number, SIG_IGN, 0, "signal");
+    if (!is_ours(number))
+        return REAL(sigignore)(number);
+    set_simple(SIG_IGN, 0, 0);
     return 0;
 }
 
 __attribute__((visibility("default"))) int siginterrupt(int number, int interrupt)
 {
-    if (!is_ours(number)) {
-        int (*real)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "siginterrupt");
-        return real(number, interrupt);
-    }
+    if (!is_ours(number))
+        return REAL(siginterrupt)(number, interrupt);
     struct action wanted = read_action();
     wanted.flags = interrupt ? wanted.flags & ~SA_RESTART : wanted.flags | SA_RESTART;
+    store_relaxed(&restarts, interrupt ? 0 : SA_RESTART);
     write_action(&wanted);
     return 0;
 }
@@ -298,15 +352,15 @@ __attribute__((visibility("default"))) int siginterrupt(int number, int interrup
 /* SIG_HOLD blocks and leaves the action; everything else sets it and unblocks. */
 __attribute__((visibility("default"))) signal_handler sigset(int number, signal_handler disposition)
 {
-    if (!is_ours(number)) {
-        signal_function *real = (signal_function *)dlsym(RTLD_NEXT, "sigset");
-        return real(number, disposition);
-    }
-    uint64_t bit = UINT64_C(1) << (number - 1);
-    uint64_t before = 0;
-    bool holds = disposition == SIG_HOLD;
-    raw_syscall(SYS_rt_sigprocmask, holds ? SIG_BLOCK : SIG_UNBLOCK, &bit, &before, sizeof(bit));
-    signal_handler old =
-        holds ? read_action().handler.simple : set_simple(number, disposition, 0, "sigset");
-    return before & bit ? SIG_HOLD : old;
+    if (!is_ours(number))
+        return translate(REAL(sigset)(number, disposition));
+    bool was_blocked = masks_shows_block();
+    signal_handler old = read_action().handler.simple;
+    if (disposition == SIG_HOLD)
+        masks_change_one(SIG_BLOCK, number);
+    else if (set_simple(disposition, 0, 0) == SIG_ERR)
+        return SIG_ERR;
+    else
+        masks_change_one(SIG_UNBLOCK, number);
+    return was_blocked ? SIG_HOLD : old;
 }

@@ -5,9 +5,10 @@
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
-#include "sampler/sampler.h"
-
+#include "sampler/exec.h"
 #include "sampler/raw.h"
+#include "sampler/real.h"
+#include "sampler/sampler.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -195,6 +196,11 @@ bool launcher_is_stale(void)
     uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
     return launcher_is_away() ||
            load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
+}
+
+bool process_is_another(void)
+{
+    return process.slot && process.slot->pid != (uint32_t)raw_syscall(SYS_getpid);
 }
 
 static bool claim_process(void)
@@ -402,13 +408,18 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     struct invitation invitation;
     if (!text || !parse_invitation(text, &invitation) || !attach(&invitation))
         return;
-    if (process.tables->header.no_inherit)
-        environment_restore(environment);
     if (!make_private_memory())
         return;
+    inject_remember(environment);
+    if (process.tables->header.no_inherit)
+        inject_undo(environment);
+    real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
     threads_prepare();
     pthread_atfork(NULL, NULL, process_join_after_fork);
     join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    /* Who is not recorded keeps the variables, for children that are started past our functions. */
+    if (process.engine != ENGINE_NONE && !process.tables->header.show_environment)
+        inject_undo(environment);
 }

@@ -10,8 +10,8 @@
 #include "sampler/sampler.h"
 
 #include "sampler/raw.h"
+#include "sampler/real.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/prctl.h>
@@ -21,11 +21,8 @@
 #define SIGEV_THREAD_ID 4
 #endif
 
-typedef int pthread_create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-
 __thread struct thread_state *thread_self;
 
-static pthread_create_function *real_pthread_create;
 static pthread_key_t end_key;
 static bool has_end_key;
 static uint64_t default_stack_bytes;
@@ -34,7 +31,6 @@ static void thread_end(void *argument);
 
 void threads_prepare(void)
 {
-    real_pthread_create = (pthread_create_function *)dlsym(RTLD_NEXT, "pthread_create");
     has_end_key = pthread_key_create(&end_key, thread_end) == 0;
     pthread_attr_t attributes;
     size_t bytes = 0;
@@ -63,6 +59,13 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->exit_rounds = 0;
     thread->skips_interval = load_relaxed(&process.tables->header.quiet);
     thread->hides_block = false;
+    thread->ever_hid = false;
+    thread->has_deferred = false;
+    thread->has_awaited = false;
+    thread->lifted_avma = 0;
+    for (uint32_t i = 0; i < SAMPLER_MASKS; i++)
+        thread->masks[i].is_known = false;
+    thread->next_mask = 0;
     thread->usual_mask = 0;
     thread->stack_bytes = 0;
     thread->stack_given_avma = 0;
@@ -144,7 +147,7 @@ void thread_start_timer(struct thread_state *thread)
 }
 
 /* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
-static void delete_timer(struct thread_state *thread)
+void thread_stop_timer(struct thread_state *thread)
 {
     int32_t timer = exchange_acquire(&thread->timer, -1);
     if (timer >= 0)
@@ -159,7 +162,7 @@ static void delete_all_timers(void)
         const struct thread_slot *slot = &process.rings->threads[i];
         /* A forked child has copies of its parent's state, whose timers it does not have. */
         if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->pid == process.slot->pid)
-            delete_timer(&process.threads[i]);
+            thread_stop_timer(&process.threads[i]);
     }
 }
 
@@ -234,20 +237,16 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
                                                           const pthread_attr_t *attributes,
                                                           void *(*start)(void *), void *argument)
 {
-    if (!real_pthread_create)
-        real_pthread_create = (pthread_create_function *)dlsym(RTLD_NEXT, "pthread_create");
     struct thread_state *state = claim_for_new_thread();
     if (!state)
-        return real_pthread_create(thread, attributes, start, argument);
+        return REAL(pthread_create)(thread, attributes, start, argument);
     state->start = start;
     state->argument = argument;
     note_stack(state, attributes);
     /* A block is real while the new thread inherits it. */
     struct thread_state *self = thread_self;
-    bool hides_block = self && self->hides_block;
-    if (hides_block)
-        masks_unhide(self);
-    int err = real_pthread_create(thread, attributes, thread_main, state);
+    bool hides_block = self && masks_unhide(self);
+    int err = REAL(pthread_create)(thread, attributes, thread_main, state);
     if (hides_block)
         masks_hide(self);
     if (err)
@@ -298,7 +297,7 @@ static void thread_end(void *argument)
     masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
-    delete_timer(thread);
+    thread_stop_timer(thread);
     record_exit(thread);
     store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }

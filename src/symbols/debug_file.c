@@ -19,11 +19,19 @@ static bool has_build_id(const struct image *image, const uint8_t *id, size_t id
     return found_bytes == id_bytes && memcmp(found, id, id_bytes) == 0;
 }
 
-static int open_by_build_id(struct image *out, const struct image *image,
-                            const char *debug_directory)
+int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *id, size_t id_bytes)
 {
-    const uint8_t *id;
-    size_t id_bytes = image_build_id(image, &id);
+    int err = image_open(out, path, NULL);
+    if (err == 0 && !has_build_id(out, id, id_bytes)) {
+        image_close(out);
+        err = -ENOENT;
+    }
+    return err;
+}
+
+int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
+                                const char *debug_directory)
+{
     if (id_bytes < 2)
         return -ENOENT;
     struct buffer path = {0};
@@ -32,11 +40,8 @@ static int open_by_build_id(struct image *out, const struct image *image,
         buffer_printf(&path, "%02x", id[i]);
     buffer_text(&path, ".debug");
     buffer_u8(&path, 0);
-    int err = path.failed ? -ENOMEM : image_open(out, (char *)path.bytes, NULL);
-    if (err == 0 && !has_build_id(out, id, id_bytes)) {
-        image_close(out);
-        err = -ENOENT;
-    }
+    int err =
+        path.failed ? -ENOMEM : debug_file_open_if_same(out, (char *)path.bytes, id, id_bytes);
     buffer_free(&path);
     return err;
 }
@@ -98,6 +103,8 @@ static int open_by_debuglink(struct image *out, const struct image *image, const
 int debug_file_open(struct image *out, const struct image *image, const char *path,
                     const char *debug_directory)
 {
-    int err = open_by_build_id(out, image, debug_directory);
+    const uint8_t *id;
+    size_t id_bytes = image_build_id(image, &id);
+    int err = debug_file_open_by_build_id(out, id, id_bytes, debug_directory);
     return err == 0 ? 0 : open_by_debuglink(out, image, path, debug_directory);
 }

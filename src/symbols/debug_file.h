@@ -14,3 +14,11 @@
 /* Opens the debug file of an image that was opened from path. 0, or -ENOENT. */
 int debug_file_open(struct image *out, const struct image *image, const char *path,
                     const char *debug_directory);
+
+/* Opens <debug directory>/.build-id/ab/cdef….debug, which must have that build-id. 0, or -ENOENT. */
+int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
+                                const char *debug_directory);
+
+/* Opens the file at path if it has that build-id. 0, or -ENOENT, …. */
+int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *id,
+                            size_t id_bytes);

@@ -112,6 +112,20 @@ static char *demangle_function(const char *linkage)
     return name;
 }
 
+/* dwarf_decl_file() wants lines, too, which a split unit has not. */
+static const char *declared_file(Dwarf_Attribute *attribute)
+{
+    Dwarf_Die unit;
+    Dwarf_Files *files;
+    size_t count;
+    Dwarf_Word index;
+    if (dwarf_formudata(attribute, &index) != 0 || index > INT32_MAX ||
+        !dwarf_cu_die(attribute->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0)
+        return NULL;
+    return dwarf_filesrc(files, index, NULL, NULL);
+}
+
 static void locate_definition(struct functions *functions, struct function *function,
                               Dwarf_Die *key)
 {
@@ -121,7 +135,7 @@ static void locate_definition(struct functions *functions, struct function *func
         function->definition_line = (uint32_t)line;
     if (dwarf_attr_integrate(key, DW_AT_decl_file, &attribute))
         function->definition_file =
-            paths_full(functions->paths, attribute.cu, dwarf_decl_file(key));
+            paths_full(functions->paths, attribute.cu, declared_file(&attribute));
 }
 
 static const char *context_name(struct functions *functions, Dwarf_Die *die, const char *plain)

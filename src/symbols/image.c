@@ -31,20 +31,33 @@ int image_open(struct image *image, const char *path, struct error *error)
         image_close(image);
         return error_set(error, -ENOEXEC, "%s is not a regular file", path);
     }
+    image->path = strdup(path);
+    if (!image->path) {
+        image_close(image);
+        return error_set(error, -ENOMEM, "out of memory");
+    }
     image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
     return check_elf(image, path, error);
 }
 
+int image_adopt(struct image *image, struct buffer *bytes, struct error *error)
+{
+    *image = (struct image){.fd = -1, .bytes = bytes->bytes};
+    elf_version(EV_CURRENT);
+    size_t size = bytes->size;
+    *bytes = (struct buffer){0};
+    image->elf = image->bytes ? elf_memory(image->bytes, size) : NULL;
+    return check_elf(image, "the image in memory", error);
+}
+
 int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error)
 {
+    struct buffer copy = {0};
+    buffer_append(&copy, bytes, size);
+    if (!copy.failed)
+        return image_adopt(image, &copy, error);
     *image = (struct image){.fd = -1};
-    elf_version(EV_CURRENT);
-    image->bytes = malloc(size ? size : 1);
-    if (!image->bytes)
-        return error_set(error, -ENOMEM, "out of memory");
-    memcpy(image->bytes, bytes, size);
-    image->elf = elf_memory(image->bytes, size);
-    return check_elf(image, "the image in memory", error);
+    return error_set(error, -ENOMEM, "out of memory");
 }
 
 void image_close(struct image *image)
@@ -53,6 +66,7 @@ void image_close(struct image *image)
         elf_end(image->elf);
     if (image->fd >= 0)
         close(image->fd);
+    free(image->path);
     free(image->bytes);
     *image = (struct image){.fd = -1};
 }

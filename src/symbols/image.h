@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/error.h"
 
 #include <libelf.h>
@@ -13,6 +14,7 @@
 
 struct image {
     int fd;      /* -1: in memory */
+    char *path;  /* owned; NULL: in memory */
     void *bytes; /* owned; NULL: a file */
     Elf *elf;
 };
@@ -20,6 +22,8 @@ struct image {
 /* Regular files only. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
 int image_open(struct image *image, const char *path, struct error *error);
 int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error);
+/* Takes the bytes over; leaves the buffer empty. */
+int image_adopt(struct image *image, struct buffer *bytes, struct error *error);
 void image_close(struct image *image);
 
 /* The GNU build-id: its size (0: none); *id is borrowed. */

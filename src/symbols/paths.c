@@ -20,8 +20,25 @@ void paths_free(struct paths *paths)
     for (size_t i = 0; i < paths->count; i++)
         free(paths->texts[i]);
     free(paths->texts);
+    free(paths->units);
     intern_free(paths->keys);
     *paths = (struct paths){0};
+}
+
+void paths_share_directory(struct paths *paths, Dwarf_CU *split, Dwarf_CU *skeleton)
+{
+    struct paths_unit *unit = ARRAY_PUSH(paths->units, paths->unit_count, paths->unit_capacity);
+    if (unit)
+        *unit = (struct paths_unit){.split = split, .skeleton = skeleton};
+}
+
+/* The latest first: the unit that is being read. */
+static Dwarf_CU *unit_with_directory(const struct paths *paths, Dwarf_CU *cu)
+{
+    for (size_t i = paths->unit_count; i-- > 0;)
+        if (paths->units[i].split == cu)
+            return paths->units[i].skeleton;
+    return cu;
 }
 
 /* NULL when there is nothing to join. */
@@ -55,7 +72,7 @@ const char *paths_full(struct paths *paths, Dwarf_CU *cu, const char *path)
         char **text = ARRAY_PUSH(paths->texts, paths->count, paths->capacity);
         if (!text)
             return path;
-        *text = join(cu, path);
+        *text = join(unit_with_directory(paths, cu), path);
     }
     return paths->texts[index] ? paths->texts[index] : path;
 }

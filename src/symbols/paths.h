@@ -10,6 +10,10 @@
 #include <elfutils/libdw.h>
 
 struct paths {
+    struct paths_unit { /* a split unit, and the one that knows where both were compiled */
+        Dwarf_CU *split, *skeleton;
+    } * units;
+    size_t unit_count, unit_capacity;
     struct intern *keys; /* libdw's pointer -> index: one pointer is one file of one unit */
     char **texts;        /* owned; NULL: libdw's path is the full one */
     size_t count, capacity;
@@ -17,6 +21,9 @@ struct paths {
 
 int paths_init(struct paths *paths);
 void paths_free(struct paths *paths);
+
+/* Paths of a split unit are relative to its skeleton's directory. */
+void paths_share_directory(struct paths *paths, Dwarf_CU *split, Dwarf_CU *skeleton);
 
 /* path: of a file of this unit, as libdw returned it; NULL gives NULL. Valid until paths_free(). */
 const char *paths_full(struct paths *paths, Dwarf_CU *cu, const char *path);

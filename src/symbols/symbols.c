@@ -4,19 +4,29 @@
 #include "base/array.h"
 #include "symbols/debug_file.h"
 #include "symbols/image.h"
+#include "symbols/packed.h"
 #include "symbols/plt.h"
+#include "symbols/split.h"
+#include "symbols/supplement.h"
 #include "symbols/symtab.h"
 #include "symbols/units.h"
+#include "symbols/unnamed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct symbols {
-    struct image image; /* the file as mapped */
-    struct image debug; /* its separate debug file, if there is one */
-    Dwarf *dwarf;       /* of one of the two; NULL: no debug info */
+    struct image image;   /* the file as mapped */
+    struct image debug;   /* its separate debug file, if there is one */
+    struct image data;    /* .gnu_debugdata: used when both are without .symtab */
+    struct packed packed; /* the debug info of one of the former, made readable, if it was not */
+    Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
+    struct supplement supplement;
+    struct splits splits;
+    struct unnamed unnamed;
     const char *source;
+    char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
     struct paths paths;
     struct functions functions;
@@ -33,9 +43,15 @@ void symbols_close(struct symbols *symbols)
     functions_free(&symbols->functions);
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
+    unnamed_free(&symbols->unnamed);
+    splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
+    supplement_close(&symbols->supplement);
+    packed_free(&symbols->packed);
+    image_close(&symbols->data);
     image_close(&symbols->debug);
     image_close(&symbols->image);
+    free(symbols->debug_directory);
     free(symbols->frames);
     free(symbols);
 }
@@ -46,20 +62,29 @@ static bool has_debug_info(const struct image *image)
            (image_section(image, ".debug_info") || image_section(image, ".zdebug_info"));
 }
 
+/* .dynsym, and what .gnu_debugdata adds: it leaves out what .dynsym has. */
+static int load_small_symtabs(struct symbols *symbols)
+{
+    symbols->source = "dynsym";
+    int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
+    if (err == -ENOENT)
+        symbols->source = "none";
+    if ((err == 0 || err == -ENOENT) &&
+        packed_open_debugdata(&symbols->data, &symbols->image) == 0) {
+        symbols->source = "debugdata";
+        err = symtab_add_section(&symbols->symtab, symbols->data.elf, SHT_SYMTAB);
+    }
+    return err == -ENOENT ? 0 : err;
+}
+
 static int load_symtab(struct symbols *symbols)
 {
     symbols->source = "symtab";
     int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_SYMTAB);
     if (err == -ENOENT && symbols->debug.elf)
         err = symtab_add_section(&symbols->symtab, symbols->debug.elf, SHT_SYMTAB);
-    if (err == -ENOENT) {
-        symbols->source = "dynsym";
-        err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
-    }
-    if (err == -ENOENT) {
-        symbols->source = "none";
-        err = 0;
-    }
+    if (err == -ENOENT)
+        err = load_small_symtabs(symbols);
     if (err == 0)
         err = plt_add_symbols(&symbols->symtab, symbols->image.elf);
     return err ? err : symtab_finish(&symbols->symtab);
@@ -70,14 +95,21 @@ static int load_dwarf(struct symbols *symbols)
     const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
         return 0;
+    if (packed_is_needed(image) && packed_open(&symbols->packed, image) == 0)
+        image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (!symbols->dwarf)
         return 0;
     symbols->source = "dwarf";
+    supplement_open(&symbols->supplement, symbols->dwarf,
+                    symbols->debug.path ?: symbols->image.path, symbols->debug_directory);
+    symbols->splits = (struct splits){.image = image,
+                                      .paths = {symbols->image.path, symbols->debug.path},
+                                      .debug_directory = symbols->debug_directory};
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
-    return err ? err : units_init(&symbols->units, symbols->dwarf);
+    return err ? err : units_init(&symbols->units, symbols->dwarf, &symbols->splits);
 }
 
 static int load(struct symbols *symbols, struct error *error)
@@ -91,8 +123,11 @@ static int load(struct symbols *symbols, struct error *error)
 static struct symbols *allocate(void)
 {
     struct symbols *symbols = calloc(1, sizeof(*symbols));
-    if (symbols)
-        symbols->image.fd = symbols->debug.fd = -1;
+    if (!symbols)
+        return NULL;
+    symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
+    symbols->unnamed.image = &symbols->image;
+    packed_init(&symbols->packed);
     return symbols;
 }
 
@@ -117,7 +152,10 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     struct symbols *symbols = allocate();
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
+    symbols->debug_directory = strdup(config->debug_directory);
     int err = image_open(&symbols->image, path, error);
+    if (err == 0 && !symbols->debug_directory)
+        err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
     if (err == 0 && !has_debug_info(&symbols->image))
@@ -182,6 +220,19 @@ static int frame_of_symbol(struct symbols *symbols, struct symbol *symbol, struc
     return 0;
 }
 
+/* A function that has no name has an extent. */
+static int frame_of_unnamed(struct symbols *symbols, uint64_t svma, struct position position)
+{
+    const char *name = unnamed_find(&symbols->unnamed, svma);
+    if (!name)
+        return 0;
+    struct symbol_frame *frame = push_frame(symbols, position);
+    if (!frame)
+        return -ENOMEM;
+    frame->name = frame->system_name = name;
+    return 0;
+}
+
 /* Innermost first: each frame's position is known from the one inlined into it. */
 static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t scope,
                            struct position position)
@@ -226,6 +277,8 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
         err = frames_of_scope(symbols, unit, scope, position);
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
+    else
+        err = frame_of_unnamed(symbols, svma, position);
     if (err != 0)
         return err;
     reverse_frames(symbols);

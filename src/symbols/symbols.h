@@ -4,8 +4,8 @@
  * includes libelf and libdw.
  *
  * Sources, best first: DWARF of the file, DWARF of its separate debug file (build-id directories and
- * .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata is left to later, .dynsym. Stubs of
- * calls into other libraries are named like "memcpy@plt".
+ * .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata, .dynsym. Stubs of calls into other
+ * libraries are named like "memcpy@plt".
  * Not thread-safe (libdw 0.188 is not).
  */
 #pragma once
@@ -48,8 +48,12 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
 int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, struct error *error);
 void symbols_close(struct symbols *symbols);
 
-/* Where the names come from: "dwarf", "symtab", "dynsym", "none". */
+/* Where the names come from: "dwarf", "symtab", "debugdata", "dynsym", "none". */
 const char *symbols_source(const struct symbols *symbols);
+
+/* Whether a name is no name but a place: functions without one are called "libfoo.so.1+0x1234", after their
+ * module and where they begin in it by its unwind tables. */
+bool symbols_is_placeholder(const char *name);
 
 /* The p_vaddr of the first PT_LOAD, page aligned down. */
 uint64_t symbols_base_svma(const struct symbols *symbols);

@@ -23,25 +23,41 @@ void unit_free(struct unit *unit)
 {
     free(unit->scopes);
     spans_free(&unit->spans);
+    split_close(unit->split);
 }
 
-/*
- * Adds the code ranges of a DIE; *low is the first. Code that the linker dropped (a second instance
- * of a template, say) keeps its debug info with addresses from 0 on: those are nobody's.
- */
+/* The code of one DIE, on its way into the unit's spans. */
+struct code {
+    struct pass *pass;
+    uint32_t scope;
+    uint64_t low; /* of the first range; 0: none yet */
+};
+
+/* Code that the linker dropped (a second instance of a template, say) keeps its debug info with
+ * addresses from 0 on: those are nobody's. */
+static int add_range(void *context, uint64_t start, uint64_t end)
+{
+    struct code *code = context;
+    if (start == 0 || end <= start)
+        return 0;
+    if (code->low == 0)
+        code->low = start;
+    return spans_add(&code->pass->unit->spans, start, end, code->pass->open_count, code->scope);
+}
+
+/* Adds the code ranges of a DIE; *low is the first. */
 static int add_ranges(struct pass *pass, Dwarf_Die *die, uint32_t scope, uint64_t *low)
 {
+    struct code code = {.pass = pass, .scope = scope};
     Dwarf_Addr base, start, end;
     ptrdiff_t offset = 0;
     int err = 0;
-    *low = 0;
-    while (err == 0 && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0) {
-        if (start == 0 || end <= start)
-            continue;
-        if (*low == 0)
-            *low = start;
-        err = spans_add(&pass->unit->spans, start, end, pass->open_count, scope);
-    }
+    if (pass->unit->split)
+        err = split_ranges(pass->unit->split, die, add_range, &code);
+    else
+        while (err == 0 && (offset = dwarf_ranges(die, offset, &base, &start, &end)) > 0)
+            err = add_range(&code, start, end);
+    *low = code.low;
     return err;
 }
 
@@ -108,11 +124,20 @@ static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
     }
 }
 
-int unit_read(struct unit *unit, struct functions *functions)
+static void open_split(struct unit *unit, struct functions *functions, struct splits *splits)
+{
+    unit->split = split_open(splits, &unit->die);
+    if (unit->split)
+        paths_share_directory(functions->paths, unit->split->die.cu, unit->die.cu);
+}
+
+int unit_read(struct unit *unit, struct functions *functions, struct splits *splits)
 {
     unit->is_read = true;
+    if (split_is_skeleton(&unit->die))
+        open_split(unit, functions, splits);
     struct pass pass = {.unit = unit, .functions = functions};
-    struct die_walk walk = die_walk_start(&unit->die);
+    struct die_walk walk = die_walk_start(unit->split ? &unit->split->die : &unit->die);
     bool descend;
     int err;
     do

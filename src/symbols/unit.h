@@ -14,6 +14,7 @@
 
 #include "symbols/functions.h"
 #include "symbols/spans.h"
+#include "symbols/split.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
@@ -26,8 +27,9 @@ struct scope {
 
 struct unit {
     Dwarf_Die die;
-    Dwarf_Off offset; /* of die */
-    bool has_aranges; /* .debug_aranges mentions it */
+    struct split *split; /* owned; NULL: the functions are described where the unit is */
+    Dwarf_Off offset;    /* of die */
+    bool has_aranges;    /* .debug_aranges mentions it */
     bool is_read;
     struct scope *scopes;
     size_t scope_count, scope_capacity;
@@ -38,7 +40,7 @@ struct unit {
 enum { UNIT_DEEPEST = 256 }; /* nested scopes; deeper ones are left out */
 
 /* Once. What is damaged is left out; 0 or -ENOMEM. */
-int unit_read(struct unit *unit, struct functions *functions);
+int unit_read(struct unit *unit, struct functions *functions, struct splits *splits);
 void unit_free(struct unit *unit);
 
 struct position {

@@ -87,9 +87,9 @@ static int complete(struct units *units)
     return err ? err : spans_flatten(&units->spans);
 }
 
-int units_init(struct units *units, Dwarf *dwarf)
+int units_init(struct units *units, Dwarf *dwarf, struct splits *splits)
 {
-    *units = (struct units){.dwarf = dwarf};
+    *units = (struct units){.dwarf = dwarf, .splits = splits};
     int err = list_units(units);
     if (err == 0)
         err = add_aranges(units);
@@ -106,7 +106,7 @@ struct unit *units_find(struct units *units, uint64_t svma, struct functions *fu
     if (index == SPAN_NONE)
         return NULL;
     struct unit *unit = &units->units[index];
-    if (!unit->is_read && unit_read(unit, functions) != 0)
+    if (!unit->is_read && unit_read(unit, functions, units->splits) != 0)
         return NULL;
     return unit;
 }

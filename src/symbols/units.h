@@ -10,13 +10,14 @@
 
 struct units {
     Dwarf *dwarf;
+    struct splits *splits; /* borrowed */
     struct unit *units;
     size_t count, capacity;
     struct spans spans; /* value: index in units */
     bool is_complete;   /* the units without aranges are in it too */
 };
 
-int units_init(struct units *units, Dwarf *dwarf);
+int units_init(struct units *units, Dwarf *dwarf, struct splits *splits);
 void units_free(struct units *units);
 
 /* The unit, read, or NULL when none holds the address. Valid until the next call. */

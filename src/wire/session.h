@@ -69,6 +69,7 @@ struct tables_header {
     uint64_t stale_ticks;        /* a heartbeat older than this: the launcher is gone */
     uint32_t self_check_every;   /* 0: never */
     uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
+    uint32_t show_environment;   /* 1: programs see LD_PRELOAD and SESSION_VARIABLE */
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t quiet;              /* 1: sampling has not begun yet */
     uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */

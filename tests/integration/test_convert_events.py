@@ -12,6 +12,7 @@ import rec
 
 sys.path.insert(0, str(rec.SOURCE / "tests/clients"))
 import decoders  # noqa: E402
+import firefox_strict  # noqa: E402
 
 CODE = "x = [str(i) for i in range(400000)]"
 
@@ -82,6 +83,14 @@ class Events(rec.Case):
         faults = [thread for thread in threads if thread["name"].endswith(" (page-faults)")]
         counted = sum(sum(thread["samples"]["weight"]) for thread in faults)
         self.assertEqual(counted, expected["page-faults"][1])
+        main = {(thread["pid"], str(thread["tid"])): thread for thread in threads
+                if thread not in faults}
+        for thread in faults:
+            row = main.get((thread["pid"], str(thread["tid"]).split(".", maxsplit=1)[0]))
+            markers = sum(data["count"] for data in row["markers"]["data"]) if row else 0
+            if row:
+                self.assertEqual(markers, sum(thread["samples"]["weight"]), thread["name"])
+        self.assertEqual(firefox_strict.violations(f"{here}/a.json"), [])
         rest = sum(thread["samples"]["length"] for thread in threads if thread not in faults)
         self.assertEqual(rest, expected["cpu-clock"][0])
 

@@ -241,7 +241,8 @@ static void memory_without_a_file_keeps_its_runtime_addresses(void **state)
     SAMPLED(&story, 10, 10, 2000, 0x400010, 0x500011, 0x600011);
     struct profile *profile = story_end(&story);
     assert_string_equal(addresses_of(profile, 0),
-                        "[heap]+0x600010;//anon+0x500010;//anon+0x400010");
+                        "[JIT] tid 10+0x600010;[JIT] tid 10+0x500010;[JIT] tid 10+0x400010");
+    assert_string_equal(names_of(profile, 0), "[heap 0x600000];[anon 0x500000];[anon 0x400000]");
     for (size_t i = 0; i < profile->lib_count; i++) {
         assert_int_equal(profile->libs[i].category, PROFILE_JIT);
         assert_false(profile->libs[i].is_synthetic);

@@ -217,7 +217,7 @@ static void compressed_sections_that_lie_are_refused(void **state)
     image.bytes[0x520] ^= 0xff; /* damaged */
     assert_int_equal(read_squeezed(&image), -EBADMSG);
     image = sound_image();
-    head->ch_type = ELFCOMPRESS_ZLIB + 1;
+    head->ch_type = 99;
     assert_int_equal(read_squeezed(&image), -ENOTSUP);
     image = sound_image();
     section(&image, 4)->sh_size = 10; /* ends inside its own header */

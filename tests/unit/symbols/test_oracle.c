@@ -104,7 +104,8 @@ static void compare(const struct symbol_result *ours, const struct chain *theirs
                     struct differences *differences)
 {
     differences->addresses++;
-    if (ours->frame_count == 0 && theirs->count == 1 && strcmp(theirs->frames[0].name, "??") == 0) {
+    bool has_name = ours->frame_count > 0 && !symbols_is_placeholder(ours->frames[0].name);
+    if (!has_name && theirs->count == 1 && strcmp(theirs->frames[0].name, "??") == 0) {
         differences->padding++;
         return;
     }
@@ -205,6 +206,32 @@ static void link_time_optimised_programs_equal_the_oracle(void **state)
     hold_against_oracle("lto");
 }
 
+/* The oracle reads the units where they lie; then they are packed, for us alone. */
+static void hold_split(const char *cxx, int version, const char *packer)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "split%d", version);
+    assert_int_equal(run("rm -rf *.dwo %s.dwp; %s -O2 -gdwarf-%d -gsplit-dwarf $S/sym_cxx.cc -c -o "
+                         "one.o && %s -O2 -gdwarf-%d -gsplit-dwarf -x c++ $S/burn.h -c -o two.o && "
+                         "%s one.o two.o -o %s",
+                         name, cxx, version, cxx, version, cxx, name),
+                     0);
+    hold_against_oracle(name);
+    if (run("%s -e %s -o %s.dwp && test -s %s.dwp && rm *.dwo", packer, name, name, name) != 0)
+        return;
+    hold_against_oracle(name);
+}
+
+static void split_programs_equal_the_oracle(void **state)
+{
+    (void)state;
+    for (int version = 4; version <= 5; version++) {
+        hold_split("g++", version, version == 4 ? "dwp" : "llvm-dwp-14");
+        if (run("clang-14 --version >/dev/null") == 0)
+            hold_split("clang++-14", version, "llvm-dwp-14");
+    }
+}
+
 static void unoptimised_programs_equal_the_oracle(void **state)
 {
     (void)state;
@@ -236,6 +263,7 @@ int main(void)
         cmocka_unit_test(gcc_programs_equal_the_oracle),
         cmocka_unit_test(clang_programs_equal_the_oracle),
         cmocka_unit_test(link_time_optimised_programs_equal_the_oracle),
+        cmocka_unit_test(split_programs_equal_the_oracle),
         cmocka_unit_test(unoptimised_programs_equal_the_oracle),
         cmocka_unit_test(symbol_tables_alone_equal_the_oracle),
     };

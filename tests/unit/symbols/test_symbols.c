@@ -275,19 +275,159 @@ static void a_stripped_library_still_has_its_exported_names(void **state)
     struct symbols *symbols = open_in("bare.so", "/nonexistent");
     assert_string_equal(symbols_source(symbols), "dynsym");
     assert_string_equal(only_name(symbols, address_of("lib.so", "first_file")), "first_file");
-    assert_string_equal(only_name(symbols, address_of("lib.so", "same_name")), "");
+    assert_true(symbols_is_placeholder(only_name(symbols, address_of("lib.so", "same_name"))));
     symbols_close(symbols);
+}
+
+/* By the unwind tables, which stripping leaves. */
+static void functions_without_a_name_are_told_apart(void **state)
+{
+    (void)state;
+    static const char *const linkers[] = {"bfd", "gold", "lld"};
+    for (size_t i = 0; i < sizeof(linkers) / sizeof(linkers[0]); i++) {
+        if (run("gcc -O2 -fuse-ld=%s $S/sym_c.c -o plain && strip -s plain -o nameless",
+                linkers[i]))
+            continue;
+        uint64_t start = address_of("plain", "same_name");
+        char expected[64];
+        snprintf(expected, sizeof(expected), "nameless+0x%llx", (unsigned long long)start);
+        struct symbols *symbols = open_in("nameless", "/nonexistent");
+        const char *first = only_name(symbols, start);
+        assert_string_equal(first, expected);
+        assert_true(symbols_is_placeholder(first));
+        assert_ptr_equal(only_name(symbols, start + 8), first);
+        assert_string_not_equal(only_name(symbols, address_of("plain", "main")), expected);
+        assert_string_equal(only_name(symbols, 0x10), "");
+        symbols_close(symbols);
+    }
+    assert_false(symbols_is_placeholder("operator+"));
+    assert_false(symbols_is_placeholder("f<0x10+0x>"));
+    assert_false(symbols_is_placeholder("f+0x"));
+}
+
+static void expect_split_source(const char *debug_directory, const char *expected)
+{
+    struct symbols *symbols = open_in("splitted", debug_directory);
+    struct symbol_result result = resolve(symbols, address_of("splitted", "first_file"));
+    const char *file = result.frames[result.frame_count - 1].definition_file;
+    assert_string_equal(file ? strrchr(file, '/') + 1 : "none", expected);
+    symbols_close(symbols);
+}
+
+static void split_units_are_found_where_files_were_moved(void **state)
+{
+    (void)state;
+    for (int version = 4; version <= 5; version++) {
+        assert_int_equal(run("rm -rf *.dwo moved; gcc -O2 -gdwarf-%d -gsplit-dwarf $S/sym_c.c "
+                             "-fdebug-prefix-map=$PWD=. -c -o sym.o && gcc sym.o -o splitted",
+                             version),
+                         0);
+        expect_split_source("/nonexistent", "sym_c.c"); /* relative to the program */
+        assert_int_equal(run("mkdir -p moved && mv sym.dwo moved/"), 0);
+        expect_split_source(in_directory("moved"), "sym_c.c"); /* below the debug directory */
+        expect_split_source("/nonexistent", "none");
+    }
+}
+
+/* Whatever lies there, the names of the symbol table remain. */
+static void wrong_split_units_are_not_used(void **state)
+{
+    (void)state;
+    static const char *const spoil[] = {
+        "rm sym.dwo && mkfifo sym.dwo",
+        "gcc -O1 -g -gsplit-dwarf $S/sym_c.c -DSECOND_FILE -c -o other.o && mv other.dwo sym.dwo",
+        "head -c 3000 sym.dwo > cut && mv cut sym.dwo",
+        "head -c 100000 /dev/urandom > splitted.dwp && rm sym.dwo",
+    };
+    for (size_t i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+        assert_int_equal(
+            run("rm -f *.dwo *.dwp; gcc -O2 -g -gsplit-dwarf $S/sym_c.c -c -o sym.o && "
+                "gcc sym.o -o splitted"),
+            0);
+        assert_int_equal(run("%s", spoil[i]), 0);
+        expect_split_source("/nonexistent", "none");
+    }
+}
+
+static void a_supplementary_file_that_is_gone_costs_names_only(void **state)
+{
+    (void)state;
+    if (run("dwz --version >/dev/null") != 0)
+        skip();
+    assert_int_equal(run("g++ -O2 -gdwarf-4 $S/sym_cxx.cc -o whole && cp whole first && "
+                         "cp whole second && dwz -m common -r first second && rm common && "
+                         "mkfifo common"),
+                     0);
+    struct symbols *symbols = open_in("first", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dwarf");
+    struct symbol_result result = resolve(symbols, address_of("first", "main"));
+    assert_true(result.frame_count > 0);
+    symbols_close(symbols);
+}
+
+/* What Fedora and others do to the files that they strip. */
+static void names_in_gnu_debugdata_are_found(void **state)
+{
+    (void)state;
+    if (run("xz --version > /dev/null") != 0)
+        skip();
+    assert_int_equal(
+        run("gcc -O2 -g -shared -fPIC $S/sym_c.c -o mini && "
+            "nm -D mini --format=posix --defined-only | awk '{print $1}' | sort > dynamic && "
+            "nm mini --format=posix --defined-only | awk '$2 ~ /[TtD]/ {print $1}' | sort > all && "
+            "comm -13 dynamic all > keep && objcopy --only-keep-debug mini mini.debug && "
+            "objcopy -S --remove-section .comment --keep-symbols=keep mini.debug mini.small && "
+            "strip -s mini -o bare_mini && rm -f mini.small.xz && xz mini.small && "
+            "objcopy --add-section .gnu_debugdata=mini.small.xz bare_mini"),
+        0);
+    struct symbols *symbols = open_in("bare_mini", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "debugdata");
+    assert_string_equal(only_name(symbols, address_of("mini", "first_file")), "first_file");
+    assert_string_equal(only_name(symbols, address_of("mini", "same_name")), "same_name");
+    symbols_close(symbols);
+    assert_int_equal(run("head -c 400 mini.small.xz > cut.xz && strip -s mini -o cut_mini && "
+                         "objcopy --add-section .gnu_debugdata=cut.xz cut_mini"),
+                     0);
+    symbols = open_in("cut_mini", "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dynsym");
+    symbols_close(symbols);
+}
+
+static void compressed_debug_info_is_read(void **state)
+{
+    (void)state;
+    static const char *const ways[] = {
+        "objcopy --compress-debug-sections=zlib whole packed",
+        "objcopy --compress-debug-sections=zlib-gnu whole packed",
+        "objcopy --compress-debug-sections=zstd whole packed",
+        "llvm-objcopy-14 --compress-debug-sections=zlib whole packed",
+        "objcopy --compress-debug-sections=zstd whole zstd && objcopy --only-keep-debug zstd "
+        "zstd.debug && strip -s whole -o packed && objcopy --add-gnu-debuglink=zstd.debug packed",
+    };
+    assert_int_equal(run("g++ -O2 -g $S/sym_cxx.cc -o whole"), 0);
+    unsigned tried = 0;
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+        if (run("%s", ways[i]) == 0) {
+            expect_same_as_whole("packed", "/nonexistent");
+            tried++;
+        }
+    assert_true(tried >= 2);
 }
 
 /* The oracle is objdump, which prints "0000000000001030 <abort@plt>:". */
 static void stubs_are_named_after_what_they_call(void **state)
 {
     (void)state;
-    static const char *const flags[] = {"", "-fcf-protection=full -Wl,-z,ibtplt", "-Wl,-z,now",
-                                        "-fno-plt", "-fno-pie -no-pie"};
+    static const char *const flags[] = {"",
+                                        "-fcf-protection=full -Wl,-z,ibtplt",
+                                        "-Wl,-z,now",
+                                        "-fno-plt",
+                                        "-fno-pie -no-pie",
+                                        "-fuse-ld=gold",
+                                        "-fuse-ld=lld -Wl,-z,now -fcf-protection=full"};
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-        assert_int_equal(
-            run("gcc -O2 %s $S/sym_c.c -o stubs && strip -s stubs -o bare_stubs", flags[i]), 0);
+        if (run("gcc -O2 %s $S/sym_c.c -o stubs && strip -s stubs -o bare_stubs", flags[i]) != 0)
+            continue; /* without that linker */
         char *list = output_of("objdump -d %s/stubs | grep '@plt>:$'", test_directory);
         struct symbols *symbols = open_in("bare_stubs", "/nonexistent");
         unsigned count = 0;
@@ -385,6 +525,12 @@ int main(void)
         cmocka_unit_test(symbols_hold_their_size_and_no_more),
         cmocka_unit_test(assembly_without_a_size_reaches_to_the_next_symbol),
         cmocka_unit_test(a_stripped_library_still_has_its_exported_names),
+        cmocka_unit_test(split_units_are_found_where_files_were_moved),
+        cmocka_unit_test(wrong_split_units_are_not_used),
+        cmocka_unit_test(a_supplementary_file_that_is_gone_costs_names_only),
+        cmocka_unit_test(names_in_gnu_debugdata_are_found),
+        cmocka_unit_test(compressed_debug_info_is_read),
+        cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(the_base_is_that_of_the_first_segment),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/jit_file.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 512 << 20 };
+
+static int read_checked(int fd, const struct jit_file_place *place, struct buffer *out)
+{
+    struct stat st;
+    if (fd < 0)
+        return -errno;
+    uint64_t written_ns = 0;
+    int err = fstat(fd, &st) == 0 ? 0 : -errno;
+    if (err == 0)
+        written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+    if (err == 0 && !S_ISREG(st.st_mode))
+        err = -EPERM;
+    if (err == 0 && st.st_uid != 0 && st.st_uid != place->owner && st.st_uid != geteuid())
+        err = -EPERM;
+    /* File systems stamp with the kernel's tick. */
+    if (err == 0 && written_ns + 1000000000 < place->since_wall_ns)
+        err = -ESTALE;
+    if (err == 0)
+        err = io_read_all(fd, out, FILE_BYTES_MAX);
+    close(fd);
+    return err;
+}
+
+/* Opens a path below the root of a process that lives; -1: it does not, or not so. */
+static int open_in_root(uint32_t pid, const char *path)
+{
+    char root[64];
+    snprintf(root, sizeof(root), "/proc/%u/root", pid);
+    int directory = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
+    if (directory < 0)
+        return -1;
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+    close(directory);
+    return fd;
+}
+
+static int open_here(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+}
+
+/* The pid of a living process inside its own pid namespace; 0: unknown. */
+static uint32_t inner_pid(uint32_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    struct buffer status = {0};
+    uint32_t inner = 0;
+    if (io_read_file(path, &status, 1 << 16) == 0) {
+        buffer_u8(&status, 0);
+        const char *line = status.failed ? NULL : strstr((char *)status.bytes, "\nNSpid:");
+        if (line) {
+            size_t end = strcspn(line + 1, "\n") + 1;
+            while (end > 0 && line[end - 1] != '\t')
+                end--;
+            inner = (uint32_t)strtoul(line + end, NULL, 10);
+        }
+    }
+    buffer_free(&status);
+    return inner;
+}
+
+int jit_file_read_map(const struct jit_file_place *place, struct buffer *out)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/perf-%u.map", place->pid);
+    int err = read_checked(open_here(path), place, out);
+    uint32_t inner = err ? inner_pid(place->pid) : 0;
+    if (inner == 0)
+        return err;
+    snprintf(path, sizeof(path), "/tmp/perf-%u.map", inner);
+    return read_checked(open_in_root(place->pid, path), place, out);
+}
+
+int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out)
+{
+    int err = read_checked(open_here(path), place, out);
+    return err ? read_checked(open_in_root(place->pid, path), place, out) : 0;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/jits.h"
+
+#include "base/array.h"
+#include "convert/frames.h"
+#include "convert/jit_file.h"
+#include "convert/names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIB_NAME "[JIT] tid "
+
+void jits_free(struct jits *jits)
+{
+    for (size_t i = 0; i < jits->count; i++) {
+        free(jits->processes[i].dump_path);
+        jit_codes_free(&jits->processes[i].codes);
+    }
+    free(jits->processes);
+    *jits = (struct jits){0};
+}
+
+/* "[JIT] tid 4711" and, for a later generation, "[JIT] tid 4711 #2". */
+static bool parse_lib(const char *path, uint32_t *pid, uint32_t *generation)
+{
+    int end = 0;
+    *generation = 1;
+    if (sscanf(path, LIB_NAME "%" SCNu32 "%n", pid, &end) != 1 || end == 0)
+        return false;
+    return path[end] == '\0' || sscanf(path + end, " #%" SCNu32, generation) == 1;
+}
+
+bool jits_is_lib(const char *path, uint32_t *pid)
+{
+    uint32_t generation;
+    return parse_lib(path, pid, &generation);
+}
+
+static struct jit_process *process_of(struct jits *jits, uint32_t process)
+{
+    while (jits->count <= process)
+        if (!ARRAY_PUSH(jits->processes, jits->count, jits->capacity))
+            return NULL;
+    return &jits->processes[process];
+}
+
+/* ".../jit-4711.dump", which the runtime maps for nobody but us to see. */
+static bool is_dump(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    uint32_t pid;
+    int end = 0;
+    return slash && sscanf(slash, "/jit-%" SCNu32 ".dump%n", &pid, &end) == 1 && end > 0 &&
+           slash[end] == '\0';
+}
+
+int jits_note_file(struct jits *jits, uint32_t process, const char *path)
+{
+    if (!is_dump(path))
+        return 0;
+    struct jit_process *jit = process_of(jits, process);
+    char *copy = jit ? strdup(path) : NULL;
+    if (!copy)
+        return -ENOMEM;
+    free(jit->dump_path);
+    jit->dump_path = copy;
+    return 0;
+}
+
+/* The pieces of code that stored names are of; the names themselves are found later, as those of files
+ * are. False: nothing is stored. */
+static bool add_stored(const struct jits *jits, uint32_t pid, struct jit_codes *codes)
+{
+    bool is_stored = false;
+    for (size_t i = 0; jits->names && i < jits->names->lib_count; i++) {
+        const struct names_lib *lib = &jits->names->libs[i];
+        uint32_t lib_pid, generation;
+        if (!parse_lib(lib->path, &lib_pid, &generation) || lib_pid != pid)
+            continue;
+        is_stored = true;
+        for (size_t j = 0; j < lib->image.segment_count; j++) {
+            const struct elf_segment *segment = &lib->image.segments[j];
+            struct jit_code *code = jit_codes_add(codes);
+            uint64_t end;
+            if (!code)
+                break;
+            if (!__builtin_add_overflow(segment->svma, segment->file_bytes, &end))
+                *code = (struct jit_code){.since_ns = segment->offset,
+                                          .avma = segment->svma,
+                                          .bytes = segment->file_bytes,
+                                          .generation = generation};
+        }
+    }
+    return is_stored;
+}
+
+static int read_files(const struct jits *jits, uint32_t process, struct jit_process *jit)
+{
+    const struct profile_process *of = &jits->profile->processes[process];
+    struct jit_file_place place = {.pid = of->pid, .owner = jits->owner};
+    if (jits->wall_ns && of->start_ns > jits->clock_ns)
+        place.since_wall_ns = jits->wall_ns + (of->start_ns - jits->clock_ns);
+    else if (jits->wall_ns)
+        place.since_wall_ns = jits->wall_ns;
+    struct buffer bytes = {0};
+    int err = jit->dump_path ? jit_file_read_dump(&place, jit->dump_path, &bytes) : -ENOENT;
+    if (err == 0)
+        err = jit_dump_parse(&jit->codes, bytes.bytes, bytes.size);
+    if (err != 0 && err != -ENOMEM) {
+        buffer_clear(&bytes);
+        err = jit_file_read_map(&place, &bytes);
+        if (err == 0)
+            err = perf_map_parse(&jit->codes, bytes.bytes, bytes.size);
+        else if (err == -EPERM)
+            profile_add_note(jits->profile, "perf_map",
+                             "a perf map of another user is not used: it must be the process' own");
+    }
+    buffer_free(&bytes);
+    return err == -ENOMEM ? err : 0;
+}
+
+static int read_codes(const struct jits *jits, uint32_t process, struct jit_process *jit)
+{
+    jit->is_read = true;
+    int err = 0;
+    if (!add_stored(jits, jits->profile->processes[process].pid, &jit->codes))
+        err = read_files(jits, process, jit);
+    return err ? err : jit_codes_sort(&jit->codes);
+}
+
+static uint32_t lib_of(struct jits *jits, uint32_t pid, uint32_t generation)
+{
+    char name[64], path[96];
+    snprintf(name, sizeof(name), LIB_NAME "%u", pid);
+    snprintf(path, sizeof(path), generation > 1 ? "%s #%u" : "%s", name, generation);
+    uint32_t id = profile_lib_id(jits->profile, path, NULL, 0);
+    if (id == PROFILE_NONE)
+        return id;
+    struct profile_lib *lib = &jits->profile->libs[id];
+    lib->category = PROFILE_JIT;
+    lib->is_synthetic = false;
+    lib->name = profile_string(jits->profile, name);
+    return id;
+}
+
+/* "[anon 0x7f5c00000000]", "[memfd:doublemapper 0x7f5c00000000]" */
+static void name_by_mapping(struct profile *profile, uint32_t address,
+                            const struct jit_place *place)
+{
+    const char *path = place->mapping_path;
+    char name[160];
+    if (strcmp(path, "//anon") == 0)
+        path = "anon";
+    path += path[0] == '/' || path[0] == '[';
+    snprintf(name, sizeof(name), "[%.*s 0x%" PRIx64 "]", (int)strnlen(path, strcspn(path, "] (")),
+             path, place->mapping_start_avma);
+    frames_add_bare(profile, &profile->addresses[address], name);
+}
+
+static void name_by_code(struct profile *profile, uint32_t address, const struct jit_codes *codes,
+                         const struct jit_code *code)
+{
+    struct profile_address *of = &profile->addresses[address];
+    const char *texts = (const char *)codes->texts.bytes;
+    const struct jit_line *line = jit_codes_line(codes, code, of->svma);
+    struct symbol_frame frame = {.name = texts + code->name, .system_name = texts + code->name};
+    if (line && line->file) {
+        frame.file = frame.definition_file = texts + line->file;
+        frame.line = line->line;
+    }
+    struct symbol_result result = {.frames = &frame,
+                                   .frame_count = 1,
+                                   .symbol_name = frame.name,
+                                   .symbol_svma = code->avma,
+                                   .symbol_bytes = code->bytes};
+    frames_add(profile, of, &result);
+    uint32_t symbol = profile->frames[of->first_frame].symbol;
+    if (symbol != PROFILE_NONE)
+        profile->symbols[symbol].since_ns = code->since_ns;
+}
+
+uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t avma)
+{
+    struct profile *profile = jits->profile;
+    struct jit_process *jit = process_of(jits, place->process);
+    if (!jit || (!jit->is_read && read_codes(jits, place->process, jit) != 0)) {
+        profile->failed = true;
+        return PROFILE_NONE;
+    }
+    const struct jit_code *code = jit_codes_find(&jit->codes, avma, place->time_ns);
+    if (!code && !place->mapping_path)
+        return profile_address_id(profile, PROFILE_NONE, avma);
+    uint32_t pid = profile->processes[place->process].pid;
+    uint32_t lib = lib_of(jits, pid, code ? code->generation : 1);
+    uint32_t address = lib == PROFILE_NONE ? lib : profile_address_id(profile, lib, avma);
+    if (address == PROFILE_NONE || profile->addresses[address].frame_count)
+        return address;
+    if (code && code->name)
+        name_by_code(profile, address, &jit->codes, code);
+    else if (!code)
+        name_by_mapping(profile, address, place);
+    return address;
+}

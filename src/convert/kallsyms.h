@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of kernel code, from /proc/kallsyms. The kernel lies elsewhere after each boot, so they are of use
+ * for captures of this boot only.
+ */
+#pragma once
+
+#include "perfdata/reader.h"
+#include "symbols/symbols.h"
+
+#include <stdbool.h>
+
+struct kallsyms; /* opaque */
+
+enum kallsyms_state {
+    KALLSYMS_READ,
+    KALLSYMS_ELSEWHERE, /* another machine's capture, or of another boot */
+    KALLSYMS_HIDDEN,    /* kptr_restrict: all addresses are 0 */
+};
+
+/* *out is NULL unless the state is KALLSYMS_READ. */
+enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_facts *facts);
+void kallsyms_close(struct kallsyms *kallsyms);
+
+/* The result lives until the next call. False: no symbol holds it. */
+bool kallsyms_find(struct kallsyms *kallsyms, uint64_t avma, struct symbol_result *result);
+
+/* Reads the text of such a file. NULL: no symbol with an address, or out of memory. */
+struct kallsyms *kallsyms_parse(const void *bytes, size_t size);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program's file can take, before it is executed:
+ *
+ *     dynamically linked, this architecture, the GNU C library   the sampler
+ *     static, unknown to us, not to be read                      the variables, for its children
+ *     another architecture or C library, set-user-id             nothing: their linkers would complain, fail
+ *                                                                or drop the variables themselves
+ *
+ * A script is what its interpreter is.
+ */
+#include "sampler/exec.h"
+#include "sampler/raw.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#define SCRIPTS_MAX 4       /* of scripts that are interpreters of scripts, as in the kernel */
+#define SCRIPT_LINE_MAX 256 /* as in the kernel */
+#define HEADERS_MAX 64u
+
+static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
+{
+    return raw_syscall(SYS_pread64, fd, out, bytes, offset) == (long)bytes;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    while (*start && *text == *start) {
+        text++;
+        start++;
+    }
+    return *start == '\0';
+}
+
+/* "…/ld-linux-x86-64.so.2" and the like, but not musl's or another system's. */
+static bool is_gnu_linker(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (*at == '/')
+            name = at + 1;
+    return starts_with(name, "ld-") && !starts_with(name, "ld-musl");
+}
+
+static bool elf_takes_variables(long fd, const Elf64_Ehdr *elf)
+{
+    if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
+        return false;
+    uint32_t count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        Elf64_Phdr header;
+        if (!read_at(fd, elf->e_phoff + i * sizeof(header), &header, sizeof(header)))
+            return true;
+        if (header.p_type != PT_INTERP)
+            continue;
+        char linker[SCRIPT_LINE_MAX];
+        if (header.p_filesz == 0 || header.p_filesz > sizeof(linker) ||
+            !read_at(fd, header.p_offset, linker, header.p_filesz))
+            return true;
+        linker[header.p_filesz - 1] = '\0';
+        return is_gnu_linker(linker);
+    }
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* "#! /path/of/interpreter argument": ends the path in place; NULL when there is none. */
+static char *interpreter_of(char line[SCRIPT_LINE_MAX])
+{
+    char *start = line + 2;
+    char *last = line + SCRIPT_LINE_MAX - 1;
+    *last = '\0';
+    while (is_blank(*start))
+        start++;
+    char *end = start;
+    while (*end && *end != '\n' && !is_blank(*end))
+        end++;
+    bool is_cut = end == last;
+    *end = '\0';
+    return *start && !is_cut ? start : NULL;
+}
+
+/* A look into an open file: true or false, or the interpreter in line. */
+static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **interpreter)
+{
+    Elf64_Ehdr elf;
+    *interpreter = NULL;
+    long bytes = raw_syscall(SYS_pread64, fd, line, SCRIPT_LINE_MAX - 1, 0);
+    if (bytes < 2)
+        return true;
+    line[bytes] = '\0';
+    if (line[0] == '#' && line[1] == '!') {
+        *interpreter = interpreter_of(line);
+        return true;
+    }
+    if (bytes < (long)sizeof(elf) || !starts_with(line, ELFMAG))
+        return true;
+    arch_copy(&elf, line, sizeof(elf));
+    return elf_takes_variables(fd, &elf);
+}
+
+static long open_program(int directory, const char *path, bool *is_privileged)
+{
+    struct stat status;
+    *is_privileged = false;
+    if (raw_failed(raw_syscall(SYS_newfstatat, directory, path, &status, AT_EMPTY_PATH)) ||
+        !S_ISREG(status.st_mode))
+        return -1;
+    *is_privileged = (status.st_mode & (S_ISUID | S_ISGID)) != 0;
+    return raw_syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+}
+
+bool image_takes_variables(int directory, const char *path)
+{
+    char line[SCRIPT_LINE_MAX];
+    char *interpreter = NULL;
+    for (int i = 0; i <= SCRIPTS_MAX; i++) {
+        bool is_privileged;
+        long fd = open_program(directory, path, &is_privileged);
+        bool takes = !is_privileged;
+        interpreter = NULL;
+        if (takes && !raw_failed(fd))
+            takes = file_takes_variables(fd, line, &interpreter);
+        else if (takes && *path == '\0')
+            takes = file_takes_variables(directory, line, &interpreter);
+        if (!raw_failed(fd))
+            raw_syscall(SYS_close, fd);
+        if (!interpreter)
+            return takes;
+        path = interpreter;
+        directory = AT_FDCWD;
+    }
+    return true;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environment that a new program gets, made of the one that the program wants to give it:
+ *
+ *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
+ *
+ * The other way round for programs that must not have the variables. One with a REC_SESSION of somebody
+ * else is that of another recording, and goes as it is.
+ */
+#include "sampler/exec.h"
+
+#include <elf.h>
+
+#define PRELOAD "LD_PRELOAD="
+#define SESSION SESSION_VARIABLE "="
+#define PATH_BYTES_MAX 4096
+#define INJECT_BYTES_MAX 8192 /* of a stack that may be small */
+
+/* As the launcher set them: the sampler's path, and the whole entry. */
+static char sampler_path[PATH_BYTES_MAX];
+static char session_entry[128];
+/* For an environment without one. */
+static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
+
+static char *const none[] = {NULL};
+
+/* The text behind "NAME=", or NULL when the entry is of another name. */
+static const char *value_of(const char *entry, const char *assignment)
+{
+    while (*assignment && *entry == *assignment) {
+        entry++;
+        assignment++;
+    }
+    return *assignment ? NULL : entry;
+}
+
+static size_t length_of(const char *text)
+{
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+
+static bool is_equal(const char *a, const char *b)
+{
+    const char *rest = value_of(a, b);
+    return rest && *rest == '\0';
+}
+
+static char *append(char *out, const char *text)
+{
+    while (*text)
+        *out++ = *text++;
+    *out = '\0';
+    return out;
+}
+
+void inject_remember(char **environment)
+{
+    for (char **entry = environment; entry && *entry; entry++) {
+        const char *preload = value_of(*entry, PRELOAD);
+        if (preload && !sampler_path[0]) {
+            size_t length = 0;
+            while (preload[length] && preload[length] != ':' && length + 1 < PATH_BYTES_MAX)
+                length++;
+            arch_copy(sampler_path, preload, length);
+        }
+        if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
+            append(session_entry, *entry);
+    }
+    append(append(preload_entry, PRELOAD), sampler_path);
+}
+
+/* What the program's own LD_PRELOAD is without the sampler; NULL when nothing is left of it. */
+static const char *without_sampler(const char *preload)
+{
+    const char *rest = value_of(preload, sampler_path);
+    if (!rest || (*rest && *rest != ':'))
+        return preload;
+    return *rest ? rest + 1 : NULL;
+}
+
+/*
+ * An entry that is left out leaves a hole behind the array, and behind that lie the auxiliary values, which
+ * some runtimes look for by hand from the array's end on. Two holes are as large as one such value.
+ */
+void inject_undo(char **environment)
+{
+    char **kept = environment;
+    char **entry = environment;
+    for (; *entry; entry++) {
+        char *preload = (char *)(uintptr_t)value_of(*entry, PRELOAD);
+        const char *theirs = preload ? without_sampler(preload) : NULL;
+        if (value_of(*entry, SESSION) || (preload && !theirs))
+            continue;
+        *kept++ = *entry;
+        if (!preload || theirs == preload)
+            continue;
+        /* "LD_PRELOAD=sampler:theirs": the sampler's path is longer than the name. */
+        kept[-1] = (char *)(uintptr_t)theirs - sizeof(PRELOAD) + 1;
+        arch_copy(kept[-1], PRELOAD, sizeof(PRELOAD) - 1);
+    }
+    bool fits_value = entry - kept == 2;
+    for (char **hole = kept; hole < entry; hole++)
+        *hole = NULL;
+    if (fits_value)
+        kept[1] = (char *)AT_IGNORE;
+}
+
+bool inject_wants_children(void)
+{
+    return process.tables && !load_relaxed(&process.tables->header.stop) &&
+           !process.tables->header.no_inherit;
+}
+
+size_t inject_bytes(char *const *environment)
+{
+    size_t count = 0;
+    size_t text_bytes = 0;
+    if (!session_entry[0] || !sampler_path[0])
+        return 0;
+    if (!environment)
+        environment = none;
+    for (; environment[count]; count++) {
+        const char *preload = value_of(environment[count], PRELOAD);
+        if (preload && text_bytes == 0)
+            text_bytes = sizeof(preload_entry) - PATH_BYTES_MAX + length_of(sampler_path) + 1 +
+                         length_of(preload);
+        if (value_of(environment[count], SESSION) && !is_equal(environment[count], session_entry))
+            return 0;
+    }
+    size_t bytes = (count + 3) * sizeof(char *) + text_bytes;
+    return bytes <= INJECT_BYTES_MAX ? bytes : 0;
+}
+
+char **inject_into(void *memory, char *const *environment, bool takes_variables)
+{
+    char **out = memory;
+    char **next = out;
+    size_t count = 0;
+    if (!environment)
+        environment = none;
+    while (environment[count])
+        count++;
+    char *text = (char *)(out + count + 3);
+    bool has_preload = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *preload = value_of(environment[i], PRELOAD);
+        if (value_of(environment[i], SESSION))
+            continue;
+        *next = environment[i];
+        if (preload && !has_preload) {
+            const char *theirs = without_sampler(preload);
+            has_preload = true;
+            if (!takes_variables && !theirs)
+                continue;
+            *next = text;
+            text = append(text, PRELOAD);
+            if (takes_variables)
+                text = append(append(text, sampler_path), theirs ? ":" : "");
+            append(text, theirs ? theirs : "");
+        }
+        next++;
+    }
+    if (takes_variables && !has_preload)
+        *next++ = preload_entry;
+    if (takes_variables)
+        *next++ = session_entry;
+    *next = NULL;
+    return out;
+}

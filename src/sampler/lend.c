@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * system() and popen() give their shell what `environ` says, and there is no other way to tell them. So while
+ * one of them runs, `environ` says what a new program gets. Threads may be in several at once: the first
+ * lends it, the last takes it back, unless the program has set another one meanwhile.
+ */
+#include "sampler/exec.h"
+
+#include "sampler/raw.h"
+
+#include <unistd.h>
+
+#define LENT_BYTES 8192
+
+static char *lent[LENT_BYTES / sizeof(char *)];
+static char **own;
+static uint32_t borrowers;
+
+/* Behind process_alive, in memory that fork wipes: a child never inherits it taken. */
+static uint32_t *lock_taken(void)
+{
+    uint32_t *lock = process_alive + 2;
+    while (exchange_acquire(lock, 1))
+        raw_syscall(SYS_sched_yield);
+    return lock;
+}
+
+bool environment_lend(void)
+{
+    size_t bytes = inject_bytes(environ);
+    if (bytes == 0 || bytes > LENT_BYTES)
+        return false;
+    uint32_t *lock = lock_taken();
+    if (borrowers++ == 0) {
+        own = environ;
+        environ = inject_into(lent, environ, inject_wants_children());
+    }
+    store_release(lock, 0);
+    return true;
+}
+
+void environment_take_back(void)
+{
+    uint32_t *lock = lock_taken();
+    if (--borrowers == 0 && environ == lent)
+        environ = own;
+    store_release(lock, 0);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the sampler's functions stand in front of. All are looked up at the start: the program may call
+ * ours in a signal handler or a vfork child, where the dynamic linker must not be called.
+ */
+#pragma once
+
+#define REAL_FUNCTIONS(X) \
+    X(pthread_create)     \
+    X(dlclose)            \
+    X(sigaction)          \
+    X(signal)             \
+    X(sysv_signal)        \
+    X(sigset)             \
+    X(sigignore)          \
+    X(siginterrupt)       \
+    X(sigtimedwait)       \
+    X(sigwait)            \
+    X(sigsuspend)         \
+    X(pselect)            \
+    X(ppoll)              \
+    X(epoll_pwait)        \
+    X(execvpe)            \
+    X(posix_spawn)        \
+    X(posix_spawnp)       \
+    X(system)             \
+    X(popen)
+
+enum real_index {
+#define REAL_INDEX(name) REAL_INDEX_##name,
+    REAL_FUNCTIONS(REAL_INDEX)
+#undef REAL_INDEX
+        REAL_COUNT
+};
+
+/* Of the library that comes after the sampler; NULL when it has none. Not async-signal-safe before
+ * real_find_all(), async-signal-safe after it. */
+void *real_function(enum real_index index);
+/* Not async-signal-safe. */
+void real_find_all(void);
+
+#define REAL(name) ((__typeof__(&name))real_function(REAL_INDEX_##name))

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting for signals.
+ *
+ *     sigwait & Co.      a set with the sampler's signal: one of ours that is pending is none of theirs
+ *     sigsuspend, ppoll  a mask without it, in a thread that hides its block (masks.c): somebody else's
+ *                        signal runs the program's handler, as the program wants it to while it waits
+ */
+#include "sampler/sampler.h"
+
+#include "sampler/raw.h"
+#include "sampler/real.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <time.h>
+
+static bool holds_ours(const sigset_t *set)
+{
+    return process.signal && set &&
+           *(const uint64_t *)(const void *)set & UINT64_C(1) << (process.signal - 1);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now = {0};
+    raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool is_time(const struct timespec *time)
+{
+    return time->tv_sec >= 0 && time->tv_sec < INT64_MAX / 2000000000 && time->tv_nsec >= 0 &&
+           time->tv_nsec < 1000000000;
+}
+
+/* What is left of the time that was given; NULL stays NULL. */
+static const struct timespec *remaining(const struct timespec *given, int64_t start_ns,
+                                        struct timespec *left)
+{
+    if (!given || !is_time(given))
+        return given;
+    int64_t left_ns = given->tv_sec * 1000000000 + given->tv_nsec - (now_ns() - start_ns);
+    if (left_ns < 0)
+        left_ns = 0;
+    *left = (struct timespec){.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000};
+    return left;
+}
+
+static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+    int64_t start_ns = timeout ? now_ns() : 0;
+    struct timespec left;
+    siginfo_t got;
+    int number = REAL(sigtimedwait)(set, &got, timeout);
+    while (number == process.signal && handler_is_ours(&got))
+        number = REAL(sigtimedwait)(set, &got, remaining(timeout, start_ns, &left));
+    if (number == process.signal)
+        masks_resume();
+    if (number > 0 && info)
+        *info = got;
+    return number;
+}
+
+__attribute__((visibility("default"))) int sigtimedwait(const sigset_t *set, siginfo_t *info,
+                                                        const struct timespec *timeout)
+{
+    return holds_ours(set) ? wait_for(set, info, timeout) : REAL(sigtimedwait)(set, info, timeout);
+}
+
+__attribute__((visibility("default"))) int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+    return sigtimedwait(set, info, NULL);
+}
+
+__attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *number)
+{
+    if (!holds_ours(set))
+        return REAL(sigwait)(set, number);
+    int got;
+    do
+        got = wait_for(set, NULL, NULL);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno;
+    *number = got;
+    return 0;
+}
+
+#define WITH_MASK(mask, call)                                                         \
+    do {                                                                              \
+        struct thread_state *lifted = masks_lift((mask), __builtin_frame_address(0)); \
+        int result = (call);                                                          \
+        masks_lower(lifted);                                                          \
+        return result;                                                                \
+    } while (0)
+
+__attribute__((visibility("default"))) int sigsuspend(const sigset_t *mask)
+{
+    WITH_MASK(mask, REAL(sigsuspend)(mask));
+}
+
+__attribute__((visibility("default"))) int pselect(int count, fd_set *readable, fd_set *writable,
+                                                   fd_set *exceptional,
+                                                   const struct timespec *timeout,
+                                                   const sigset_t *mask)
+{
+    WITH_MASK(mask, REAL(pselect)(count, readable, writable, exceptional, timeout, mask));
+}
+
+__attribute__((visibility("default"))) int
+ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+{
+    WITH_MASK(mask, REAL(ppoll)(fds, count, timeout, mask));
+}
+
+__attribute__((visibility("default"))) int epoll_pwait(int epoll_fd, struct epoll_event *events,
+                                                       int count, int timeout_ms,
+                                                       const sigset_t *mask)
+{
+    WITH_MASK(mask, REAL(epoll_pwait)(epoll_fd, events, count, timeout_ms, mask));
+}
+
+/* sigpause() with a signal: the thread's mask without it. */
+__attribute__((visibility("default"))) int __xpg_sigpause(int number);
+int __xpg_sigpause(int number)
+{
+    sigset_t mask;
+    if (number < 1 || number > 64) {
+        errno = EINVAL;
+        return -1;
+    }
+    sigprocmask(SIG_BLOCK, NULL, &mask);
+    sigdelset(&mask, number);
+    return sigsuspend(&mask);
+}

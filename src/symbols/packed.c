@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/packed.h"
+
+#include "elf/decompress.h"
+#include "elf/elf_file.h"
+
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+
+enum {
+    METHOD_ZSTD = 2, /* ELFCOMPRESS_ZSTD, which glibc 2.36 does not name yet */
+    DEBUGDATA_BYTES_MAX = 256 << 20,
+};
+
+void packed_init(struct packed *packed)
+{
+    *packed = (struct packed){.image.fd = -1};
+}
+
+void packed_free(struct packed *packed)
+{
+    image_close(&packed->image);
+    for (size_t i = 0; i < IMAGE_BUILD_SECTIONS; i++)
+        buffer_free(&packed->sections[i]);
+}
+
+bool packed_is_needed(const struct image *image)
+{
+    Elf_Scn *section = NULL;
+    while ((section = elf_nextscn(image->elf, section))) {
+        GElf_Shdr header;
+        GElf_Chdr compression;
+        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_COMPRESSED) &&
+            gelf_getchdr(section, &compression) && compression.ch_type == METHOD_ZSTD)
+            return true;
+    }
+    return false;
+}
+
+static int open_sections(struct packed *packed, const struct elf_file *elf)
+{
+    struct image_build build = {0};
+    for (size_t i = 0; i < elf_section_count(elf); i++) {
+        const struct elf_section *section = elf_section(elf, i);
+        bool is_wanted = strncmp(section->name, ".debug_", strlen(".debug_")) == 0 ||
+                         strcmp(section->name, ".gnu_debugaltlink") == 0;
+        if (!is_wanted || build.count == IMAGE_BUILD_SECTIONS)
+            continue;
+        struct buffer *content = &packed->sections[build.count];
+        int err = elf_read_section(elf, section, content, NULL);
+        if (err == -ENOMEM)
+            return err;
+        image_build_add(&build, section->name, content->bytes, content->size);
+    }
+    return image_build_finish(&build, &packed->image);
+}
+
+int packed_open(struct packed *packed, const struct image *from)
+{
+    struct elf_file *elf;
+    int err = elf_open(&elf, from->fd, NULL);
+    if (err != 0)
+        return err;
+    err = open_sections(packed, elf);
+    elf_close(elf);
+    return err;
+}
+
+int packed_open_debugdata(struct image *out, const struct image *from)
+{
+    Elf_Scn *section = image_section(from, ".gnu_debugdata");
+    Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+    if (!data || !data->d_buf)
+        return -ENOENT;
+    struct buffer bytes = {0};
+    int err = decompress_xz(data->d_buf, data->d_size, DEBUGDATA_BYTES_MAX, &bytes);
+    if (err == 0)
+        err = image_adopt(out, &bytes, NULL);
+    buffer_free(&bytes);
+    return err;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/split.h"
+
+#include "symbols/image_build.h"
+#include "symbols/split_package.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const split_section_names[SPLIT_SECTIONS] = {
+    [SPLIT_INFO] = ".debug_info.dwo",
+    [SPLIT_ABBREV] = ".debug_abbrev.dwo",
+    [SPLIT_LINE] = ".debug_line.dwo",
+    [SPLIT_STR] = ".debug_str.dwo",
+    [SPLIT_STR_OFFSETS] = ".debug_str_offsets.dwo",
+    [SPLIT_RNGLISTS] = ".debug_rnglists.dwo",
+};
+
+/* Their names when they are no split unit's, in the same order. */
+static const char *const plain_names[SPLIT_SECTIONS] = {
+    [SPLIT_INFO] = ".debug_info",
+    [SPLIT_ABBREV] = ".debug_abbrev",
+    [SPLIT_LINE] = ".debug_line",
+    [SPLIT_STR] = ".debug_str",
+    [SPLIT_STR_OFFSETS] = ".debug_str_offsets",
+    [SPLIT_RNGLISTS] = ".debug_rnglists",
+};
+
+void splits_free(struct splits *splits)
+{
+    elf_close(splits->package);
+    buffer_free(&splits->package_index);
+    buffer_free(&splits->package_strings);
+    *splits = (struct splits){0};
+}
+
+static void clear_sections(struct split *split)
+{
+    for (size_t i = 0; i < SPLIT_SECTIONS; i++)
+        buffer_clear(&split->sections[i]);
+}
+
+void split_close(struct split *split)
+{
+    if (!split)
+        return;
+    dwarf_end(split->dwarf);
+    image_close(&split->image);
+    for (size_t i = 0; i < SPLIT_SECTIONS; i++)
+        buffer_free(&split->sections[i]);
+    free(split);
+}
+
+static const char *text_of(Dwarf_Die *die, unsigned name, unsigned gnu_name)
+{
+    Dwarf_Attribute attribute;
+    const char *text = dwarf_formstring(dwarf_attr(die, name, &attribute));
+    return text ? text : dwarf_formstring(dwarf_attr(die, gnu_name, &attribute));
+}
+
+static const char *dwo_name(Dwarf_Die *die)
+{
+    return text_of(die, DW_AT_dwo_name, DW_AT_GNU_dwo_name);
+}
+
+bool split_is_skeleton(Dwarf_Die *unit)
+{
+    return dwarf_haschildren(unit) <= 0 && dwo_name(unit);
+}
+
+static uint64_t number_of(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value;
+    return dwarf_attr(die, name, &attribute) && dwarf_formudata(&attribute, &value) == 0 ? value
+                                                                                         : 0;
+}
+
+static uint64_t id_of(Dwarf_Die *unit)
+{
+    Dwarf_Half version;
+    uint8_t type;
+    uint64_t id = 0;
+    if (dwarf_cu_info(unit->cu, &version, &type, NULL, NULL, &id, NULL, NULL) != 0)
+        return 0;
+    return version < 5 ? number_of(unit, DW_AT_GNU_dwo_id) : id;
+}
+
+static int read_sections(struct split *split, const struct elf_file *elf)
+{
+    for (size_t i = 0; i < SPLIT_SECTIONS; i++) {
+        const struct elf_section *section = elf_find_section(elf, split_section_names[i]);
+        int err = section ? elf_read_section(elf, section, &split->sections[i], NULL) : 0;
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+/* Reads the file, if there is one. */
+static int read_file(struct split *split, const struct buffer *path)
+{
+    struct image file;
+    struct elf_file *elf = NULL;
+    int err = path->failed ? -ENOMEM : image_open(&file, (char *)path->bytes, NULL);
+    if (err != 0)
+        return err;
+    err = elf_open(&elf, file.fd, NULL);
+    image_close(&file);
+    if (err == 0)
+        err = read_sections(split, elf);
+    elf_close(elf);
+    return err;
+}
+
+/* The directories that a relative name may be relative to. */
+static void print_place(struct buffer *path, const struct splits *splits, int place,
+                        const char *directory)
+{
+    const char *slash = strrchr(splits->paths[0], '/');
+    int length = slash ? (int)(slash - splits->paths[0]) : 0;
+    bool is_relative = directory[0] != '/';
+    if (place == 0 && !is_relative)
+        buffer_printf(path, "%s/", directory);
+    else if (place == 1)
+        buffer_printf(path, "%s/%s/", splits->debug_directory, directory);
+    else if (place == 2)
+        buffer_printf(path, "%.*s/%s/", length, splits->paths[0], is_relative ? directory : ".");
+    else
+        buffer_printf(path, "%.*s/", length, splits->paths[0]);
+}
+
+static int read_by_name(struct splits *splits, Dwarf_Die *skeleton, struct split *split)
+{
+    const char *name = dwo_name(skeleton);
+    const char *directory = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+    bool is_absolute = name[0] == '/';
+    int err = -ENOENT;
+    for (int place = 0; place < (is_absolute ? 2 : 4) && err != 0; place++) {
+        struct buffer path = {0};
+        if (is_absolute)
+            buffer_text(&path, place == 0 ? "" : splits->debug_directory);
+        else
+            print_place(&path, splits, place, directory ? directory : "");
+        buffer_printf(&path, "%s", name);
+        buffer_u8(&path, 0);
+        clear_sections(split);
+        err = read_file(split, &path);
+        buffer_free(&path);
+    }
+    return err;
+}
+
+/* Adds the part of a section of the linked file that starts at an offset. */
+static void add_rest(struct image_build *build, const struct splits *splits, const char *name,
+                     uint64_t offset)
+{
+    Elf_Scn *section = image_section(splits->image, name);
+    Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+    if (data && data->d_buf && offset < data->d_size)
+        image_build_add(build, name, (const uint8_t *)data->d_buf + offset, data->d_size - offset);
+}
+
+static int build_image(struct splits *splits, Dwarf_Die *skeleton, struct split *split)
+{
+    struct image_build build = {0};
+    if (split->sections[SPLIT_STR].size == 0)
+        image_build_add(&build, ".debug_str", splits->package_strings.bytes,
+                        splits->package_strings.size);
+    for (size_t i = 0; i < SPLIT_SECTIONS; i++)
+        image_build_add(&build, plain_names[i], split->sections[i].bytes, split->sections[i].size);
+    uint64_t base = number_of(skeleton, DW_AT_addr_base) + number_of(skeleton, DW_AT_GNU_addr_base);
+    add_rest(&build, splits, ".debug_addr", base);
+    if (split->sections[SPLIT_LINE].size == 0)
+        add_rest(&build, splits, ".debug_line", number_of(skeleton, DW_AT_stmt_list));
+    add_rest(&build, splits, ".debug_line_str", 0);
+    struct image_build ranges = {0};
+    add_rest(&ranges, splits, ".debug_ranges", number_of(skeleton, DW_AT_GNU_ranges_base));
+    split->ranges = ranges.sections[0].bytes;
+    split->ranges_bytes = ranges.sections[0].size;
+    (void)dwarf_lowpc(skeleton, &split->base_svma);
+    return image_build_finish(&build, &split->image);
+}
+
+/* A .dwo may hold several units (type units); the one with the id is ours. */
+static int find_unit(struct split *split, uint64_t id)
+{
+    split->dwarf = dwarf_begin_elf(split->image.elf, DWARF_C_READ, NULL);
+    Dwarf_CU *cu = NULL;
+    uint8_t type;
+    while (split->dwarf &&
+           dwarf_get_units(split->dwarf, cu, &cu, NULL, &type, &split->die, NULL) == 0)
+        if ((type == DW_UT_split_compile || type == DW_UT_compile) && id_of(&split->die) == id)
+            return 0;
+    return -ENOENT;
+}
+
+struct split *split_open(struct splits *splits, Dwarf_Die *skeleton)
+{
+    struct split *split = splits->paths[0] ? calloc(1, sizeof(*split)) : NULL;
+    if (!split)
+        return NULL;
+    split->image.fd = -1;
+    uint64_t id = id_of(skeleton);
+    int err = split_package_read(splits, id, split);
+    if (err != 0)
+        err = read_by_name(splits, skeleton, split);
+    if (err == 0)
+        err = build_image(splits, skeleton, split);
+    if (err == 0)
+        err = find_unit(split, id);
+    if (err == 0)
+        return split;
+    split_close(split);
+    return NULL;
+}

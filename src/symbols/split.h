@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Split DWARF (-gsplit-dwarf): a unit of which the linked file has a skeleton only.
+ *
+ *     linked file      skeleton unit: dwo_id, dwo_name, comp_dir, low_pc, addr_base   .debug_line .debug_addr
+ *                         │
+ *     NAME.dwo         split unit: the functions           .debug_info.dwo, .debug_abbrev.dwo, …
+ *     or FILE.dwp      many of those, in one file           .debug_cu_index says what is whose
+ *
+ * libdw 0.188 knows no .dwp, and opens a .dwo by name whatever lies there. So the sections of a split
+ * unit are gathered here, together with the skeleton's part of .debug_addr, into a Dwarf of its own.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "elf/elf_file.h"
+#include "symbols/image.h"
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum split_section {
+    SPLIT_INFO,
+    SPLIT_ABBREV,
+    SPLIT_LINE,
+    SPLIT_STR,
+    SPLIT_STR_OFFSETS,
+    SPLIT_RNGLISTS,
+    SPLIT_SECTIONS,
+};
+
+/* ".debug_info.dwo" and so on. */
+extern const char *const split_section_names[SPLIT_SECTIONS];
+
+struct split {
+    struct buffer sections[SPLIT_SECTIONS];
+    struct image image;
+    Dwarf *dwarf;
+    Dwarf_Die die;         /* of the unit */
+    uint64_t base_svma;    /* the skeleton's low_pc: what ranges are relative to */
+    const uint8_t *ranges; /* version 4: the unit's part of the linked file's .debug_ranges */
+    size_t ranges_bytes;
+};
+
+/* What is needed to find split units; borrowed for as long as they are looked for. */
+struct splits {
+    const struct image *image; /* that holds the skeletons, readable for libdw */
+    const char *paths[2]; /* of the linked file (NULL: it is in memory, there are no others) and
+                                  * of its debug file; NULL: none */
+    const char *debug_directory; /* the directories of compilation may lie below it */
+    struct elf_file *package;    /* the .dwp; NULL: none */
+    bool was_package_tried;
+    struct buffer package_index, package_strings;
+};
+
+void splits_free(struct splits *splits);
+
+/* Whether a unit's code is described elsewhere. */
+bool split_is_skeleton(Dwarf_Die *unit);
+
+/* Finds the split unit of a skeleton and opens it. NULL: it is not there, or it is damaged. */
+struct split *split_open(struct splits *splits, Dwarf_Die *skeleton);
+void split_close(struct split *split);
+
+/* Calls handle for every code range of a DIE of a split unit, until it fails; its error, or 0. */
+typedef int split_range_handler(void *context, uint64_t low, uint64_t high);
+int split_ranges(const struct split *split, Dwarf_Die *die, split_range_handler *handle,
+                 void *context);

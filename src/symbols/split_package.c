@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/split_package.h"
+
+#include "base/cursor.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { KINDS = 9, NO_SECTION = -1 };
+
+/* Section kinds of version 2 and 5; both leave numbers out. */
+static const int kinds_2[KINDS] = {NO_SECTION,        SPLIT_INFO, NO_SECTION,
+                                   SPLIT_ABBREV,      SPLIT_LINE, NO_SECTION,
+                                   SPLIT_STR_OFFSETS, NO_SECTION, NO_SECTION};
+static const int kinds_5[KINDS] = {NO_SECTION,        SPLIT_INFO, NO_SECTION,
+                                   SPLIT_ABBREV,      SPLIT_LINE, NO_SECTION,
+                                   SPLIT_STR_OFFSETS, NO_SECTION, SPLIT_RNGLISTS};
+
+static int read_whole(const struct elf_file *elf, const char *name, struct buffer *out)
+{
+    const struct elf_section *section = elf_find_section(elf, name);
+    return section ? elf_read_section(elf, section, out, NULL) : -ENOENT;
+}
+
+static void open_package(struct splits *splits)
+{
+    splits->was_package_tried = true;
+    for (size_t i = 0; i < 2 && !splits->package && splits->paths[i]; i++) {
+        struct buffer path = {0};
+        struct image file;
+        buffer_printf(&path, "%s.dwp", splits->paths[i]);
+        buffer_u8(&path, 0);
+        if (!path.failed && image_open(&file, (char *)path.bytes, NULL) == 0) {
+            (void)elf_open(&splits->package, file.fd, NULL);
+            image_close(&file);
+        }
+        buffer_free(&path);
+    }
+    if (splits->package)
+        (void)read_whole(splits->package, ".debug_cu_index", &splits->package_index);
+    if (splits->package)
+        (void)read_whole(splits->package, ".debug_str.dwo", &splits->package_strings);
+}
+
+/* An index is checked once for holding what its counts say; parts are cursors at its tables. */
+struct index {
+    const int *kinds;
+    uint32_t columns, units, slots;
+    struct cursor signatures, rows, headings, offsets, sizes;
+};
+
+static bool read_index(struct index *index, const struct buffer *bytes)
+{
+    struct cursor c = cursor_of(bytes->bytes, bytes->size);
+    uint32_t version = cursor_u32(&c);
+    index->kinds = version == 2 ? kinds_2 : kinds_5;
+    index->columns = cursor_u32(&c);
+    index->units = cursor_u32(&c);
+    index->slots = cursor_u32(&c);
+    if ((version != 2 && version != 5) || index->columns > KINDS)
+        return false;
+    index->signatures = cursor_sub(&c, (uint64_t)index->slots * 8);
+    index->rows = cursor_sub(&c, (uint64_t)index->slots * 4);
+    index->headings = cursor_sub(&c, (uint64_t)index->columns * 4);
+    index->offsets = cursor_sub(&c, (uint64_t)index->columns * index->units * 4);
+    index->sizes = cursor_sub(&c, (uint64_t)index->columns * index->units * 4);
+    return !c.failed;
+}
+
+/* Counted from 1; 0: not there. Plain search: it is done once a unit, and chains of a hash table that is
+ * damaged may have no end. */
+static uint32_t find_row(struct index *index, uint64_t dwo_id)
+{
+    for (uint32_t slot = 0; slot < index->slots; slot++)
+        if (cursor_u64(&index->signatures) == dwo_id) {
+            cursor_seek(&index->rows, (uint64_t)slot * 4);
+            uint32_t row = cursor_u32(&index->rows);
+            if (row > 0 && row <= index->units)
+                return row;
+        }
+    return 0;
+}
+
+static int read_part(struct splits *splits, struct split *split, enum split_section kind,
+                     uint32_t offset, uint32_t size)
+{
+    const struct elf_section *section =
+        elf_find_section(splits->package, split_section_names[kind]);
+    if (!section)
+        return 0;
+    return elf_read_section_part(splits->package, section, offset, size, &split->sections[kind]);
+}
+
+int split_package_read(struct splits *splits, uint64_t dwo_id, struct split *split)
+{
+    if (!splits->was_package_tried)
+        open_package(splits);
+    struct index index;
+    if (!splits->package || !read_index(&index, &splits->package_index))
+        return -ENOENT;
+    uint32_t row = find_row(&index, dwo_id);
+    if (row == 0)
+        return -ENOENT;
+    uint64_t first = (uint64_t)(row - 1) * index.columns * 4;
+    cursor_seek(&index.offsets, first);
+    cursor_seek(&index.sizes, first);
+    int err = 0;
+    for (uint32_t i = 0; i < index.columns && err == 0; i++) {
+        uint32_t kind = cursor_u32(&index.headings);
+        uint32_t offset = cursor_u32(&index.offsets), size = cursor_u32(&index.sizes);
+        if (kind < KINDS && index.kinds[kind] != NO_SECTION &&
+            split->sections[index.kinds[kind]].size == 0)
+            err = read_part(splits, split, (enum split_section)index.kinds[kind], offset, size);
+    }
+    return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What dwz moved out of the debug files of several programs into one that they share (.gnu_debugaltlink):
+ *
+ *     <link>                                          an absolute name
+ *     <directory of the debug file>/<link>            else
+ *     <debug directory>/.build-id/ab/cdef….debug      its build-id must be the one that the link states
+ *     <debug directory>/.dwz/<last component>
+ */
+#pragma once
+
+#include "symbols/image.h"
+
+#include <elfutils/libdw.h>
+
+struct supplement {
+    struct image image;
+    Dwarf *dwarf; /* NULL: none is needed */
+};
+
+/* Opens what a file's debug info refers to and makes libdw use that and nothing else: by itself it would
+ * open whatever lies at the link's name, a FIFO too. A file that is missing costs the names in it. */
+void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *path,
+                     const char *debug_directory);
+void supplement_close(struct supplement *supplement);

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""perf record --call-graph dwarf: depths known beforehand, and real programs against perf script's own
+unwinding of the same file."""
+import collections
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+import rec
+
+ROOTS = {"_start", "__clone3", "clone3", "__clone", "clone", "__libc_start_call_main",
+         "__libc_start_main", "start_thread"}
+PYTHON = "import json; x = [str(i) for i in range(200000)]; json.loads(json.dumps(x)); x.sort()"
+SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000) "
+       "select sum(x * x % 7) from c;")
+PERL = "my %h; $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..300000; print length join ',', sort values %h"
+CXX = """#include <algorithm>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+static std::size_t work(int seed) {
+  std::map<std::string, int> m;
+  for (int i = 0; i < 150000; i++) m[std::to_string((i * 7919 + seed) % 10007)]++;
+  std::vector<std::string> v;
+  for (auto &p : m) v.push_back(p.first);
+  std::sort(v.begin(), v.end(), [](auto &a, auto &b) { return a > b; });
+  return v.size();
+}
+int main() {
+  std::vector<std::thread> t;
+  for (int i = 0; i < 3; i++) t.emplace_back([i] { work(i); });
+  for (auto &x : t) x.join();
+}
+"""
+
+
+class Dwarf(rec.Case):
+    def setUp(self):
+        super().setUp()
+        self.need_program("perf")
+        self.here = self.new_directory()
+
+    def record(self, *command, stack_bytes=8192):
+        done = subprocess.run(["perf", "record", "-q", "-F", "1499", "-e", "cpu-clock:u", "-o",
+                               "perf.data", "--call-graph", f"dwarf,{stack_bytes}", "--", *command],
+                              cwd=self.here, capture_output=True, timeout=60)
+        if done.returncode or not os.path.exists(f"{self.here}/perf.data"):
+            self.skipTest(f"perf record fails here: {done.stderr.decode(errors='replace')}")
+
+    def timed(self, *words):
+        """Standard output, and the CPU time that it took."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(words, cwd=self.here, capture_output=True, timeout=120)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return done.stdout.decode(errors="replace"), seconds
+
+    def stacks(self):
+        text, _ = self.timed(rec.REC, "convert", "perf.data", "-o", "-", "--format", "collapsed")
+        counts = collections.Counter()
+        for line in text.splitlines():
+            stack, count = line.rsplit(" ", 1)
+            counts[tuple(stack.split(";")[1:])] += int(count)
+        return counts
+
+    def complete_percent_of_perf(self, program):
+        """What perf script ends at a root, or in code of the program's own that has no name."""
+        text, _ = self.timed("perf", "script", "--no-inline", "--max-stack", "4096", "-F",
+                             "ip,sym,dso", "-i", "perf.data")
+        last = [block.splitlines()[-1] for block in text.split("\n\n") if block.strip()]
+        ends = [re.match(r"\s*[0-9a-f]+ (.*) \((.*)\)$", line) for line in last]
+        good = [end for end in ends if end and (
+            end[1].split("+")[0].split("@")[0] in ROOTS
+            or (end[1] == "[unknown]" and os.path.basename(end[2]) == os.path.basename(program)))]
+        return 100 * len(good) / len(ends)
+
+    def test_planted_depths_are_exact(self):
+        for depth in (5, 50, 500):
+            with self.subTest(depth=depth):
+                self.record(rec.target("depth"), str(depth), "200", stack_bytes=32768)
+                stacks = self.stacks()
+                leafs = {stack: count for stack, count in stacks.items() if "leaf" in stack}
+                self.assertGreater(sum(leafs.values()), 100)
+                for stack in leafs:
+                    self.assertEqual(stack.count("recurse"), depth)
+                    self.assertNotIn("[truncated]", stack)
+
+    def test_frames_beyond_the_copied_bytes_are_marked(self):
+        self.record(rec.target("depth"), "500", "200", stack_bytes=4096)
+        stacks = self.stacks()
+        leafs = {stack: count for stack, count in stacks.items() if "leaf" in stack}
+        self.assertGreater(sum(leafs.values()), 100)
+        for stack in leafs:
+            self.assertEqual(stack[0], "[truncated]")
+            self.assertTrue(20 < stack.count("recurse") < 500, stack.count("recurse"))
+
+    def programs(self):
+        with open(f"{self.here}/t.cc", "w", encoding="utf-8") as file:
+            file.write(CXX)
+        with open(f"{self.here}/in.bin", "wb") as file:
+            file.write(os.urandom(200000) * 8)
+        found = {"python3": ["-c", PYTHON], "sqlite3": [":memory:", SQL], "perl": ["-e", PERL],
+                 "xz": ["-k", "-c", "-1", "in.bin"]}
+        commands = [[os.path.realpath(shutil.which(name)), *words]
+                    for name, words in found.items() if shutil.which(name)]
+        if shutil.which("g++"):
+            subprocess.run(["g++", "-O2", "-pthread", "t.cc", "-o", "threads"], cwd=self.here,
+                           check=True)
+            subprocess.run(["g++", "-E", "t.cc", "-o", "t.ii"], cwd=self.here, check=True)
+            compiler = subprocess.run(["g++", "-print-prog-name=cc1plus"], capture_output=True,
+                                      text=True, check=True).stdout.strip()
+            commands += [["./threads"], [compiler, "-quiet", "-O1", "t.ii", "-o", "t.s"]]
+        return commands
+
+    def test_real_programs_are_no_less_complete_than_by_perf(self):
+        for command in self.programs():
+            with self.subTest(program=command[0]):
+                self.record(*command, stack_bytes=32768)
+                stacks = self.stacks()
+                total = sum(stacks.values())
+                cut = sum(n for stack, n in stacks.items() if "[truncated]" in stack)
+                self.assertGreater(total, 50)
+                self.assertGreaterEqual(100 * (total - cut) / total,
+                                        self.complete_percent_of_perf(command[0]))
+                notes, _ = self.timed(rec.REC, "info", "perf.data")
+                lost = re.search(r"unwound\.lost\s+(\d+)", notes)
+                self.assertLessEqual(int(lost[1]) if lost else 0, total // 500,
+                                     "stacks that end although they were copied in full")
+
+
+if __name__ == "__main__":
+    rec.main()

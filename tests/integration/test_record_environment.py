@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs see the environment that they would see without rec, and their children are recorded all the
+same, whatever environment and descriptors they are given."""
+import os
+import shutil
+import subprocess
+
+import rec
+
+PYTHON = "/usr/bin/python3"
+BURN_MS = 150
+
+
+def burn():
+    return [rec.target("short_run"), str(BURN_MS)]
+
+
+class SameOutput(rec.Case):
+    def compare(self, *command, **options):
+        with self.subTest(command=command):
+            bare = self.bare(*command, **options)
+            run = self.record(*command, rec_options=["-q", "-o", "rec.data"], **options)
+            self.assertEqual(self.outcome(run), self.outcome(bare))
+
+    @staticmethod
+    def outcome(run):
+        """The working directory is part of the environment."""
+        return [run.status] + [text.replace(run.directory.encode(), b"DIRECTORY")
+                               for text in (run.stdout, run.stderr)]
+
+
+class Seen(SameOutput):
+    ENVIRONMENTS = (dict(os.environ), dict(os.environ, LD_PRELOAD=""),
+                    dict(os.environ, LD_PRELOAD="libm.so.6", ZZZ="last"),
+                    {"LD_PRELOAD": "libm.so.6:libdl.so.2", "PATH": os.environ["PATH"]})
+
+    def compare_in(self, environments, *command):
+        for environment in environments:
+            self.compare(*command, env=environment)
+
+    def test_by_programs_and_their_children(self):
+        self.compare_in(self.ENVIRONMENTS, "env", "-0")
+        self.compare_in(self.ENVIRONMENTS, "bash", "-c", "env -0; (env -0); exec env -0")
+        self.compare_in(self.ENVIRONMENTS, "bash", "-c",
+                        "declare -px; echo $LD_PRELOAD; unset LD_PRELOAD; env -0")
+
+    def test_by_languages(self):
+        self.need_program(PYTHON)
+        self.compare_in(self.ENVIRONMENTS, PYTHON, "-c", "import os; print(os.environ)")
+        self.compare(PYTHON, "-c", "import os; os.system('env -0'); print(os.popen('env').read())")
+        self.compare("perl", "-e", "print map {qq($_=$ENV{$_}\n)} sort keys %ENV; print `env`")
+        self.compare("awk", "BEGIN {for (name in ENVIRON) print name, ENVIRON[name]}")
+
+    def test_while_a_shell_runs_for_another_thread(self):
+        self.need_program(PYTHON)
+        script = ("import ctypes, threading, os\n"
+                  "c = ctypes.CDLL(None)\n"
+                  "threads = [threading.Thread(target=os.system, args=('sleep 0.1',)) for i in range(8)]\n"
+                  "[thread.start() for thread in threads]\n"
+                  "c.setenv(b'NEW', b'1', 1)\n"
+                  "[thread.join() for thread in threads]\n"
+                  "c.getenv.restype = ctypes.c_char_p\n"
+                  "print(c.getenv(b'NEW'), os.system('echo $NEW'))\n")
+        self.compare(PYTHON, "-c", script)
+
+    def test_values_behind_the_environment_are_found(self):
+        self.compare(rec.target("auxiliary"))
+
+    def test_on_request_all_of_it(self):
+        run = self.recorded("env", rec_options=["-q", "--show-env"])
+        self.assertIn(b"librec-sampler.so", run.stdout)
+        self.assertIn(b"REC_SESSION=", run.stdout)
+
+
+class Followed(rec.Case):
+    def assert_followed(self, *command, times=1, **options):
+        with self.subTest(command=command):
+            run = self.recorded(*command, **options)
+            found = [process for process in run.info["processes"] if process["name"] == "short_run"
+                     and process["samples"] > BURN_MS / 10]
+            self.assertEqual(len(found), times, run.info["processes"])
+
+    def test_with_an_empty_environment(self):
+        self.assert_followed("env", "-i", *burn())
+        self.assert_followed("sh", "-c", f"env -i {' '.join(burn())}; true")
+        self.assert_followed("bash", "-c", f"unset LD_PRELOAD REC_SESSION; {' '.join(burn())}; true",
+                             rec_options=["--show-env"])
+
+    def test_however_python_starts_them(self):
+        self.need_program(PYTHON)
+        path, words = burn()[0], burn()
+        for script in (f"os.posix_spawn({path!r}, {words}, {{}}); os.wait()",
+                       f"os.execve({path!r}, {words}, {{}})",
+                       f"import subprocess; subprocess.run({words}, env={{}})",
+                       f"os.system({' '.join(words)!r})",
+                       f"os.popen({' '.join(words)!r}).read()",
+                       f"os.environ.clear(); os.system({' '.join(words)!r})"):
+            self.assert_followed(PYTHON, "-c", f"import os; {script}")
+
+    def test_with_another_preloaded_library(self):
+        for value in ("libm.so.6", ""):
+            self.assert_followed("env", "-i", f"LD_PRELOAD={value}", *burn())
+
+    def test_with_every_descriptor_closed(self):
+        self.assert_followed(rec.target("closes_all"), "range", *burn())
+        self.assert_followed(rec.target("closes_all"), "loop", *burn())
+        self.assert_followed(rec.target("closes_all"), "replace", *burn())
+
+    def test_by_a_program_that_cannot_be_recorded(self):
+        self.assert_followed(rec.target("static_exec"), *burn())
+
+
+class LeftAlone(SameOutput):
+    """Programs that the variables would disturb: their output is what it is without rec."""
+
+    def build_32_bit(self):
+        path = os.path.join(self.directory, "program_32")
+        source = ('void _start(void) { __asm__("int $0x80" : : "a"(1), "b"(7)); }\n')
+        done = subprocess.run(["cc", "-m32", "-nostdlib", "-pie", "-fPIE", "-x", "c", "-", "-o", path,
+                               "-Wl,--dynamic-linker=/lib/ld-linux.so.2"], input=source.encode(),
+                              capture_output=True, check=False)
+        if done.returncode or subprocess.run([path], check=False).returncode != 7:
+            self.skipTest("cannot build and run 32-bit programs here")
+        return path
+
+    def test_programs_of_32_bits_and_their_scripts(self):
+        path = self.build_32_bit()
+        script = os.path.join(self.directory, "script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#! {path} argument\n")
+        os.chmod(script, 0o755)
+        for program in (path, script):
+            self.compare("sh", "-c", f"{program}; echo $?")
+            self.compare("env", "PATH=" + self.directory, os.path.basename(program))
+            self.compare(PYTHON, "-c", "import os; print(os.system('%s'))" % program)
+            self.compare(PYTHON, "-c", "import os; os.posix_spawn('%s', ['x'], os.environ); "
+                                       "print(os.wait()[1])" % program)
+
+    def test_programs_that_set_the_user_id(self):
+        path = os.path.join(self.directory, "env")
+        shutil.copy("/usr/bin/env", path)
+        os.chmod(path, 0o4755)
+        self.compare("sh", "-c", f"{path} -0; true")
+
+    def test_programs_of_another_c_library(self):
+        path = os.path.join(self.directory, "env")
+        with open("/usr/bin/env", "rb") as file:
+            image = file.read()
+        linker = b"/lib64/ld-linux-x86-64.so.2\0"
+        if image.count(linker) != 1 or not os.access("/tmp", os.W_OK):
+            self.skipTest("env has another dynamic linker here")
+        other = os.path.join("/tmp", "ld-musl-test.so")
+        self.addCleanup(lambda: os.path.exists(other) and os.unlink(other))
+        shutil.copy(linker[:-1], other)
+        with open(path, "wb") as file:
+            file.write(image.replace(linker, other.encode().ljust(len(linker), b"\0")))
+        os.chmod(path, 0o755)
+        self.compare("sh", "-c", f"{path} -0; true")
+
+
+if __name__ == "__main__":
+    rec.main()

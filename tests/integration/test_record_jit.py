@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Code that programs make at run time has the names that their runtimes give it: by perf map and by jitdump, a
+target's and node's; and code without names is one function for each mapping."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import rec
+
+SCRIPT = """
+function inner(n) { let s = 0; for (let i = 0; i < n; i++) s += Math.sqrt(i ^ n); return s; }
+function outer(n) { let s = 0; for (let i = 0; i < 50; i++) s += inner(n + i); return s; }
+const end = Date.now() + 1200; let t = 0; while (Date.now() < end) t += outer(2000);
+"""
+
+
+class Made(rec.Case):
+    pids = ()
+
+    def tearDown(self):
+        for pid in self.pids:
+            for path in glob.glob(f"/tmp/perf-{pid}.map"):
+                os.unlink(path)
+
+    def recorded_jit(self, *command):
+        run = self.recorded(*command)
+        self.pids = [process["pid"] for process in run.info["processes"]]
+        return run
+
+    def test_a_perf_map_names_code(self):
+        run = self.recorded_jit(rec.target("jit"), "map", "1")
+        self.assertAlmostEqual(run.share_of("first", self_only=True), 50, delta=8)
+        self.assertAlmostEqual(run.share_of("second", self_only=True), 50, delta=8)
+
+    def test_a_jitdump_tells_code_at_one_address_apart_by_time(self):
+        run = self.recorded_jit(rec.target("jit"), "dump", "1")
+        self.assertAlmostEqual(run.share_of("first", self_only=True), 50, delta=8)
+        self.assertAlmostEqual(run.share_of("second", self_only=True), 50, delta=8)
+        for path in glob.glob(os.path.join(run.directory, "jit-*.dump")):
+            os.unlink(path)
+        done = subprocess.run([rec.REC, "convert", run.path(), "-o", "-", "--format", "collapsed"],
+                              capture_output=True, text=True, timeout=rec.TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(";first ", done.stdout)
+        self.assertIn(";second ", done.stdout)
+
+    def test_code_without_a_name_is_one_function_a_mapping(self):
+        run = self.recorded_jit(rec.target("jit"), "none", "1")
+        leaves = {}
+        for stack, weight in run.stacks().items():
+            leaves[stack[-1]] = leaves.get(stack[-1], 0) + weight
+        hottest = max(leaves, key=leaves.get)
+        self.assertRegex(hottest, r"^\[anon 0x[0-9a-f]+\]$")
+        self.assertGreater(leaves[hottest], 0.9 * sum(leaves.values()))
+
+    def test_node_has_the_names_of_its_functions(self):
+        if not shutil.which("node"):
+            self.skipTest("node is not installed (Debian: nodejs)")
+        for option in ("--perf-basic-prof", "--perf-prof"):
+            with self.subTest(option=option):
+                run = self.recorded_jit("node", option, "-e", SCRIPT)
+                named = sum(weight for stack, weight in run.stacks().items()
+                            if any(re.match(r"JS:.?(inner|outer) ", frame) for frame in stack))
+                self.assertGreater(named, 0.7 * sum(run.stacks().values()))
+
+
+if __name__ == "__main__":
+    rec.main()

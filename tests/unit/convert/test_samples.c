@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of samples of every kind: contexts, captured registers, branches, stacks that come later,
+ * switches, and which of them are wanted. */
+#include "raw.h"
+#include "story.h"
+
+#include <errno.h>
+
+#define MARK(context) ((uint64_t)(int64_t)(context))
+#define DEFERRED_MARK ((uint64_t)-640)
+
+enum { PID = 10, CLOCK = 0, TEXT = 0x10000, STACK = 0x7f0000 };
+
+static const struct raw_event clock_event = {.type = PERF_TYPE_SOFTWARE,
+                                             .config = PERF_COUNT_SW_CPU_CLOCK};
+
+/* A program with code at [TEXT, TEXT + 0x10000), whose file is gone. */
+static struct raw begin_program(const struct raw_event *events, size_t count)
+{
+    struct raw raw = raw_begin(events, count);
+    raw_comm(&raw, PID, PID, "app");
+    raw_mmap(&raw, PID, TEXT, 0x10000, "/nonexistent/app");
+    return raw;
+}
+
+static void every_context_has_its_label(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_GUEST_KERNEL, CLOCK, PID, PID,
+               MARK(PERF_CONTEXT_GUEST_KERNEL), 0xffffffff81000010, 0xffffffff81000020,
+               MARK(PERF_CONTEXT_GUEST_USER), 0x401000, MARK(PERF_CONTEXT_HV), 0x77,
+               MARK(PERF_CONTEXT_KERNEL), 0xffffffff82000000, MARK(PERF_CONTEXT_USER), TEXT + 0x10,
+               TEXT + 0x20);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0),
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000000;"
+                        "[hypervisor]+0x77;[guest user]+0x401000;"
+                        "[guest kernel]+0xffffffff8100001f;[guest kernel]+0xffffffff81000010");
+    profile_free(profile);
+}
+
+static void a_sample_without_a_chain_has_its_ip(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_sample(&raw, PERF_RECORD_MISC_GUEST_USER, CLOCK, PID, PID, 0, 0x401000, NULL, 0);
+    raw_end_record(&raw);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "[guest user]+0x401000");
+    profile_free(profile);
+}
+
+static void branches_in_call_stack_mode_are_the_stack(void **state)
+{
+    (void)state;
+    struct raw_event event = clock_event;
+    event.extra_sample_type = PERF_SAMPLE_BRANCH_STACK;
+    event.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK;
+    struct raw raw = begin_program(&event, 1);
+    const uint64_t chain[] = {MARK(PERF_CONTEXT_KERNEL), 0xffffffff82000000,
+                              MARK(PERF_CONTEXT_USER), TEXT + 0x10, TEXT + 0x20};
+    raw_sample(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, 0, chain[1], chain, 5);
+    raw_u64(&raw, 2);
+    const uint64_t branches[] = {TEXT + 0x100, TEXT, 0, TEXT + 0x200, TEXT + 0xf0, 0};
+    buffer_append(&raw.bytes, branches, sizeof(branches));
+    raw_end_record(&raw);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "app+0x200;app+0x100;app+0x10;"
+                                                  "[kernel.kallsyms]+0xffffffff82000000");
+    profile_free(profile);
+}
+
+/* Linux' numbers of the registers: SP 7, IP 8, BP 6. */
+static struct raw_event captured_event(uint64_t registers)
+{
+    struct raw_event event = clock_event;
+    event.extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    event.registers_user = registers;
+    return event;
+}
+
+/* Two frames by frame pointer, then a frame pointer that leads to itself. */
+static void put_stack(struct raw *raw, uint64_t room, uint64_t copied)
+{
+    const uint64_t words[] = {0, STACK + 0x20, TEXT + 0x20, 0, STACK + 0x20, TEXT + 0x30};
+    raw_u64(raw, room);
+    buffer_append(&raw->bytes, words, sizeof(words));
+    buffer_zeros(&raw->bytes, room - sizeof(words));
+    raw_u64(raw, copied);
+    raw_end_record(raw);
+}
+
+static const char *captured(uint64_t abi, uint64_t mask, const uint64_t *values, uint64_t copied)
+{
+    struct raw_event event = captured_event(mask);
+    struct raw raw = begin_program(&event, 1);
+    const uint64_t chain[] = {MARK(PERF_CONTEXT_KERNEL), 0xffffffff82000000};
+    raw_sample(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, 0, chain[1], chain, 2);
+    raw_u64(&raw, abi);
+    buffer_append(&raw.bytes, values, 8 * (size_t)__builtin_popcountll(mask));
+    put_stack(&raw, 128, copied);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_int_equal(profile->sample_count, 1);
+    const char *text = addresses_of(profile, 0);
+    profile_free(profile);
+    return text;
+}
+
+static void captured_stacks_follow_the_kernel_part(void **state)
+{
+    (void)state;
+    const uint64_t values[] = {STACK + 8, STACK, TEXT + 0x10};
+    assert_string_equal(captured(2, 7 << 6, values, 128),
+                        "[truncated]+0x0;app+0x2f;app+0x1f;app+0x10;"
+                        "[kernel.kallsyms]+0xffffffff82000000");
+    assert_string_equal(captured(2, 7 << 6, values, 24), "[truncated]+0x0;app+0x1f;app+0x10;"
+                                                         "[kernel.kallsyms]+0xffffffff82000000");
+}
+
+static void captures_that_cannot_be_unwound_keep_their_leaf(void **state)
+{
+    (void)state;
+    static const char leaf[] = "[truncated]+0x0;[kernel.kallsyms]+0xffffffff82000000";
+    uint64_t values[64];
+    for (size_t i = 0; i < 64; i++)
+        values[i] = UINT64_MAX - i;
+    assert_string_equal(captured(1, 7 << 6, values, 128), leaf); /* 32-bit */
+    assert_string_equal(captured(2, 1 << 8, values, 128), leaf); /* no SP */
+    assert_string_equal(captured(2, 1 << 7, values, 128), leaf); /* no PC */
+    assert_non_null(captured(2, UINT64_MAX, values, 128));
+    assert_non_null(captured(UINT64_MAX, UINT64_MAX, values, 0));
+}
+
+static void a_frame_pointer_chain_goes_on_where_the_copy_ends(void **state)
+{
+    (void)state;
+    struct raw_event event = captured_event(7 << 6);
+    struct raw raw = begin_program(&event, 1);
+    const uint64_t chain[] = {MARK(PERF_CONTEXT_USER), TEXT + 0x10, TEXT + 0x20, TEXT + 0x30,
+                              TEXT + 0x40};
+    raw_sample(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, 0, chain[1], chain, 5);
+    const uint64_t registers[] = {2, STACK + 8, STACK, TEXT + 0x10};
+    buffer_append(&raw.bytes, registers, sizeof(registers));
+    put_stack(&raw, 128, 24);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "app+0x3f;app+0x2f;app+0x1f;app+0x10");
+    profile_free(profile);
+}
+
+static void user_parts_that_come_later_are_joined(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    for (int i = 0; i < 2; i++)
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+                   0xffffffff82000000 + (unsigned)i, DEFERRED_MARK, 7);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+               0xffffffff83000000, DEFERRED_MARK, 8);
+    const uint64_t ips[] = {MARK(PERF_CONTEXT_USER), TEXT + 0x10, TEXT + 0x20};
+    raw_deferred(&raw, PID, PID + 1, 7, ips, 3); /* another thread's */
+    raw_deferred(&raw, PID, PID, 7, ips, 3);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_int_equal(profile->sample_count, 3);
+    assert_string_equal(addresses_of(profile, 0),
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000000");
+    assert_string_equal(addresses_of(profile, 1),
+                        "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff82000001");
+    assert_string_equal(addresses_of(profile, 2),
+                        "[truncated]+0x0;[kernel.kallsyms]+0xffffffff83000000");
+    profile_free(profile);
+}
+
+static void switches_become_time_off_the_cpu(void **state)
+{
+    (void)state;
+    const struct raw_event events[] = {
+        {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES}, clock_event};
+    struct raw raw = begin_program(events, 2);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 1, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x10);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 0, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x20);
+    raw_switch(&raw, PID, PID, true);
+    raw.time_ns += 5000;
+    raw_switch(&raw, PID, PID, false);
+    raw_switch(&raw, PID, PID, true); /* to the end, which is the next record's time */
+    raw.time_ns += 9000;
+    raw_comm(&raw, PID, PID, "app");
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_int_equal(profile->sample_count, 4);
+    const struct profile_sample *off = &profile->samples[2];
+    const struct profile_event *event = &profile->events[off->event];
+    assert_true(event->is_off_cpu && event->unit == PROFILE_NANOSECONDS);
+    assert_string_equal(profile_text(profile, event->name), "off-cpu");
+    assert_int_equal(off->weight, 7000); /* from the sample that says where it stopped */
+    assert_string_equal(addresses_of(profile, 2), "app+0x20");
+    assert_int_equal(profile->samples[3].weight, 10000);
+    assert_int_equal(profile->samples[3].call, PROFILE_NONE);
+    assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock");
+    profile_free(profile);
+}
+
+/* Two events, two processes, two CPUs: eight samples. */
+static size_t count_cut(const struct cut *cut)
+{
+    const struct raw_event events[] = {
+        clock_event, {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
+    struct raw raw = raw_begin(events, 2);
+    raw_comm(&raw, 10, 10, "first");
+    raw_comm(&raw, 20, 21, "second");
+    raw.time_ns = UINT64_C(5000000000);
+    for (uint32_t i = 0; i < 8; i++) {
+        raw_sample(&raw, PERF_RECORD_MISC_USER, i & 1, i & 2 ? 20 : 10, i & 2 ? 21 : 10, i / 4,
+                   TEXT, NULL, 0);
+        raw_end_record(&raw);
+        raw.time_ns = UINT64_C(5000000000) + (i + 1) * UINT64_C(1000000000);
+    }
+    const struct convert_options options = {.cut = *cut};
+    struct profile *profile = raw_load(&raw, &options);
+    size_t count = profile->sample_count;
+    profile_free(profile);
+    return count;
+}
+
+static size_t count_list(struct cut_list *list, struct cut *cut, const char *text)
+{
+    struct error error;
+    assert_int_equal(cut_parse_list(list, text, "--pid", &error), 0);
+    size_t count = count_cut(cut);
+    cut_free(cut);
+    return count;
+}
+
+static size_t count_time(const char *text)
+{
+    struct error error;
+    struct cut cut = {0};
+    assert_int_equal(cut_parse_time(&cut, text, &error), 0);
+    return count_cut(&cut);
+}
+
+static void cuts_let_through_what_they_name(void **state)
+{
+    (void)state;
+    struct cut cut = {0};
+    assert_int_equal(count_cut(&cut), 8);
+    assert_int_equal(count_list(&cut.pids, &cut, "10"), 4);
+    assert_int_equal(count_list(&cut.pids, &cut, "1,7-9"), 0);
+    assert_int_equal(count_list(&cut.tids, &cut, "0-5,21"), 4);
+    assert_int_equal(count_list(&cut.cpus, &cut, "1"), 4);
+    cut.comms = "third,second";
+    assert_int_equal(count_cut(&cut), 4);
+    cut.comms = "secon";
+    assert_int_equal(count_cut(&cut), 0);
+    cut.comms = NULL;
+    cut.event = "page-faults";
+    assert_int_equal(count_cut(&cut), 4);
+    assert_int_equal(count_list(&cut.pids, &cut, "10"), 2);
+}
+
+static void times_are_of_the_file_or_shares_of_it(void **state)
+{
+    (void)state;
+    assert_int_equal(count_time("6,8"), 3);
+    assert_int_equal(count_time("6.000000001,"), 6);
+    assert_int_equal(count_time(",5"), 1);
+    assert_int_equal(count_time("0%-50%"), 4);
+    assert_int_equal(count_time("50%-100%"), 4);
+    assert_int_equal(count_time("0%-100%"), 8);
+}
+
+static void what_no_cut_can_mean_is_refused(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"",   "a",  "1,",  "3-1",
+                                        "1-", "-1", "1 2", "99999999999999999999"};
+    static const char *const times[] = {
+        "",    "1",      "2,1",     "x,",    "1,2,3",
+        "10%", "10%-5%", "5%-200%", "1%,2%", "99999999999999999999,"};
+    struct cut cut = {0};
+    struct error error;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        assert_int_equal(cut_parse_list(&cut.pids, lists[i], "--pid", &error), -EINVAL);
+    for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
+        assert_int_equal(cut_parse_time(&cut, times[i], &error), -EINVAL);
+    cut_free(&cut);
+    struct raw raw = begin_program(&clock_event, 1);
+    const struct convert_options options = {.cut.event = "cycles"};
+    assert_null(raw_try(&raw, &options, &error));
+    assert_non_null(strstr(error.text, "no event cycles; it has cpu-clock"));
+    buffer_free(&raw.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(a_sample_without_a_chain_has_its_ip),
+        cmocka_unit_test(branches_in_call_stack_mode_are_the_stack),
+        cmocka_unit_test(captured_stacks_follow_the_kernel_part),
+        cmocka_unit_test(captures_that_cannot_be_unwound_keep_their_leaf),
+        cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
+        cmocka_unit_test(user_parts_that_come_later_are_joined),
+        cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(cuts_let_through_what_they_name),
+        cmocka_unit_test(times_are_of_the_file_or_shares_of_it),
+        cmocka_unit_test(what_no_cut_can_mean_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
