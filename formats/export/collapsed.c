@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/decimal.h"
+#include "base/pairs.h"
 #include "base/utf8.h"
 #include "export/common.h"
 #include "export/export.h"
@@ -26,16 +27,28 @@ struct line {
     size_t at;     /* in the order of the output */
 };
 
+struct walked { /* a stack of the model below a process's node; the two are its key */
+    uint32_t process, stack;
+    uint32_t node;
+};
+
+struct
+    recent { /* the last answer about a stack of the model: most come again for the same process */
+    uint32_t process;
+    uint32_t node; /* plus one; 0: never asked for */
+};
+
 struct collapsed {
     const struct profile *profile;
     struct buffer *out;
     struct intern *names; /* escaped */
-    struct intern *keys;  /* of nodes: parent, name */
+    struct pairs node_index;
     struct name_node *nodes;
     size_t node_count, node_capacity;
-    struct intern *walked; /* process node, stack of the model; parallel to walked_nodes */
-    uint32_t *walked_nodes;
+    struct pairs walked_index;
+    struct walked *walked;
     size_t walked_count, walked_capacity;
+    struct recent *recent;   /* by stack of the model */
     uint32_t *func_names;    /* by func of the model */
     uint32_t *process_names; /* by process of the model */
     uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
@@ -143,13 +156,13 @@ static void choose_names(struct collapsed *collapsed)
 
 static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
 {
-    const uint32_t key[] = {parent, name};
-    uint32_t id = intern_add(collapsed->keys, key, sizeof(key));
+    uint32_t id = pairs_find_or_add(&collapsed->node_index, collapsed->nodes,
+                                    sizeof(*collapsed->nodes), collapsed->node_count, parent, name);
     if (id < collapsed->node_count)
         return id;
-    struct name_node *node = id == INTERN_NONE ? NULL
-                                               : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
-                                                            collapsed->node_capacity);
+    struct name_node *node = id == PAIRS_NONE ? NULL
+                                              : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
+                                                           collapsed->node_capacity);
     if (!node) {
         collapsed->failed = true;
         return NODE_NONE;
@@ -158,19 +171,23 @@ static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t n
     return id;
 }
 
-static void remember(struct collapsed *collapsed, uint32_t process, uint32_t stack, uint32_t node)
+/* The entry of a stack below a process; its node is NODE_NONE when it is new. NULL: out of memory. */
+static struct walked *walked_of(struct collapsed *collapsed, uint32_t process, uint32_t stack)
 {
-    const uint32_t key[] = {process, stack};
-    if (intern_add(collapsed->walked, key, sizeof(key)) != collapsed->walked_count) {
-        collapsed->failed = true;
-        return;
-    }
-    uint32_t *walked =
-        ARRAY_PUSH(collapsed->walked_nodes, collapsed->walked_count, collapsed->walked_capacity);
+    uint32_t id =
+        pairs_find_or_add(&collapsed->walked_index, collapsed->walked, sizeof(*collapsed->walked),
+                          collapsed->walked_count, process, stack);
+    if (id < collapsed->walked_count)
+        return &collapsed->walked[id];
+    struct walked *walked =
+        id == PAIRS_NONE
+            ? NULL
+            : ARRAY_PUSH(collapsed->walked, collapsed->walked_count, collapsed->walked_capacity);
     if (walked)
-        *walked = node;
+        *walked = (struct walked){process, stack, NODE_NONE};
     else
         collapsed->failed = true;
+    return walked;
 }
 
 /* The node of a stack below a process's: up to what was walked before, then down again. */
@@ -180,10 +197,11 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
     uint32_t node = process;
     size_t depth = 0;
     for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
-        const uint32_t key[] = {process, stack};
-        uint32_t known = intern_find(collapsed->walked, key, sizeof(key));
-        if (known != INTERN_NONE) {
-            node = collapsed->walked_nodes[known];
+        const struct walked *known = walked_of(collapsed, process, stack);
+        if (!known)
+            return NODE_NONE;
+        if (known->node != NODE_NONE) {
+            node = known->node;
             break;
         }
         collapsed->path[depth++] = stack;
@@ -192,7 +210,7 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
         uint32_t next = collapsed->path[--depth];
         uint32_t func = profile->frames[profile->stacks[next].frame].func;
         node = node_of(collapsed, node, collapsed->func_names[func]);
-        remember(collapsed, process, next, node);
+        walked_of(collapsed, process, next)->node = node;
     }
     return node;
 }
@@ -215,9 +233,11 @@ static void build_tree(struct collapsed *collapsed)
         if (!profile_is_main(profile, sample))
             continue;
         uint32_t task = task_node(collapsed, sample->thread);
-        uint32_t node = stack_node(collapsed, task, sample->stack);
+        struct recent *recent = &collapsed->recent[sample->stack];
+        if (recent->node == 0 || recent->process != task)
+            *recent = (struct recent){task, stack_node(collapsed, task, sample->stack) + 1};
         if (!collapsed->failed)
-            collapsed->nodes[node].weight += sample->weight;
+            collapsed->nodes[recent->node - 1].weight += sample->weight;
     }
 }
 
@@ -296,8 +316,7 @@ static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
 {
     const struct profile *profile = collapsed->profile;
     collapsed->names = intern_new();
-    collapsed->keys = intern_new();
-    collapsed->walked = intern_new();
+    collapsed->recent = calloc(profile->stack_count + 1, sizeof(*collapsed->recent));
     collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
     collapsed->process_names =
         calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
@@ -306,9 +325,8 @@ static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
             calloc(profile->thread_count + 1, sizeof(*collapsed->thread_names));
     /* A line has up to two names more than its stack: process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
-    if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->keys ||
-        !collapsed->walked || !collapsed->func_names || !collapsed->process_names ||
-        !collapsed->path)
+    if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->recent ||
+        !collapsed->func_names || !collapsed->process_names || !collapsed->path)
         return -ENOMEM;
     return 0;
 }
@@ -316,10 +334,11 @@ static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
 static void collapsed_close(struct collapsed *collapsed)
 {
     intern_free(collapsed->names);
-    intern_free(collapsed->keys);
-    intern_free(collapsed->walked);
+    pairs_free(&collapsed->node_index);
+    pairs_free(&collapsed->walked_index);
     free(collapsed->nodes);
-    free(collapsed->walked_nodes);
+    free(collapsed->walked);
+    free(collapsed->recent);
     free(collapsed->func_names);
     free(collapsed->process_names);
     free(collapsed->thread_names);

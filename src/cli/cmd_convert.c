@@ -120,15 +120,7 @@ static int parse(struct convert_request *request, char *const *words, struct err
 static int write_stdout(const struct convert_request *request, const struct profile *profile,
                         struct error *error)
 {
-    struct buffer content = {0};
-    int err = export_to_buffer(request->format, profile, &request->options, false, &content, error);
-    if (!err) {
-        err = io_write(STDOUT_FILENO, content.bytes, content.size);
-        if (err)
-            error_set(error, err, "cannot write to standard output: %s", strerror(-err));
-    }
-    buffer_free(&content);
-    return err;
+    return export_to_fd(request->format, profile, &request->options, false, STDOUT_FILENO, error);
 }
 
 static void say_written(const struct convert_request *request, const struct profile *profile)
