@@ -34,6 +34,7 @@ extern const struct exporter export_pprof;
 extern const struct exporter export_firefox;
 extern const struct exporter export_collapsed;
 extern const struct exporter export_speedscope;
+extern const struct exporter export_perf_text;
 
 /* How many samples one row of the Firefox file stands for, so that a browser can open it; mostly 1. */
 uint32_t export_firefox_thinning(const struct profile *profile);
