@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, DEBUGINFOD };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -24,6 +24,7 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
@@ -71,6 +72,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case THREADS:
         request->options.threads_apart = true;
+        return 0;
+    case DEBUGINFOD:
+        request->from.use_debuginfod = true;
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;

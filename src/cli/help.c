@@ -72,6 +72,7 @@ static const char record_help[] =
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
@@ -96,8 +97,9 @@ static const char convert_help[] =
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
@@ -109,8 +111,9 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP;
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"

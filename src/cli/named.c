@@ -51,12 +51,22 @@ bool named_is_unnamed(const struct profile *profile, uint32_t func)
            symbols_is_placeholder(profile_text(profile, profile->funcs[func].name));
 }
 
-/* The file in whose code the sample was taken, when that code has no name. */
+/* Code made at run time that is known by its mapping only. */
+static bool is_unnamed_jit(const struct profile *profile, const struct profile_func *func)
+{
+    return func->lib != PROFILE_NONE && profile->libs[func->lib].category == PROFILE_JIT &&
+           profile_text(profile, func->name)[0] == '[';
+}
+
+/* The file (or the code made at run time) that the sample was taken in, when that code has no name. */
 static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
 {
     if (sample->stack == PROFILE_NONE)
         return PROFILE_NONE;
     const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
+    const struct profile_func *func = &profile->funcs[frame->func];
+    if (is_unnamed_jit(profile, func))
+        return func->lib;
     bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
                    profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
     return is_file && named_is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;

@@ -100,30 +100,47 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             shown_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
+static void add_unnamed(struct list *list, const struct profile *profile,
+                        const struct unnamed_lib *unnamed, uint64_t total)
+{
+    const struct profile_lib *lib = &profile->libs[unnamed->lib];
+    struct shown share = shown_percent(unnamed->weight, total);
+    double percent = percent_of(unnamed->weight, total);
+    if (lib->category == PROFILE_JIT) {
+        add(list, percent,
+            "no names for code made at run time, %s (%s of samples): ask its runtime for them, as "
+            "in "
+            "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+            profile_text(profile, lib->name), share.text);
+        return;
+    }
+    char package[128];
+    package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
+    add(list, percent, "no names for %s (%s of samples): %s%s%s", profile_text(profile, lib->name),
+        share.text,
+        package[0] ? "install its debug symbols (Debian: " : "build it with -g, do not strip it",
+        package, package[0] ? ")" : "");
+}
+
+enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
+
+/* The worst by name, the others by number. */
 static void find_unnamed(struct list *list, const struct profile *profile)
 {
-    struct unnamed_lib libs[2];
-    uint64_t total = profile_total(profile);
-    size_t count = unnamed_libs(profile, libs, sizeof(libs) / sizeof(libs[0]));
+    struct unnamed_lib libs[UNNAMED_COUNTED];
+    uint64_t total = profile_total(profile), others = 0;
+    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0;
     for (size_t i = 0; i < count; i++) {
-        double percent = percent_of(libs[i].weight, total);
-        if (percent < PERCENT_WORTH_SAYING)
-            break;
-        const struct profile_lib *lib = &profile->libs[libs[i].lib];
-        if (strcmp(profile_text(profile, lib->path), "//anon") == 0) {
-            add(list, percent,
-                "no names for code that the program made at run time (%s of samples)",
-                shown_percent(libs[i].weight, total).text);
-            continue;
+        if (shown < UNNAMED_SHOWN && percent_of(libs[i].weight, total) >= PERCENT_WORTH_SAYING) {
+            add_unnamed(list, profile, &libs[i], total);
+            shown++;
+        } else {
+            others += libs[i].weight;
         }
-        char package[128];
-        package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
-        add(list, percent, "no names for %s (%s of samples): %s%s%s",
-            profile_text(profile, lib->name), shown_percent(libs[i].weight, total).text,
-            package[0] ? "install its debug symbols (Debian: "
-                       : "build it with -g, do not strip it",
-            package, package[0] ? ")" : "");
     }
+    if (percent_of(others, total) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(others, total), "no names for %zu other module%s (%s of samples)",
+            count - shown, count - shown == 1 ? "" : "s", shown_percent(others, total).text);
 }
 
 /* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */

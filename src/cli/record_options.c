@@ -18,6 +18,7 @@ enum {
     EMBED_SOURCE,
     THREADS,
     DEBUG_DIR,
+    DEBUGINFOD,
     SELF_CHECK,
     WITHHOLD_TABLES,
     CALL_GRAPH,
@@ -44,6 +45,7 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
@@ -188,6 +190,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return parse_self_check(request, value, error);
     case WITHHOLD_TABLES:
         request->options.withhold_tables = true;
+        return 0;
+    case DEBUGINFOD:
+        request->use_debuginfod = true;
         return 0;
     case DEBUG_DIR:
         request->debug_directory = value;
