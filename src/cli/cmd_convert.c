@@ -5,6 +5,7 @@
 #include "base/say.h"
 #include "cli/cut_options.h"
 #include "cli/help.h"
+#include "cli/input.h"
 #include "cli/named.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -169,7 +170,7 @@ int cmd_convert(char *const *words)
     say_set_quiet(request.quiet);
     if (!err && request.help)
         help_print_command(stdout, "convert");
-    else if (!err)
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = convert(&request, &error);
     if (err)
         say_failure("%s", error.text);

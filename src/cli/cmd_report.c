@@ -3,6 +3,7 @@
 
 #include "base/say.h"
 #include "cli/help.h"
+#include "cli/input.h"
 #include "cli/named.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
@@ -52,7 +53,7 @@ int cmd_report(char *const *words)
     int err = view_request_parse(&request, words, &error);
     if (!err && request.help)
         help_print_command(stdout, "report");
-    else if (!err)
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);
