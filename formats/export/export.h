@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct export_options {
+    bool short_names;  /* collapsed: without template arguments and parameters */
     bool embed_source; /* firefox: the text of source files that can be read */
     bool
         threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */
