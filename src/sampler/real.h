@@ -9,6 +9,7 @@
     X(pthread_create)     \
     X(dlclose)            \
     X(sigaction)          \
+    X(__sigaction)        \
     X(signal)             \
     X(sysv_signal)        \
     X(sigset)             \

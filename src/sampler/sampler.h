@@ -148,8 +148,6 @@ void thread_bind(struct thread_state *thread);
 void thread_start_timer(struct thread_state *thread);
 /* Async-signal-safe (makes a system call). */
 void thread_stop_timer(struct thread_state *thread);
-/* Once, before the first thread is created. Not async-signal-safe. */
-void threads_prepare(void);
 
 /* signals.c */
 /* Puts the handler in place of the program's action for this signal, which is kept as what the program
