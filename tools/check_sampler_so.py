@@ -35,7 +35,6 @@ IMPORTS = {
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
     "environ": "what execv() and its kind hand on",
     "__environ": "the same",
-    "sigemptyset": "fills in what sigaction() answers",
     "sigaddset": "defers our signal during handlers on alternate stacks",
     "sigdelset": "hides that from what sigaction() answers",
     "sigismember": "asks whether the program's mask held it anyway",

@@ -69,6 +69,7 @@ static const char record_help[] =
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
     "  --threads             begin stacks in rec.folded with their process and thread\n"
+    "  --short-names         no template arguments and parameters in rec.folded\n"
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
@@ -99,6 +100,7 @@ static const char convert_help[] =
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
+    "  --short-names         no template arguments and parameters in collapsed stacks\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
@@ -113,6 +115,7 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
+    "  --short-names         names without template arguments and parameters\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;

@@ -12,6 +12,7 @@
     X(setcontext)         \
     X(dlclose)            \
     X(sigaction)          \
+    X(__sigaction)        \
     X(signal)             \
     X(sysv_signal)        \
     X(sigset)             \

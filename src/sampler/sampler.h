@@ -149,8 +149,6 @@ void thread_bind(struct thread_state *thread);
 void thread_start_timer(struct thread_state *thread);
 /* Async-signal-safe (makes a system call). */
 void thread_stop_timer(struct thread_state *thread);
-/* Once, before the first thread is created. Not async-signal-safe. */
-void threads_prepare(void);
 
 /* stacks.c */
 /* Attributes of the same thread with room for samples; false: the given ones will do. Not async-signal-safe. */

@@ -95,7 +95,7 @@ static struct action action_from(const struct sigaction *from)
 
 static void action_to(const struct action *action, struct sigaction *to)
 {
-    sigemptyset(&to->sa_mask);
+    *to = (struct sigaction){0};
     *(uint64_t *)(void *)&to->sa_mask = action->mask;
     to->sa_flags = action->flags;
     to->sa_sigaction = action->handler.full;
@@ -106,6 +106,16 @@ static long kernel_sigaction(int signal, const struct kernel_action *action,
                              struct kernel_action *old)
 {
     return raw_syscall(SYS_rt_sigaction, signal, action, old, sizeof(action->mask));
+}
+
+/* By the name under which no sanitizer stands before the C library's: its functions complain before its own
+ * initialisation, and the thread sanitizer's handlers run long after the signal. */
+int __sigaction(int, const struct sigaction *, struct sigaction *);
+
+static int libc_sigaction(int signal, const struct sigaction *action)
+{
+    __typeof__(&__sigaction) function = REAL(__sigaction);
+    return function ? function(signal, action, NULL) : REAL(sigaction)(signal, action, NULL);
 }
 
 bool signals_install(int signal)
@@ -126,7 +136,7 @@ bool signals_install(int signal)
         write_action(&action);
     }
     process.signal = signal;
-    if (REAL(sigaction)(signal, &ours, NULL) == 0) {
+    if (libc_sigaction(signal, &ours) == 0) {
         kernel_sigaction(signal, NULL, &installed);
         restorer = installed.restorer;
         return true;

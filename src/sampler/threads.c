@@ -29,8 +29,14 @@ static uint64_t default_stack_bytes;
 
 static void thread_end(void *argument);
 
-void threads_prepare(void)
+/* Not in the constructor: where a sanitizer is in the program, these are its functions, which crash before
+ * its own initialisation. The first thread is created by the only one. */
+static void prepare_once(void)
 {
+    static bool is_prepared;
+    if (is_prepared)
+        return;
+    is_prepared = true;
     has_end_key = pthread_key_create(&end_key, thread_end) == 0;
     pthread_attr_t attributes;
     size_t bytes = 0;
@@ -217,6 +223,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
     struct thread_state *state = claim_for_new_thread();
     if (!state)
         return create(thread, attributes, start, argument);
+    prepare_once();
     state->start = start;
     state->argument = argument;
     stack_note(state, attributes, default_stack_bytes);
