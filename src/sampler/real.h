@@ -7,6 +7,9 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(pthread_getattr_np) \
+    X(swapcontext)        \
+    X(setcontext)         \
     X(dlclose)            \
     X(sigaction)          \
     X(__sigaction)        \
@@ -16,7 +19,6 @@
     X(sigignore)          \
     X(siginterrupt)       \
     X(sigtimedwait)       \
-    X(sigwait)            \
     X(sigsuspend)         \
     X(pselect)            \
     X(ppoll)              \
