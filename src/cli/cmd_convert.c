@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, SYMFS, DEBUGINFOD };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, SYMFS, DEBUGINFOD, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -24,6 +24,7 @@ static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
@@ -74,6 +75,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case THREADS:
         request->options.threads_apart = true;
+        return 0;
+    case SHORT_NAMES:
+        request->options.short_names = true;
         return 0;
     case DEBUGINFOD:
         request->from.use_debuginfod = true;

@@ -29,6 +29,8 @@ static int show(const struct view_request *request, struct error *error)
     int err = named_load(&profile, request->input, &request->from, error);
     if (err)
         return err;
+    if (request->short_names)
+        named_shorten(profile);
     err = report_build(&report, profile);
     if (err) {
         error_set(error, err, "out of memory");

@@ -2,6 +2,7 @@
 #include "cli/named.h"
 
 #include "base/say.h"
+#include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
 #include "symbols/symbols.h"
@@ -37,6 +38,21 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     say_unread(profile);
     *out = profile;
     return 0;
+}
+
+void named_shorten(struct profile *profile)
+{
+    struct buffer name = {0};
+    for (size_t i = 0; i < profile->func_count; i++) {
+        struct profile_func *func = &profile->funcs[i];
+        buffer_clear(&name);
+        short_name_append(&name, profile_text(profile, func->name),
+                          profile_text(profile, func->system_name));
+        buffer_u8(&name, 0);
+        if (!name.failed)
+            func->name = profile_string(profile, (char *)name.bytes);
+    }
+    buffer_free(&name);
 }
 
 bool named_is_bare(const struct profile *profile, uint32_t func)
