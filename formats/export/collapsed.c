@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collapsed stacks: "process;root;…;leaf COUNT", one line a stack, sorted, for flamegraph.pl and
- * many others. All threads, and all processes of one name, are added up.
+ * many others. All threads, and all processes of one name, are added up; or none of them: then it is
+ * "process-PID;thread-TID;root;…", and the second process of a pid is "process-PID.1".
  *
  * Counts are weight / nominal period, so that they read as samples, in whole numbers whose sum is
  * the rounded total: every line gets the whole part of its share, and what is then left over goes
@@ -11,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/decimal.h"
+#include "base/pairs.h"
 #include "base/utf8.h"
 #include "export/common.h"
 #include "export/export.h"
@@ -25,18 +27,31 @@ struct line {
     size_t at;     /* in the order of the output */
 };
 
+struct walked { /* a stack of the model below a process's node; the two are its key */
+    uint32_t process, stack;
+    uint32_t node;
+};
+
+struct
+    recent { /* the last answer about a stack of the model: most come again for the same process */
+    uint32_t process;
+    uint32_t node; /* plus one; 0: never asked for */
+};
+
 struct collapsed {
     const struct profile *profile;
     struct buffer *out;
     struct intern *names; /* escaped */
-    struct intern *keys;  /* of nodes: parent, name */
+    struct pairs node_index;
     struct name_node *nodes;
     size_t node_count, node_capacity;
-    struct intern *walked; /* process node, stack of the model; parallel to walked_nodes */
-    uint32_t *walked_nodes;
+    struct pairs walked_index;
+    struct walked *walked;
     size_t walked_count, walked_capacity;
+    struct recent *recent;   /* by stack of the model */
     uint32_t *func_names;    /* by func of the model */
     uint32_t *process_names; /* by process of the model */
+    uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
     uint32_t *path;          /* scratch */
     struct buffer raw, clean;
     bool failed;
@@ -88,6 +103,37 @@ static uint32_t name_id(struct collapsed *collapsed)
     return id;
 }
 
+/* "NAME-ID", and ".N" for the Nth later use of an id. */
+static uint32_t task_name_id(struct collapsed *collapsed, struct intern *uses, uint32_t name,
+                             uint32_t process, uint32_t id)
+{
+    uint32_t key[] = {process, id, 0};
+    size_t before = intern_count(uses);
+    while (intern_add(uses, key, sizeof(key)) < before)
+        key[2]++;
+    buffer_clear(&collapsed->raw);
+    buffer_printf(&collapsed->raw, "%s-%u", profile_text(collapsed->profile, name), id);
+    if (key[2])
+        buffer_printf(&collapsed->raw, ".%u", key[2]);
+    return name_id(collapsed);
+}
+
+static void choose_task_names(struct collapsed *collapsed)
+{
+    const struct profile *profile = collapsed->profile;
+    struct intern *uses = intern_new();
+    collapsed->failed |= !uses;
+    for (uint32_t i = 0; i < profile->process_count && !collapsed->failed; i++)
+        collapsed->process_names[i] = task_name_id(collapsed, uses, profile->processes[i].name,
+                                                   PROFILE_NONE, profile->processes[i].pid);
+    for (uint32_t i = 0; i < profile->thread_count && !collapsed->failed; i++)
+        collapsed->thread_names[i] =
+            task_name_id(collapsed, uses, profile->threads[i].name, profile->threads[i].process,
+                         profile->threads[i].tid);
+    if (uses)
+        intern_free(uses);
+}
+
 /* Names are escaped once each, not once a node. */
 static void choose_names(struct collapsed *collapsed)
 {
@@ -96,6 +142,10 @@ static void choose_names(struct collapsed *collapsed)
         buffer_clear(&collapsed->raw);
         export_func_name(profile, i, &collapsed->raw);
         collapsed->func_names[i] = name_id(collapsed);
+    }
+    if (collapsed->thread_names) {
+        choose_task_names(collapsed);
+        return;
     }
     for (size_t i = 0; i < profile->process_count; i++) {
         buffer_clear(&collapsed->raw);
@@ -106,13 +156,13 @@ static void choose_names(struct collapsed *collapsed)
 
 static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
 {
-    const uint32_t key[] = {parent, name};
-    uint32_t id = intern_add(collapsed->keys, key, sizeof(key));
+    uint32_t id = pairs_find_or_add(&collapsed->node_index, collapsed->nodes,
+                                    sizeof(*collapsed->nodes), collapsed->node_count, parent, name);
     if (id < collapsed->node_count)
         return id;
-    struct name_node *node = id == INTERN_NONE ? NULL
-                                               : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
-                                                            collapsed->node_capacity);
+    struct name_node *node = id == PAIRS_NONE ? NULL
+                                              : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
+                                                           collapsed->node_capacity);
     if (!node) {
         collapsed->failed = true;
         return NODE_NONE;
@@ -121,19 +171,23 @@ static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t n
     return id;
 }
 
-static void remember(struct collapsed *collapsed, uint32_t process, uint32_t stack, uint32_t node)
+/* The entry of a stack below a process; its node is NODE_NONE when it is new. NULL: out of memory. */
+static struct walked *walked_of(struct collapsed *collapsed, uint32_t process, uint32_t stack)
 {
-    const uint32_t key[] = {process, stack};
-    if (intern_add(collapsed->walked, key, sizeof(key)) != collapsed->walked_count) {
-        collapsed->failed = true;
-        return;
-    }
-    uint32_t *walked =
-        ARRAY_PUSH(collapsed->walked_nodes, collapsed->walked_count, collapsed->walked_capacity);
+    uint32_t id =
+        pairs_find_or_add(&collapsed->walked_index, collapsed->walked, sizeof(*collapsed->walked),
+                          collapsed->walked_count, process, stack);
+    if (id < collapsed->walked_count)
+        return &collapsed->walked[id];
+    struct walked *walked =
+        id == PAIRS_NONE
+            ? NULL
+            : ARRAY_PUSH(collapsed->walked, collapsed->walked_count, collapsed->walked_capacity);
     if (walked)
-        *walked = node;
+        *walked = (struct walked){process, stack, NODE_NONE};
     else
         collapsed->failed = true;
+    return walked;
 }
 
 /* The node of a stack below a process's: up to what was walked before, then down again. */
@@ -143,10 +197,11 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
     uint32_t node = process;
     size_t depth = 0;
     for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
-        const uint32_t key[] = {process, stack};
-        uint32_t known = intern_find(collapsed->walked, key, sizeof(key));
-        if (known != INTERN_NONE) {
-            node = collapsed->walked_nodes[known];
+        const struct walked *known = walked_of(collapsed, process, stack);
+        if (!known)
+            return NODE_NONE;
+        if (known->node != NODE_NONE) {
+            node = known->node;
             break;
         }
         collapsed->path[depth++] = stack;
@@ -155,9 +210,18 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
         uint32_t next = collapsed->path[--depth];
         uint32_t func = profile->frames[profile->stacks[next].frame].func;
         node = node_of(collapsed, node, collapsed->func_names[func]);
-        remember(collapsed, process, next, node);
+        walked_of(collapsed, process, next)->node = node;
     }
     return node;
+}
+
+/* What a stack of this thread begins with. */
+static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
+{
+    uint32_t process = collapsed->profile->threads[thread].process;
+    uint32_t node = node_of(collapsed, NODE_NONE, collapsed->process_names[process]);
+    return collapsed->thread_names ? node_of(collapsed, node, collapsed->thread_names[thread])
+                                   : node;
 }
 
 static void build_tree(struct collapsed *collapsed)
@@ -168,11 +232,12 @@ static void build_tree(struct collapsed *collapsed)
         const struct profile_sample *sample = &profile->samples[i];
         if (!profile_is_main(profile, sample))
             continue;
-        uint32_t name = collapsed->process_names[profile->threads[sample->thread].process];
-        uint32_t process = node_of(collapsed, NODE_NONE, name);
-        uint32_t node = stack_node(collapsed, process, sample->stack);
+        uint32_t task = task_node(collapsed, sample->thread);
+        struct recent *recent = &collapsed->recent[sample->stack];
+        if (recent->node == 0 || recent->process != task)
+            *recent = (struct recent){task, stack_node(collapsed, task, sample->stack) + 1};
         if (!collapsed->failed)
-            collapsed->nodes[node].weight += sample->weight;
+            collapsed->nodes[recent->node - 1].weight += sample->weight;
     }
 }
 
@@ -247,19 +312,21 @@ static int write_lines(struct collapsed *collapsed)
     return err;
 }
 
-static int collapsed_open(struct collapsed *collapsed)
+static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
 {
     const struct profile *profile = collapsed->profile;
     collapsed->names = intern_new();
-    collapsed->keys = intern_new();
-    collapsed->walked = intern_new();
+    collapsed->recent = calloc(profile->stack_count + 1, sizeof(*collapsed->recent));
     collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
     collapsed->process_names =
         calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
-    /* A line has one name more than its stack: the process. */
-    collapsed->path = calloc(profile->stack_count + 1, sizeof(*collapsed->path));
-    if (!collapsed->names || !collapsed->keys || !collapsed->walked || !collapsed->func_names ||
-        !collapsed->process_names || !collapsed->path)
+    if (threads_apart)
+        collapsed->thread_names =
+            calloc(profile->thread_count + 1, sizeof(*collapsed->thread_names));
+    /* A line has up to two names more than its stack: process and thread. */
+    collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
+    if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->recent ||
+        !collapsed->func_names || !collapsed->process_names || !collapsed->path)
         return -ENOMEM;
     return 0;
 }
@@ -267,12 +334,14 @@ static int collapsed_open(struct collapsed *collapsed)
 static void collapsed_close(struct collapsed *collapsed)
 {
     intern_free(collapsed->names);
-    intern_free(collapsed->keys);
-    intern_free(collapsed->walked);
+    pairs_free(&collapsed->node_index);
+    pairs_free(&collapsed->walked_index);
     free(collapsed->nodes);
-    free(collapsed->walked_nodes);
+    free(collapsed->walked);
+    free(collapsed->recent);
     free(collapsed->func_names);
     free(collapsed->process_names);
+    free(collapsed->thread_names);
     free(collapsed->path);
     buffer_free(&collapsed->raw);
     buffer_free(&collapsed->clean);
@@ -281,9 +350,8 @@ static void collapsed_close(struct collapsed *collapsed)
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
-    (void)options;
     struct collapsed collapsed = {.profile = profile, .out = out};
-    int err = collapsed_open(&collapsed);
+    int err = collapsed_open(&collapsed, options && options->threads_apart);
     if (err == 0)
         build_tree(&collapsed);
     if (err == 0 && !collapsed.failed)

@@ -14,7 +14,8 @@
 
 #define NODE_NONE UINT32_MAX
 
-/* One name below another; addresses no longer count. A parent comes before its children. */
+/* One name below another; addresses no longer count. A parent comes before its children. The first two
+ * are its key. */
 struct name_node {
     uint32_t parent; /* NODE_NONE: this is a process */
     uint32_t name;   /* id in names */

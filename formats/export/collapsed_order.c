@@ -17,8 +17,13 @@
 struct entry {
     uint32_t parent;
     uint32_t node;
+    uint32_t rank; /* of its text among all texts */
+    bool goes_on;  /* stands for the lines below, not for the one that ends here */
+};
+
+struct text { /* a name as the text goes on behind it */
     const unsigned char *name;
-    bool goes_on; /* stands for the lines below, not for the one that ends here */
+    uint32_t id; /* of the name, twice, and one more when lines go on */
 };
 
 struct walk {
@@ -28,25 +33,53 @@ struct walk {
     size_t *position; /* by depth: the entry being walked */
 };
 
-static int compare(const void *a, const void *b)
+static int by_text(const void *a, const void *b)
 {
-    const struct entry *left = a;
-    const struct entry *right = b;
-    if (left->parent != right->parent)
-        return left->parent < right->parent ? -1 : 1;
+    const struct text *left = a;
+    const struct text *right = b;
     const unsigned char *l = left->name;
     const unsigned char *r = right->name;
     while (*l && *l == *r) {
         l++;
         r++;
     }
-    int l_byte = *l ? *l : left->goes_on ? ';' : 0;
-    int r_byte = *r ? *r : right->goes_on ? ';' : 0;
+    int l_byte = *l ? *l : left->id & 1 ? ';' : 0;
+    int r_byte = *r ? *r : right->id & 1 ? ';' : 0;
     return l_byte - r_byte;
 }
 
+/* There are many more nodes than names: texts are compared here and nowhere else. By text id; NULL: out
+ * of memory. */
+static uint32_t *rank_texts(const struct intern *names)
+{
+    size_t count = (size_t)intern_count(names) * 2;
+    struct text *texts = calloc(count + 1, sizeof(*texts));
+    uint32_t *ranks = calloc(count + 1, sizeof(*ranks));
+    if (texts && ranks) {
+        for (uint32_t i = 0; i < count; i++)
+            texts[i] = (struct text){intern_bytes(names, i / 2, NULL), i};
+        qsort(texts, count, sizeof(*texts), by_text);
+        for (uint32_t i = 0; i < count; i++)
+            ranks[texts[i].id] = i;
+    } else {
+        free(ranks);
+        ranks = NULL;
+    }
+    free(texts);
+    return ranks;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct entry *left = a;
+    const struct entry *right = b;
+    if (left->parent != right->parent)
+        return left->parent < right->parent ? -1 : 1;
+    return left->rank < right->rank ? -1 : left->rank > right->rank;
+}
+
 static void list_entries(struct walk *walk, const struct name_node *nodes, size_t node_count,
-                         const struct intern *names)
+                         const uint32_t *ranks)
 {
     size_t *has_children = walk->first; /* zeroed, and not needed before index_entries() */
     for (size_t i = 0; i < node_count; i++) {
@@ -56,10 +89,11 @@ static void list_entries(struct walk *walk, const struct name_node *nodes, size_
     for (size_t i = 0; i < node_count; i++) {
         struct entry entry = {.parent = nodes[i].parent,
                               .node = (uint32_t)i,
-                              .name = intern_bytes(names, nodes[i].name, NULL)};
+                              .rank = ranks[2 * (size_t)nodes[i].name]};
         if (nodes[i].weight)
             walk->entries[walk->entry_count++] = entry;
         entry.goes_on = true;
+        entry.rank = ranks[2 * (size_t)nodes[i].name + 1];
         if (has_children[i])
             walk->entries[walk->entry_count++] = entry;
     }
@@ -107,15 +141,17 @@ int collapsed_order(const struct name_node *nodes, size_t node_count, const stru
         .first = calloc(node_count + 1, sizeof(*walk.first)),
         .position = calloc(node_count + 2, sizeof(*walk.position)),
     };
+    uint32_t *ranks = rank_texts(names);
     int err = -ENOMEM;
-    if (!walk.entries || !walk.first || !walk.position)
+    if (!walk.entries || !walk.first || !walk.position || !ranks)
         goto out;
-    list_entries(&walk, nodes, node_count, names);
+    list_entries(&walk, nodes, node_count, ranks);
     qsort(walk.entries, walk.entry_count, sizeof(*walk.entries), compare);
     index_entries(&walk, node_count);
     *count = walk_lines(&walk, node_count, order);
     err = 0;
 out:
+    free(ranks);
     free(walk.entries);
     free(walk.first);
     free(walk.position);

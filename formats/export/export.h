@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Output formats: one file a format, one table of operations. An exporter reads the resolved
- * profile and appends bytes; compression and files are the caller's. No exporter knows where the
+ * profile and appends bytes, of which it may look at the last one; they leave as they become many. No exporter knows where the
  * profile is from.
  */
 #pragma once
@@ -15,6 +15,8 @@
 
 struct export_options {
     bool embed_source; /* firefox: the text of source files that can be read */
+    bool
+        threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */
 };
 
 struct exporter {
@@ -44,3 +46,7 @@ const struct exporter *exporter_by_path(const char *path, bool *compress);
 int export_to_buffer(const struct exporter *exporter, const struct profile *profile,
                      const struct export_options *options, bool compress, struct buffer *out,
                      struct error *error);
+
+/* The same, written as it is made: what a megabyte holds is all of the output that is in memory. */
+int export_to_fd(const struct exporter *exporter, const struct profile *profile,
+                 const struct export_options *options, bool compress, int fd, struct error *error);

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buffer.h"
-
 #include <stddef.h>
 
-/* Appends the bytes as one gzip member, without a time stamp: equal input gives equal output.
- * level: 1 (fast) to 9. 0, -ENOMEM or -EIO. */
-int gzip_append(struct buffer *out, const void *bytes, size_t size, int level);
+/* Takes bytes; 0 or a negative errno. */
+typedef int gzip_sink(void *context, const void *bytes, size_t size);
+
+struct gzip; /* opaque: one gzip member, without a time stamp: equal input gives equal output */
+
+/* level: 1 (fast) to 9. 0 or -ENOMEM. */
+int gzip_open(struct gzip **out, int level, gzip_sink *sink, void *context);
+
+/* 0, -EIO, or what the sink returned. */
+int gzip_write(struct gzip *gzip, const void *bytes, size_t size);
+int gzip_finish(struct gzip *gzip);
+
+void gzip_free(struct gzip *gzip);

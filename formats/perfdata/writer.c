@@ -20,6 +20,7 @@ enum {
     FRAMES_MAX = (RECORD_BYTES_MAX - SAMPLE_FIXED_BYTES) / 8,
     NAME_BYTES_MAX = 15,   /* the kernel's TASK_COMM_LEN, and perf's */
     PATH_BYTES_MAX = 4095, /* perf copies paths into PATH_MAX bytes */
+    BUILD_IDS_MAX = 8192,  /* of the table at the end, which is kept in memory until then */
 };
 
 /* What every record but SAMPLE and ROUND ends with, from which readers take its time. */
@@ -216,6 +217,8 @@ static void put_build_id(struct buffer *out, const struct perfdata_mapping *mapp
 /* An entry of the BUILD_ID feature: readers that know no build-ids in MMAP2 look there by path. */
 static int remember_build_id(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
 {
+    if (intern_count(writer->build_ids) >= BUILD_IDS_MAX)
+        return 0;
     struct buffer entry = {0};
     size_t path_bytes = strnlen(mapping->path, PATH_BYTES_MAX) / 8 * 8 + 8;
     buffer_u32(&entry, 0);

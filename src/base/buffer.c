@@ -20,10 +20,32 @@ void buffer_clear(struct buffer *buffer)
     buffer->failed = false;
 }
 
+/* Enough to make the drain's own cost small, little enough to stay in the caches. */
+enum { DRAIN_BYTES = 1 << 20 };
+
+static void drain_but(struct buffer *buffer, size_t kept)
+{
+    size_t size = buffer->size - kept;
+    if (buffer->failed || size == 0)
+        return;
+    if (buffer->drain(buffer->drain_context, buffer->bytes, size) != 0)
+        buffer->failed = true;
+    memmove(buffer->bytes, buffer->bytes + size, kept);
+    buffer->size = kept;
+}
+
+void buffer_drain(struct buffer *buffer)
+{
+    if (buffer->drain)
+        drain_but(buffer, 0);
+}
+
 /* Room for size more bytes, or NULL with the failure noted. */
 static uint8_t *extend(struct buffer *buffer, size_t size)
 {
     size_t need;
+    if (buffer->drain && buffer->size + 1 > DRAIN_BYTES)
+        drain_but(buffer, 1);
     if (buffer->failed || __builtin_add_overflow(buffer->size, size, &need) ||
         array_reserve((void **)&buffer->bytes, &buffer->capacity, need, 1) != 0) {
         buffer->failed = true;

@@ -53,6 +53,7 @@ static int filter_calls(int writable_fd)
         ALLOW_CALL_WITHOUT(__NR_openat, 2, WRITING),
         ALLOW_CALL_WITHOUT(__NR_open, 1, WRITING),
         ALLOW_CALL(__NR_close),
+        ALLOW_CALL_ON(__NR_fcntl, 1, F_DUPFD_CLOEXEC),
         ALLOW_CALL(__NR_lseek),
         ALLOW_CALL(__NR_fstat),
         ALLOW_CALL(__NR_stat),

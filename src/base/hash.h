@@ -23,7 +23,8 @@ static inline uint64_t hash_bytes(const void *bytes, size_t size)
     for (; size >= 8; p += 8, size -= 8) {
         uint64_t word;
         memcpy(&word, p, 8);
-        hash = hash_word(hash ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
     }
     uint64_t tail = 0;
     if (size)

@@ -15,13 +15,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, DEBUG_DIR };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
     {FORMAT, 0, "format", OPTION_VALUE, NULL},
     {'i', 'i', "input", OPTION_VALUE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
@@ -67,6 +68,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return parse_format(request, value, error);
     case EMBED_SOURCE:
         request->options.embed_source = true;
+        return 0;
+    case THREADS:
+        request->options.threads_apart = true;
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
@@ -116,15 +120,7 @@ static int parse(struct convert_request *request, char *const *words, struct err
 static int write_stdout(const struct convert_request *request, const struct profile *profile,
                         struct error *error)
 {
-    struct buffer content = {0};
-    int err = export_to_buffer(request->format, profile, &request->options, false, &content, error);
-    if (!err) {
-        err = io_write(STDOUT_FILENO, content.bytes, content.size);
-        if (err)
-            error_set(error, err, "cannot write to standard output: %s", strerror(-err));
-    }
-    buffer_free(&content);
-    return err;
+    return export_to_fd(request->format, profile, &request->options, false, STDOUT_FILENO, error);
 }
 
 static void say_written(const struct convert_request *request, const struct profile *profile)

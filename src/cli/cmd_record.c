@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/named.h"
+#include "cli/problems.h"
 #include "cli/record_options.h"
 #include "cli/recap.h"
 #include "convert/load.h"
@@ -58,12 +59,11 @@ static int convert(const struct record_request *request, struct capture *capture
                    struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    struct export_options options = {.embed_source = request->embed_source};
     struct convert_options from = {.debug_directory = request->debug_directory};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
         return err;
-    err = outputs_write(&request->outputs, *profile, &options, &owner, error);
+    err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);
     if (!err && !capture->is_unnamed)
         err = store_names(capture, *profile, error);
     return err;
@@ -86,6 +86,16 @@ static int end_as(int wait_status)
     sigprocmask(SIG_UNBLOCK, &only, NULL);
     raise(number);
     return 128 + number;
+}
+
+static void say_blind(const struct record_summary *summary)
+{
+    const struct record_process *worst = problems_worst_not_followed(summary);
+    if (worst)
+        say_failure("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
+                    worst->reason);
+    else
+        say_failure("no samples at all; `rec doctor` tells what is possible here");
 }
 
 /* As the command ended; that it did what it was asked to, and died of it, is no failure. */
@@ -117,7 +127,7 @@ static int finish(const struct record_request *request, struct capture *capture,
         say_failure("%s", error->text);
     bool is_blind = summary->samples == 0 && summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS;
     if (is_blind)
-        say_failure("no samples at all; `rec doctor` tells what is possible here");
+        say_blind(summary);
     profile_free(profile);
     record_wait(result);
     int status = status_of(result);

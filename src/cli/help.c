@@ -68,6 +68,7 @@ static const char record_help[] =
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
+    "  --threads             begin stacks in rec.folded with their process and thread\n"
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
@@ -94,6 +95,7 @@ static const char convert_help[] =
     "  --format NAME         pprof, firefox, collapsed or speedscope; for -o - only\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
+    "  --threads             begin collapsed stacks with their process and thread\n"
     "  --debug-dir DIR       where separate debug files lie (default "
     "/usr/lib/debug)\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";

@@ -192,17 +192,19 @@ int outputs_check(const struct outputs *outputs, struct error *error)
     return err;
 }
 
-static int write_one(const struct output *output, const struct buffer *content,
-                     const struct owner *owner, struct error *error)
+static int write_one(const struct output *output, const struct profile *profile,
+                     const struct export_options *options, const struct owner *owner,
+                     struct error *error)
 {
     struct out_file file;
     int err = out_open(&file, output->path, error);
     if (err)
         return err;
-    err = io_write(file.fd, content->bytes, content->size);
+    struct error reason = {{0}};
+    err = export_to_fd(output->exporter, profile, options, output->compress, file.fd, &reason);
     if (err) {
         out_discard(&file);
-        return error_set(error, err, "cannot write %s: %s", output->path, strerror(-err));
+        return error_set(error, err, "cannot write %s: %s", output->path, reason.text);
     }
     owner_give(owner, file.fd);
     return out_commit(&file, error);
@@ -214,20 +216,14 @@ int outputs_write(const struct outputs *outputs, const struct profile *profile,
 {
     int first = 0;
     struct error ignored;
-    struct buffer content = {0};
     progress_start();
     for (size_t i = 0; i < outputs->count; i++) {
         const struct output *output = &outputs->items[i];
         struct error *where = first ? &ignored : error;
         progress_set("writing files", i + 1, outputs->count);
-        buffer_clear(&content);
-        int err =
-            export_to_buffer(output->exporter, profile, options, output->compress, &content, where);
-        if (!err)
-            err = write_one(output, &content, owner, where);
+        int err = write_one(output, profile, options, owner, where);
         first = first ? first : err;
     }
     progress_end();
-    buffer_free(&content);
     return first;
 }

@@ -164,6 +164,15 @@ static uint64_t not_followed_ns(const struct profile *profile)
     return sum_ns;
 }
 
+const struct record_process *problems_worst_not_followed(const struct record_summary *summary)
+{
+    const struct record_process *worst = NULL;
+    for (size_t i = 0; i < summary->not_followed.count; i++)
+        if (!worst || summary->not_followed.items[i].cpu_ns > worst->cpu_ns)
+            worst = &summary->not_followed.items[i];
+    return worst;
+}
+
 static void find_not_followed(struct list *list, const struct record_summary *summary,
                               const struct profile *profile)
 {
@@ -181,12 +190,12 @@ static void find_not_followed(struct list *list, const struct record_summary *su
             share.text);
     if (count == 0)
         return;
-    const struct record_process *first = &summary->not_followed.items[0];
+    const struct record_process *worst = problems_worst_not_followed(summary);
     char more[80] = "";
     if (count > 1)
         snprintf(more, sizeof(more), "; and %s more, see `rec info`", shown_count(count - 1).text);
     add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
-        first->name, (int)first->pid, first->reason, more);
+        worst->name, (int)worst->pid, worst->reason, more);
 }
 
 /* CPU time that the kernel billed and no sample stands for, or the other way round. */

@@ -17,6 +17,9 @@ struct problem {
     char text[512];
 };
 
+/* The one with most CPU time; NULL: all were followed. */
+const struct record_process *problems_worst_not_followed(const struct record_summary *summary);
+
 /* Biggest first. profile may be NULL: then nothing is known of names. Returns how many. */
 size_t problems_find(const struct record_summary *summary, const struct profile *profile,
                      struct problem problems[PROBLEMS_MAX]);

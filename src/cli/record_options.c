@@ -16,6 +16,7 @@ enum {
     ENGINE,
     NO_CMDLINE,
     EMBED_SOURCE,
+    THREADS,
     DEBUG_DIR,
     SELF_CHECK,
     WITHHOLD_TABLES,
@@ -41,6 +42,7 @@ static const struct option_spec specs[] = {
     {ENGINE, 0, "engine", OPTION_VALUE, NULL},
     {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
@@ -194,7 +196,10 @@ static int apply(struct record_request *request, int id, const char *value, stru
         request->options.no_command_line = true;
         return 0;
     case EMBED_SOURCE:
-        request->embed_source = true;
+        request->export_options.embed_source = true;
+        return 0;
+    case THREADS:
+        request->export_options.threads_apart = true;
         return 0;
     case 'q':
         request->quiet = true;

@@ -16,6 +16,7 @@ void address_map_free(struct address_map *map)
 void address_map_clear(struct address_map *map)
 {
     map->count = 0;
+    map->generation++;
 }
 
 /* The first mapping that ends after avma. */
@@ -66,6 +67,7 @@ int address_map_add(struct address_map *map, const struct mapping *mapping)
         pieces[count++].start_avma = mapping->end_avma;
     }
     splice(map, first, end, pieces, count);
+    map->generation++;
     return 0;
 }
 
@@ -77,6 +79,7 @@ int address_map_copy(struct address_map *map, const struct address_map *from)
     if (from->count)
         memcpy(map->mappings, from->mappings, from->count * sizeof(*from->mappings));
     map->count = from->count;
+    map->generation++;
     return 0;
 }
 

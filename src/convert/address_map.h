@@ -14,6 +14,7 @@ struct mapping {
 struct address_map {
     struct mapping *mappings; /* sorted, without overlaps */
     size_t count, capacity;
+    uint64_t generation; /* another one after each change */
 };
 
 void address_map_free(struct address_map *map);

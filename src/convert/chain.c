@@ -75,6 +75,7 @@ static uint32_t user_address(struct chain *chain, const struct address_map *map,
     if (mapping && !modules_is_jit(chain->modules, mapping->module))
         return modules_address(chain->modules, mapping, avma);
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};
+    chain->depends_on_time = true;
     if (mapping) {
         place.mapping_path = modules_path(chain->modules, mapping->module);
         place.mapping_start_avma = mapping->start_avma;
@@ -237,7 +238,7 @@ int chain_gather(struct chain *chain, const struct perfdata_event *sample,
                  const struct perfdata_attr *attr, const struct address_map *map)
 {
     chain->count = 0;
-    chain->is_deferred = false;
+    chain->is_deferred = chain->depends_on_time = false;
     ssize_t at = push_other_sides(chain, sample, map);
     if (at < 0)
         return (int)at;

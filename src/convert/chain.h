@@ -24,8 +24,9 @@ struct chain {
     struct unwinder unwinder;
     uint32_t *addresses; /* owned; of the profile, innermost first */
     size_t count, capacity;
-    bool is_deferred; /* the user part follows in a record of its own, … */
-    uint64_t cookie;  /* … with this number */
+    bool depends_on_time; /* some of it is code made at run time, which may be replaced */
+    bool is_deferred;     /* the user part follows in a record of its own, … */
+    uint64_t cookie;      /* … with this number */
 };
 
 /* kernel: what is mapped in the kernel, borrowed. 0 or -ENOMEM. */

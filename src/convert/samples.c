@@ -72,10 +72,19 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
 void samples_free(struct samples *samples)
 {
     chain_free(&samples->chain);
+    known_stacks_free(&samples->known);
     events_free(&samples->events);
     deferred_free(&samples->deferred);
     switches_free(&samples->switches);
     cgroups_free(&samples->cgroups);
+}
+
+static int gather(struct samples *samples, const struct perfdata_event *event,
+                  const struct perfdata_attr *attr, uint32_t process)
+{
+    samples->chain.process = process;
+    samples->chain.time_ns = event->time_ns;
+    return chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
 }
 
 /* An event that is not wanted may still tell when threads stop and run, and where. */
@@ -84,15 +93,20 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
                       bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
-    samples->chain.process = process;
-    samples->chain.time_ns = event->time_ns;
-    int err = chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
-    if (err != 0)
-        return err;
-    if (samples->chain.is_deferred && is_wanted)
-        return deferred_add(&samples->deferred, &samples->chain, event->tid, sample);
-    sample->call = chain_call(&samples->chain);
-    err = samples->profile->failed ? -ENOMEM : switches_sample(&samples->switches, event, sample);
+    const struct address_map *map = &samples->tasks->processes[process].map;
+    const struct known_place place = {process, map, samples->chain.kernel};
+    if (!known_stacks_find(&samples->known, event, &place, &sample->call)) {
+        int err = gather(samples, event, attr, process);
+        if (err != 0)
+            return err;
+        if (samples->chain.is_deferred && is_wanted)
+            return deferred_add(&samples->deferred, &samples->chain, event->tid, sample);
+        sample->call = chain_call(&samples->chain);
+        if (!samples->chain.is_deferred && !samples->chain.depends_on_time)
+            known_stacks_add(&samples->known, sample->call);
+    }
+    int err =
+        samples->profile->failed ? -ENOMEM : switches_sample(&samples->switches, event, sample);
     return err == 0 && is_wanted ? add(samples, sample) : err;
 }
 

@@ -13,6 +13,7 @@
 #include "convert/cut.h"
 #include "convert/deferred.h"
 #include "convert/events.h"
+#include "convert/known_stacks.h"
 #include "convert/switches.h"
 
 struct samples {
@@ -21,6 +22,7 @@ struct samples {
     struct tasks *tasks;
     const struct cut *cut; /* settled */
     struct chain chain;    /* of the sample at hand */
+    struct known_stacks known;
     struct events events;
     struct deferred deferred;
     struct switches switches;

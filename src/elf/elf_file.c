@@ -239,12 +239,18 @@ int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struc
     return 0;
 }
 
+void elf_release_file(struct elf_file *elf)
+{
+    if (elf->fd >= 0)
+        close(elf->fd);
+    elf->fd = -1;
+}
+
 void elf_close(struct elf_file *elf)
 {
     if (!elf)
         return;
-    if (elf->fd >= 0)
-        close(elf->fd);
+    elf_release_file(elf);
     buffer_free(&elf->image);
     buffer_free(&elf->names);
     buffer_free(&elf->interpreter);

@@ -39,6 +39,8 @@ struct elf_file; /* opaque */
 int elf_open(struct elf_file **out, int fd, struct error *error);
 /* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
+/* Gives up the descriptor: headers, notes and segments stay known, contents can no longer be read. */
+void elf_release_file(struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
 uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN, … */

@@ -11,12 +11,9 @@ static bool index_open(struct profile_index *index)
 {
     index->libs = intern_new();
     index->addresses = intern_new();
-    index->calls = intern_new();
     index->funcs = intern_new();
     index->symbols = intern_new();
-    index->stacks = intern_new();
-    return index->libs && index->addresses && index->calls && index->funcs && index->symbols &&
-           index->stacks;
+    return index->libs && index->addresses && index->funcs && index->symbols;
 }
 
 static void index_free(struct profile_index *index)
@@ -25,10 +22,10 @@ static void index_free(struct profile_index *index)
         return;
     intern_free(index->libs);
     intern_free(index->addresses);
-    intern_free(index->calls);
+    pairs_free(&index->calls);
     intern_free(index->funcs);
     intern_free(index->symbols);
-    intern_free(index->stacks);
+    pairs_free(&index->stacks);
     free(index);
 }
 

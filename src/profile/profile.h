@@ -63,7 +63,7 @@ struct profile_address { /* unique; callers' addresses are already less one */
     uint32_t first_frame, frame_count;
 };
 
-struct profile_call { /* a node of the unnamed call tree */
+struct profile_call { /* a node of the unnamed call tree; the first two are its key */
     uint32_t parent;
     uint32_t address;
     uint32_t stack; /* after resolving: its innermost stack node */
@@ -98,7 +98,7 @@ struct profile_frame {
     enum profile_category category;
 };
 
-struct profile_stack {
+struct profile_stack { /* its own key */
     uint32_t parent;
     uint32_t frame;
 };

@@ -29,6 +29,16 @@ static uint32_t out_of_memory(struct profile *profile)
     return PROFILE_NONE;
 }
 
+/* The same for the nodes of a tree: elements that begin with their key. */
+static uint32_t node_id(struct profile *profile, struct pairs *pairs, const void *nodes,
+                        size_t node_bytes, size_t count, uint32_t parent, uint32_t what)
+{
+    if (profile->failed)
+        return PROFILE_NONE;
+    uint32_t id = pairs_find_or_add(pairs, nodes, node_bytes, count, parent, what);
+    return id == PAIRS_NONE ? out_of_memory(profile) : id;
+}
+
 static bool is_bracketed(const char *name)
 {
     size_t length = strlen(name);
@@ -88,8 +98,8 @@ uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma
 
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address)
 {
-    const uint32_t key[] = {parent, address};
-    uint32_t id = key_id(profile, profile->index->calls, key, sizeof(key));
+    uint32_t id = node_id(profile, &profile->index->calls, profile->calls, sizeof(*profile->calls),
+                          profile->call_count, parent, address);
     if (id == PROFILE_NONE || id < profile->call_count)
         return id;
     struct profile_call *call =
@@ -130,8 +140,8 @@ uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol 
 
 uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t frame)
 {
-    const uint32_t key[] = {parent, frame};
-    uint32_t id = key_id(profile, profile->index->stacks, key, sizeof(key));
+    uint32_t id = node_id(profile, &profile->index->stacks, profile->stacks,
+                          sizeof(*profile->stacks), profile->stack_count, parent, frame);
     if (id == PROFILE_NONE || id < profile->stack_count)
         return id;
     struct profile_stack *stack =

@@ -56,6 +56,7 @@ static void begin_sampling(struct collector *collector)
         image->start_cpu_ns = image->last_cpu_ns = proc_cpu_ns(image->pid);
         image->seen_ns = 0;
     }
+    strangers_begin(collector);
     collector->is_quiet = false;
     session_start_sampling(collector->session);
     for (size_t i = 0; i < collector->live_count; i++)
@@ -94,6 +95,7 @@ static void run_round(struct collector *collector)
     drain_all(collector);
     misses_finish(collector, false);
     images_check(collector);
+    strangers_look(collector);
     images_find_ended(collector);
     if (perfdata_bytes_written(collector->writer) != before)
         collector->last_wrote_ns = collector->round_ns;
@@ -154,6 +156,7 @@ static void *collector_thread(void *argument)
             wait_ns = IDLE_ROUND_NS;
         else
             wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
+        wait_ns = strangers_wait_ns(collector, wait_ns);
         sleep_until_doorbell(collector, not_past_delay_ns(collector, wait_ns));
     }
     return NULL;
@@ -261,6 +264,7 @@ void collector_stop(struct collector *collector, bool command_runs)
             record_processes_add(&collector->summary->left_running, image->pid, image->name, NULL);
         image_settle_and_end(collector, image);
     }
+    collector->live_ns += strangers_finish(collector, command_runs);
     misses_finish(collector, true);
     const struct rings_header *header = &collector->session->rings->header;
     tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
@@ -298,6 +302,8 @@ void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint
         struct image root = {.pid = collector->root_pid};
         stack_write_synthetic(collector, &root, root.pid, SYNTHETIC_NOT_FOLLOWED,
                               billed_ns - summary->cpu_seen_ns, end_ns);
+        if (collector->is_root_silent)
+            images_add_cpu_not_followed(collector, root.pid, root.seen_ns);
     }
     summary->handler_p50_ns = handler_percentile_ns(collector, 50);
     summary->handler_p99_ns = handler_percentile_ns(collector, 99);

@@ -58,6 +58,17 @@ struct image {
     uint64_t checked_ns;             /* when tracer and names were last looked at */
     timer_t wake_timer;
     bool has_wake_timer;
+    uint64_t executable_id;     /* of its file, as far as one number goes; 0: unknown */
+    uint32_t strange_sightings; /* how often in a row another file was there */
+};
+
+/* A process that runs without a sampler: see strangers.c. */
+#define STRANGERS_MAX 64
+struct stranger {
+    struct image image; /* pid, name, CPU times; it has no slot */
+    uint64_t parents_executable_id;
+    uint32_t sightings;
+    bool is_announced; /* it is in the file, and in the summary */
 };
 
 struct thread_view {
@@ -104,11 +115,16 @@ struct collector {
     uint32_t running;     /* atomic: processes, at the end of the last round */
     pid_t root_pid;       /* atomic: the command's */
     bool has_root;        /* it joined */
+    bool is_root_silent;  /* nobody knew of it until it had ended */
     uint64_t detached_ns; /* CPU time of processes that ended detached */
     uint64_t live_ns;     /* of all that is not in the command's bill, when the recording ended */
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
+    struct stranger strangers[STRANGERS_MAX];
+    size_t stranger_count;
+    size_t strangers_next; /* counts on: whose children are looked at in the next look */
+    uint64_t strangers_due_ns, strangers_search_ns;
     struct thread_view threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
@@ -162,6 +178,26 @@ void image_want_first_map(struct collector *collector, struct image *image);
 struct image *image_of_pid(struct collector *collector, pid_t pid);
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason);
+void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_t cpu_ns);
+/* FORK unless it is_exec, COMM, the synthetic mappings; EXIT. */
+void images_write_start(struct collector *collector, struct image *image, bool is_exec);
+void images_write_exit(struct collector *collector, const struct image *image);
+/* From now on something runs in it that has no sampler. */
+void images_turn_stranger(struct collector *collector, struct image *image, const char *reason);
+
+/* strangers.c */
+void strangers_look(struct collector *collector);
+/* As long as that, or less to look at them in time. */
+uint64_t strangers_wait_ns(const struct collector *collector, uint64_t wait_ns);
+void strangers_note_executable(struct image *image);
+/* Whether this one is in the file as a stranger. */
+bool strangers_know(const struct collector *collector, pid_t pid);
+/* It got a sampler after all: true if it is in the file already, with its CPU time until then. */
+bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns);
+/* Sampling begins: what they used until now does not count. */
+void strangers_begin(struct collector *collector);
+/* The recording ends. Returns the CPU time that is not in the command's bill. */
+uint64_t strangers_finish(struct collector *collector, bool command_runs);
 
 /* maps.c */
 void maps_take(struct collector *collector);
@@ -220,5 +256,7 @@ void tree_take_end(struct collector *collector, const struct image *ended);
 uint64_t tree_live_ns(const struct collector *collector, bool command_runs);
 
 /* settle.c */
-void settle_start(struct collector *collector, struct image *image, const struct image *before);
+/* before: the program that it replaced, or NULL; earlier_ns: CPU time before that was told otherwise. */
+void settle_start(struct collector *collector, struct image *image, struct image *before,
+                  uint64_t earlier_ns);
 void settle_end(struct collector *collector, struct image *image, uint64_t end_ns);

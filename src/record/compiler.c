@@ -45,8 +45,10 @@ void image_map_free(struct image_map *map)
 {
     if (!map)
         return;
-    for (size_t i = 0; i < map->count; i++)
+    for (size_t i = 0; i < map->count; i++) {
+        known_module_release(map->mappings[i].module);
         free(map->mappings[i].path);
+    }
     free(map->mappings);
     free(map->offline);
     free(map);
@@ -109,6 +111,8 @@ static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapp
     if (module->elf &&
         elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
         mapping->module = module;
+    else
+        known_module_release(module);
     return 0;
 }
 

@@ -3,12 +3,14 @@
 #include "record/collector.h"
 
 #include "record/proc.h"
+#include "record/program.h"
 #include "wire/atomic.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,11 @@ void images_add_not_followed(struct collector *collector, pid_t pid, const char 
                              const char *reason)
 {
     record_processes_add(&collector->summary->not_followed, pid, name, reason);
+}
+
+void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_t cpu_ns)
+{
+    record_processes_add_cpu(&collector->summary->not_followed, pid, cpu_ns);
 }
 
 static bool is_go_program(const char *path)
@@ -91,7 +98,7 @@ static void wake(uint32_t *state)
     syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void write_start(struct collector *collector, struct image *image, bool is_exec)
+void images_write_start(struct collector *collector, struct image *image, bool is_exec)
 {
     struct perfdata_task task = {
         .pid = (uint32_t)image->pid,
@@ -113,9 +120,27 @@ void images_start_silent(struct collector *collector, pid_t pid, const char *pro
     struct image image = {
         .pid = pid, .parent_pid = getpid(), .start_ns = collector->clock.first.ns, .pid_fd = -1};
     snprintf(image.name, sizeof(image.name), "%.15s", slash ? slash + 1 : program);
-    write_start(collector, &image, false);
+    images_write_start(collector, &image, false);
+    collector->is_root_silent = true;
+    collector->summary->processes++;
+    collector->summary->threads++;
+    const char *reason = program_look(program).reason;
     images_add_not_followed(collector, pid, image.name,
-                            "static or privileged: its loader does not preload");
+                            reason ? reason : "its loader does not preload");
+}
+
+void images_turn_stranger(struct collector *collector, struct image *image, const char *reason)
+{
+    drain_image(collector, image);
+    misses_finish(collector, true);
+    arm_close(&image->armed);
+    wake_forget(image);
+    image->engine = ENGINE_NONE;
+    image->start_ns = collector->round_ns;
+    if (proc_name(image->pid, 0, image->name) != 0)
+        strcpy(image->name, "?");
+    images_write_start(collector, image, true);
+    images_add_not_followed(collector, image->pid, image->name, reason);
 }
 
 static void watch_end(struct collector *collector, struct image *image)
@@ -160,6 +185,7 @@ static void fill_image(struct collector *collector, struct image *image,
         collector->has_root = true;
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
+    strangers_note_executable(image);
     image->checked_ns = collector->round_ns;
 }
 
@@ -247,16 +273,47 @@ static void dismiss(struct collector *collector, uint32_t index, const struct pr
     images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
 }
 
+void images_write_exit(struct collector *collector, const struct image *image)
+{
+    struct perfdata_task task = {
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)image->pid,
+        .parent_pid = (uint32_t)image->parent_pid,
+        .parent_tid = (uint32_t)image->parent_pid,
+        .time_ns = collector->round_ns,
+    };
+    perfdata_write_exit(collector->writer, &task);
+}
+
+static void end_process(struct collector *collector, struct image *image)
+{
+    image_settle_and_end(collector, image);
+    tree_take_end(collector, image);
+    images_write_exit(collector, image);
+}
+
+/* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
+ * the one that got its pid. */
+static struct image *same_process(struct collector *collector, pid_t pid)
+{
+    struct image *before = image_of_pid(collector, pid);
+    struct pollfd end = {.fd = before ? before->pid_fd : -1, .events = POLLIN};
+    if (!before || end.fd < 0 || poll(&end, 1, 0) != 1)
+        return before;
+    end_process(collector, before);
+    return NULL;
+}
+
 static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
                    struct proc_maps *mappings)
 {
     struct image *image = &collector->images[index];
-    struct image *before = image_of_pid(collector, (pid_t)request->pid);
+    struct image *before = same_process(collector, (pid_t)request->pid);
     uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
     if (before)
         image_end(collector, before);
     fill_image(collector, image, request, start_ns);
-    if (before)
+    if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);
@@ -268,9 +325,11 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
         image->engine = ENGINE_NONE;
     }
     watch_end(collector, image);
-    write_start(collector, image, before != NULL);
-    settle_start(collector, image, before);
-    image->follows_exec = before != NULL;
+    uint64_t earlier_ns = 0;
+    bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
+    images_write_start(collector, image, was_there);
+    settle_start(collector, image, before, earlier_ns);
+    image->follows_exec = was_there;
     if (!image->follows_exec)
         collector->summary->processes++;
     if (reason) {
@@ -339,20 +398,6 @@ static void release(struct collector *collector, size_t live_index)
     proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
-}
-
-static void end_process(struct collector *collector, struct image *image)
-{
-    image_settle_and_end(collector, image);
-    tree_take_end(collector, image);
-    struct perfdata_task task = {
-        .pid = (uint32_t)image->pid,
-        .tid = (uint32_t)image->pid,
-        .parent_pid = (uint32_t)image->parent_pid,
-        .parent_tid = (uint32_t)image->parent_pid,
-        .time_ns = collector->round_ns,
-    };
-    perfdata_write_exit(collector->writer, &task);
 }
 
 void images_find_ended(struct collector *collector)

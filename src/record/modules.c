@@ -16,12 +16,16 @@
 
 /* _start is a few dozen bytes in every C library. */
 #define ENTRY_FUNCTION_BYTES 256
+/* As many stay whether they are used or not; more rows than this are worth keeping for good. */
+#define MODULES_KEPT 128
+#define ROWS_WORTH_KEEPING 16384
 
 struct module_store {
     struct tables *tables;
     struct known_module **modules;
     size_t count, capacity;
     uint64_t rows_used;
+    uint64_t uses;
 };
 
 int module_store_open(struct module_store **out, struct tables *tables)
@@ -143,6 +147,7 @@ static void compile(struct module_store *store, struct known_module *module, pid
     find_root(module);
     if (unwind_module_open(&module->unwind, module->elf, NULL) == 0)
         module->has_rows = publish_rows(store, module);
+    elf_release_file(module->elf);
 }
 
 /* A file may be written again in place, as cp does: then its path and inode are the same. */
@@ -170,12 +175,49 @@ bool module_store_knows(const struct module_store *store, const char *path, uint
     return find(store, path, inode) != NULL;
 }
 
+static const struct known_module *use(struct module_store *store, struct known_module *module)
+{
+    add_relaxed(&module->users, 1);
+    module->last_use = ++store->uses;
+    return module;
+}
+
+void known_module_release(const struct known_module *module)
+{
+    if (module)
+        __atomic_fetch_sub((uint32_t *)&module->users, 1, __ATOMIC_RELEASE);
+}
+
+size_t module_store_count(const struct module_store *store)
+{
+    return store->count;
+}
+
+/* Makes room for one more. */
+static void forget_oldest(struct module_store *store)
+{
+    size_t oldest = store->count;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct known_module *module = store->modules[i];
+        if (load_acquire(&module->users) || module->rows_count >= ROWS_WORTH_KEEPING)
+            continue;
+        if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
+            oldest = i;
+    }
+    if (oldest == store->count)
+        return;
+    module_free(store->modules[oldest]);
+    store->modules[oldest] = store->modules[--store->count];
+}
+
 const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
                                             uint64_t inode)
 {
     struct known_module *module = find(store, path, inode);
     if (module)
-        return module;
+        return use(store, module);
+    if (store->count >= MODULES_KEPT)
+        forget_oldest(store);
     module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(path)))
         goto out;
@@ -185,7 +227,7 @@ const struct known_module *module_store_get(struct module_store *store, pid_t pi
         goto out;
     *place = module;
     compile(store, module, pid);
-    return module;
+    return use(store, module);
 out:
     module_free(module);
     return NULL;

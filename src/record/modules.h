@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that the recording's processes map: opened, compiled into rows once, kept until the end.
- * Used by the compiler thread alone; what it hands out is immutable.
+ * The files that the recording's processes map: opened, compiled into rows once, kept. Of those that no map
+ * uses and that are quickly compiled again, the ones that were not needed for the longest time go when there
+ * are too many: a build may run thousands of programs once each.
+ *
+ * Used by the compiler thread alone; what it hands out is immutable, and may be let go by any thread.
  */
 #pragma once
 
@@ -23,7 +26,9 @@ struct known_module {
     size_t build_id_bytes;
     uint64_t base_svma; /* what the rows are relative to */
     uint32_t rows_first, rows_count;
-    bool has_rows; /* its rows are in shared memory, or it has none at all */
+    uint32_t users;    /* atomic */
+    uint64_t last_use; /* counts calls of module_store_get() */
+    bool has_rows;     /* its rows are in shared memory, or it has none at all */
     bool is_go;
     bool is_sampler;
     /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
@@ -36,10 +41,13 @@ struct module_store;
 int module_store_open(struct module_store **out, struct tables *tables);
 void module_store_close(struct module_store *store);
 
-/* The module behind a mapping of process pid, compiled if it is new. NULL: memory is out. Never fails for a
- * strange file: that is a module without rows. */
+/* The module behind a mapping of process pid, compiled if it is new; for known_module_release(). NULL:
+ * memory is out. Never fails for a strange file: that is a module without rows. */
 const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
                                             uint64_t inode);
+/* NULL is fine. */
+void known_module_release(const struct known_module *module);
+size_t module_store_count(const struct module_store *store);
 /* True when it would not have to be compiled. */
 bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode);
 

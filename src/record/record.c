@@ -7,6 +7,7 @@
 #include "record/collector.h"
 #include "record/compiler.h"
 #include "record/proc.h"
+#include "record/program.h"
 #include "record/session.h"
 #include "record/ticks.h"
 
@@ -37,6 +38,7 @@ struct recording {
     int probe_fd; /* keeps perf switched on; -1: may not */
     int output_fd;
     uint64_t start_ns;
+    bool knows_root; /* as one that runs without a sampler */
     char program[4096];
 };
 
@@ -122,11 +124,14 @@ static int open_session(struct recording *recording, struct error *error)
         .show_environment = options->show_environment,
         .is_quiet = options->delay_ns > 0,
     };
+    struct alias *alias = &recording->result->alias;
     int err = session_find_sampler(sampler, error);
+    if (err == 0)
+        err = alias_make(alias, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
     if (err == 0)
-        err = session_environment(&recording->session, sampler, &recording->environment);
+        err = session_environment(&recording->session, alias->path, &recording->environment);
     launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
     return err;
 }
@@ -201,10 +206,11 @@ static int finish(struct recording *recording, struct error *error)
     struct record_summary *summary = &recording->result->summary;
     struct buffer text = {0};
     bool command_runs = summary->end != RECORD_END_COMMAND;
+    recording->knows_root = strangers_know(recording->collector, recording->launch->pid);
     collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
     uint64_t bill_ns = take_bill(recording, command_runs);
-    if (!recording->collector->has_root)
+    if (!recording->collector->has_root && !recording->knows_root)
         images_start_silent(recording->collector, recording->launch->pid, recording->program);
     collector_settle_tree(recording->collector, bill_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
@@ -232,8 +238,12 @@ static void release(struct recording *recording)
         close(recording->probe_fd);
     if (recording->output_fd >= 0)
         close(recording->output_fd);
-    if (!recording->result->is_running)
-        launch_restore_signals(recording->launch);
+    if (recording->result->is_running)
+        return;
+    launch_restore_signals(recording->launch);
+    /* Those that are left may still start programs. */
+    if (recording->result->summary.left_running.count == 0)
+        alias_remove(&recording->result->alias);
 }
 
 /* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
@@ -277,6 +287,7 @@ void record_wait(struct record_result *result)
     launch_wait(&result->launch, 0, NULL);
     launch_reap(&result->launch, &result->wait_status, &usage);
     launch_restore_signals(&result->launch);
+    alias_remove(&result->alias);
     result->is_running = false;
 }
 
@@ -303,8 +314,10 @@ int record_run(const struct record_options *options, struct record_result *resul
             collector_stop(recording.collector, false);
         goto out;
     }
+    /* A loader that would only complain gets the environment that there is. */
+    bool is_foreign = program_look(recording.program).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
-                          recording.environment.variables, error);
+                          is_foreign ? environ : recording.environment.variables, error);
     if (status) {
         result->exit_status = status;
         collector_stop(recording.collector, false);

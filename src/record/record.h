@@ -7,6 +7,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "record/alias.h"
 #include "record/launch.h"
 
 #include <stdbool.h>
@@ -66,6 +67,7 @@ struct record_process {
     pid_t pid;
     char name[64];
     const char *reason; /* static text; NULL: none */
+    uint64_t cpu_ns;    /* that no sample stands for; 0: none, or unknown */
 };
 
 /* The first RECORD_PROCESSES_MAX of a kind; a run of hours may have any number. */
@@ -74,9 +76,12 @@ struct record_processes {
     struct record_process *items; /* owned; freed by record_summary_free() */
     size_t count, capacity;
     uint64_t more; /* not listed */
+    uint64_t more_cpu_ns;
 };
 void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
                           const char *reason);
+/* To the latest entry of that pid; to the unlisted ones when there is none. */
+void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
 
 enum record_end {
     RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
@@ -133,8 +138,9 @@ struct record_result {
     bool is_running; /* and still does: record_wait() must be called */
     bool was_ended;  /* it was asked to end, as options->end_command wants */
     struct launch launch;
-    int wait_status; /* as from waitpid, when started and not running */
-    int exit_status; /* when not started: 125, 126 or 127 */
+    struct alias alias; /* goes when the command has ended, and nobody of the tree is left */
+    int wait_status;    /* as from waitpid, when started and not running */
+    int exit_status;    /* when not started: 125, 126 or 127 */
     struct record_summary summary;
 };
 

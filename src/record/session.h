@@ -44,6 +44,5 @@ int session_environment(const struct session *session, const char *sampler_path,
                         struct session_environment *environment);
 void session_environment_free(struct session_environment *environment);
 
-/* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it; the path
- * must be free of spaces and colons, at which the dynamic linker would split it. */
+/* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it. */
 int session_find_sampler(char path[4096], struct error *error);

@@ -14,12 +14,21 @@
 
 #include "record/proc.h"
 
-void settle_start(struct collector *collector, struct image *image, const struct image *before)
+void settle_start(struct collector *collector, struct image *image, struct image *before,
+                  uint64_t earlier_ns)
 {
-    uint64_t settled_ns = before ? before->start_cpu_ns + before->seen_ns + before->waiting_ns : 0;
+    uint64_t settled_ns = earlier_ns;
+    if (before)
+        settled_ns += before->start_cpu_ns + before->seen_ns + before->waiting_ns;
     if (image->start_cpu_ns <= settled_ns)
         return;
     uint64_t gap_ns = image->start_cpu_ns - settled_ns;
+    if (before && before->engine == ENGINE_NONE) {
+        stack_write_synthetic(collector, before, image->pid, SYNTHETIC_NOT_FOLLOWED, gap_ns,
+                              image->start_ns - 1);
+        images_add_cpu_not_followed(collector, image->pid, before->seen_ns);
+        return;
+    }
     stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXEC, gap_ns, image->start_ns);
     image->seen_ns -= gap_ns; /* it lies before start_cpu_ns */
 }
@@ -37,6 +46,8 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
     if (image->last_cpu_ns <= settled_ns)
         return;
     enum synthetic kind = image->engine == ENGINE_NONE ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;
-    stack_write_synthetic(collector, image, image->pid, kind, image->last_cpu_ns - settled_ns,
-                          end_ns);
+    uint64_t rest_ns = image->last_cpu_ns - settled_ns;
+    stack_write_synthetic(collector, image, image->pid, kind, rest_ns, end_ns);
+    if (image->engine == ENGINE_NONE)
+        images_add_cpu_not_followed(collector, image->pid, rest_ns);
 }

@@ -72,6 +72,18 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
     snprintf(entry->name, sizeof(entry->name), "%s", name);
 }
 
+void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns)
+{
+    for (size_t i = processes->count; i-- > 0;) {
+        if (processes->items[i].pid == pid) {
+            processes->items[i].cpu_ns += cpu_ns;
+            return;
+        }
+    }
+    if (processes->more)
+        processes->more_cpu_ns += cpu_ns;
+}
+
 void record_summary_free(struct record_summary *summary)
 {
     free(summary->not_followed.items);
@@ -110,9 +122,13 @@ static void append_processes(struct buffer *out, const char *key,
             append_escaped(out, process->reason, true);
         }
         buffer_text(out, "\n");
+        if (process->cpu_ns)
+            buffer_printf(out, "%s_cpu_ns.%zu=%" PRIu64 "\n", key, i, process->cpu_ns);
     }
     if (processes->more)
         buffer_printf(out, "%s.more=%" PRIu64 "\n", key, processes->more);
+    if (processes->more_cpu_ns)
+        buffer_printf(out, "%s_cpu_ns.more=%" PRIu64 "\n", key, processes->more_cpu_ns);
 }
 
 static void append_counters(const struct record_summary *summary, struct buffer *out)

@@ -5,6 +5,7 @@ inlined calls; then without the program, damaged, and recorded by perf."""
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,12 @@ def every_format_by_name_and_by_pipe(here):
         done = rec("convert", "-i", "rec.data", "-o", "-", "--format", name, cwd=here, text=False)
         with open(f"{here}/{file}", "rb") as written:
             check(f"{name} through a pipe is the same", done.stdout == written.read(), done.stderr)
+    apart = folded(rec("convert", "--threads", "-o", "-", "--format", "collapsed", cwd=here).stdout)
+    with open(f"{here}/a.folded", encoding="utf-8") as file:
+        together = folded(file.read())
+    check("--threads keeps the sum", sum(apart.values()) == sum(together.values()))
+    names = {re.sub(r"-\d+", "", ";".join(stack.split(";")[:2])) for stack in apart}
+    check("stacks begin with process and thread", {"tour;queens", "tour;words"} <= names, names)
     with gzip.open(f"{here}/a.pb.gz") as packed, open(f"{here}/a.pb", "rb") as plain:
         check("gzip changes nothing", packed.read() == plain.read())
     with gzip.open(f"{here}/a.json.gz") as file:

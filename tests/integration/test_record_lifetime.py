@@ -7,7 +7,7 @@ import time
 import rec
 
 PYTHON = "/usr/bin/python3"
-WORK_MS = 600
+WORK_MS = 400
 
 
 def burn(milliseconds):

@@ -79,15 +79,17 @@ static void switches_are_off_until_asked_for(void **state)
     assert_int_equal(request.options.engine, RECORD_ENGINE_AUTO);
     assert_int_equal(request.options.self_check_every, 0);
     assert_false(request.options.no_command_line || request.options.withhold_tables ||
-                 request.embed_source || request.quiet || request.verbose);
+                 request.export_options.embed_source || request.export_options.threads_apart ||
+                 request.quiet || request.verbose);
     assert_string_equal(request.outputs.capture, "rec.data");
     assert_int_equal(request.outputs.count, 3);
     record_request_free(&request);
     request = parsed(WORDS("--engine=timer", "--self-check", "--no-cmdline", "--embed-source",
-                           "--debug-dir", "d", "x"));
+                           "--debug-dir", "d", "--threads", "x"));
     assert_int_equal(request.options.engine, RECORD_ENGINE_TIMER);
     assert_int_equal(request.options.self_check_every, 100);
-    assert_true(request.options.no_command_line && request.embed_source);
+    assert_true(request.options.no_command_line && request.export_options.embed_source &&
+                request.export_options.threads_apart);
     assert_string_equal(request.debug_directory, "d");
     record_request_free(&request);
 }

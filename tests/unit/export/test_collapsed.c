@@ -26,14 +26,19 @@ static int close_profile(void **state)
 }
 
 /* The output, NUL-terminated; to be freed. */
-static char *collapse(struct profile *profile)
+static char *collapse_with(struct profile *profile, const struct export_options *options)
 {
     struct buffer out = {0};
     struct error error;
     profile_link_stacks(profile);
-    assert_int_equal(export_to_buffer(&export_collapsed, profile, NULL, false, &out, &error), 0);
+    assert_int_equal(export_to_buffer(&export_collapsed, profile, options, false, &out, &error), 0);
     buffer_u8(&out, 0);
     return (char *)out.bytes;
+}
+
+static char *collapse(struct profile *profile)
+{
+    return collapse_with(profile, NULL);
 }
 
 static void expect(struct profile *profile, const char *lines)
@@ -55,6 +60,26 @@ static void lines_are_sorted_by_their_text(void **state)
     build_sample(profile, 0, "main;x;y", 1000);
     expect(profile, "app;main 1\napp;main (x) 1\napp;main.cold;x 1\napp;main::x;y 1\n"
                     "app;main;x 1\napp;main;x;y 1\napp;main<x> 1\n");
+}
+
+/* The kernel gives ids again: those that had them before stay apart, also under one name. */
+static void processes_and_threads_can_be_kept_apart(void **state)
+{
+    struct profile *profile = *state;
+    build_thread(profile, 0, 8, false, 0);
+    build_thread(profile, 0, 8, false, 500);
+    build_process(profile, 1, "app");
+    build_thread(profile, 1, 1, true, 0);
+    for (uint32_t thread = 0; thread < 4; thread++)
+        build_sample(profile, thread, "main", 1000 * (thread + 1));
+    const struct export_options options = {.threads_apart = true};
+    char *text = collapse_with(profile, &options);
+    profile_link_stacks(profile);
+    assert_string_equal(text, "app-1.1;thread-1;main 4\n"
+                              "app-1;thread-1;main 1\n"
+                              "app-1;thread-8.1;main 3\n"
+                              "app-1;thread-8;main 2\n");
+    free(text);
 }
 
 static int by_stack(const void *a, const void *b)
@@ -175,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(lines_are_sorted_by_their_text),
+        TEST(processes_and_threads_can_be_kept_apart),
         TEST(any_tree_comes_out_in_sorted_order),
         TEST(equal_stacks_of_threads_and_of_equally_named_processes_are_one_line),
         TEST(what_is_left_over_goes_to_the_largest_fractions),

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/program.h"
+
+#include "elf/elf_file.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPTS_MAX 4  /* scripts whose interpreters are scripts, as in the kernel */
+#define HEAD_BYTES 256 /* as the kernel reads of a script */
+#define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#else
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+const char program_is_privileged[] =
+    "set-user-id or with capabilities: its loader preloads nothing";
+
+/* "#! /path argument" */
+static const char *interpreter_of(char head[HEAD_BYTES + 1])
+{
+    char *start = head + 2 + strspn(head + 2, " \t");
+    start[strcspn(start, " \t\n")] = '\0';
+    return start[0] ? start : "/bin/sh";
+}
+
+/* Root gains nothing by such a file, so its loader does not mind. */
+static bool is_privileged(const char *path, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    bool changes_user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+    bool changes_group =
+        (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid();
+    bool has_capabilities = geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+    return changes_user || changes_group || has_capabilities;
+}
+
+static struct program look_at_elf(const char *path, int fd)
+{
+    struct elf_file *elf = NULL;
+    struct program program = {0};
+    if (elf_open(&elf, fd, NULL) != 0)
+        return program;
+    const char *interpreter = elf_interpreter(elf);
+    if (elf_is_go(elf))
+        program.reason = "a Go program (its runtime owns the signals)";
+    else if (!interpreter)
+        program.reason = "a static program: there is no loader to load the sampler";
+    else if (strstr(interpreter, "/ld-musl"))
+        program = (struct program){"its C library is musl, not the GNU one", true};
+    else if (is_privileged(path, fd))
+        program.reason = program_is_privileged;
+    elf_close(elf);
+    return program;
+}
+
+static struct program look_at_head(const char *path, int fd, const char head[HEAD_BYTES])
+{
+    const Elf64_Ehdr *elf = (const void *)head; /* both classes begin alike */
+    if (memcmp(head, ELFMAG, SELFMAG) != 0)
+        return (struct program){0};
+    if (elf->e_ident[EI_CLASS] != OUR_CLASS)
+        return (struct program){"a 32-bit program", true};
+    if (elf->e_machine != OUR_MACHINE)
+        return (struct program){"a program for another processor", true};
+    return look_at_elf(path, fd);
+}
+
+struct program program_look(const char *path)
+{
+    struct program program = {0};
+    _Alignas(8) char head[HEAD_BYTES + 1];
+    char script[HEAD_BYTES + 1];
+    for (int i = 0; i <= SCRIPTS_MAX; i++) {
+        memset(head, 0, sizeof(head));
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0)
+            break;
+        bool is_script = pread(fd, head, HEAD_BYTES, 0) > 2 && head[0] == '#' && head[1] == '!';
+        if (!is_script)
+            program = look_at_head(path, fd, head);
+        close(fd);
+        if (!is_script)
+            break;
+        snprintf(script, sizeof(script), "%s", interpreter_of(head));
+        path = script;
+    }
+    return program;
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A recording of any length needs no more memory and descriptors than a short one."""
+import os
+import sys
+
+import rec
+
+PYTHON = "/usr/bin/python3"
+PROGRAMS = 1200 if os.environ.get("REC_LONG") else 800
+
+# Each program is a file of its own, as the tests of a build are, and runs long enough for its tables. Most
+# cannot be followed, with an entry in the summary each. rec is this script's parent.
+BUILD = """
+import os, shutil, subprocess, sys
+program, count = sys.argv[1], int(sys.argv[2])
+
+def look():
+    parent = os.getppid()
+    status = dict(line.split(":", 1) for line in open(f"/proc/{parent}/status"))
+    print(int(status["RssAnon"].split()[0]), len(os.listdir(f"/proc/{parent}/fd")))
+
+for i in range(count):
+    name = f"./program{i}"
+    shutil.copy(program, name)
+    subprocess.run([name, "2"], check=True)
+    subprocess.run([name, "2"], check=True, env={})
+    os.unlink(name)
+    if i in (count // 3, count - 1):
+        look()
+"""
+
+
+class Flat(rec.Case):
+    def test_thousands_of_short_programs(self):
+        self.need_program(PYTHON)
+        run = self.recorded(PYTHON, "-c", BUILD, rec.target("short_run"), str(PROGRAMS),
+                            timeout=280)
+        (early_kb, early_fds), (late_kb, late_fds) = (
+            map(int, line.split()) for line in run.stdout.decode().splitlines())
+        print(f"anonymous memory {early_kb} kB, later {late_kb} kB; "
+              f"descriptors {early_fds}, later {late_fds}", file=sys.stderr)
+        self.assertGreaterEqual(run.count("processes"), PROGRAMS)
+        self.assertLess(late_kb, early_kb * 1.1)
+        self.assertLess(late_fds, early_fds + 8)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Pids and tids that the kernel gives again never make one process, or thread, of two."""
+import collections
+import subprocess
+
+import rec
+
+TIMES = 12
+WORK_MS = 40
+
+# In a pid namespace of its own, where a process may say which pid comes next.
+AGAIN = f"""
+import subprocess, sys, threading, time
+
+def next_is(pid):
+    with open("/proc/sys/kernel/ns_last_pid", "w") as file:
+        file.write(str(pid - 1))
+
+got = []
+def burn():
+    got.append(threading.get_native_id())
+    sum(range(1000000))
+
+for i in range({TIMES}):
+    next_is(700)
+    subprocess.run([sys.argv[1], "{WORK_MS}"], check=True)
+for i in range({TIMES}):
+    next_is(800)
+    thread = threading.Thread(target=burn)
+    thread.start()
+    thread.join()
+    time.sleep(0.005)  # the kernel frees a tid a little after the join
+print(got.count(800))
+"""
+NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
+PYTHON = "/usr/bin/python3"
+
+
+class Reused(rec.Case):
+    def setUp(self):
+        super().setUp()
+        self.need_program("unshare")
+        self.need_program(PYTHON)
+        probe = ["sh", "-c", "echo 50 > /proc/sys/kernel/ns_last_pid"]
+        if subprocess.run([*NAMESPACE, *probe], capture_output=True, check=False).returncode:
+            self.skipTest("may not choose pids in a namespace of its own")
+
+    def record_reuse(self, engine):
+        self.need_engine(engine)
+        directory = self.new_directory()
+        # A shell between them: the first process of a namespace has duties that rec has not.
+        command = (f"{rec.REC} -q --threads --engine={engine} -- {PYTHON} again.py "
+                   f"{rec.target('short_run')}; exit $?")
+        with open(f"{directory}/again.py", "w", encoding="utf-8") as file:
+            file.write(AGAIN)
+        run = self.run_in(directory, [*NAMESPACE, "sh", "-c", command])
+        self.assertEqual(run.status, 0, run.stderr)
+        return run
+
+    def test_one_process_and_thread_for_each_use(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.record_reuse(engine)
+                processes = [process for process in run.info["processes"] if process["pid"] == 700]
+                self.assertEqual([process["name"] for process in processes], ["short_run"] * TIMES)
+                for process in processes:
+                    self.assert_within(process["cpu_ns"] / 1e6, WORK_MS, WORK_MS / 4)
+                threads = [thread for thread in run.info["threads"] if thread["tid"] == 800]
+                self.assertGreater(len(threads), 1)
+                self.assertEqual(len(threads), int(run.stdout))
+                self.assert_kept_apart_in_stacks(run)
+
+    def assert_kept_apart_in_stacks(self, run):
+        tasks = collections.Counter()
+        for stack, weight in run.stacks().items():
+            tasks[stack[0]] += weight
+        expected = ["short_run-700"] + [f"short_run-700.{i}" for i in range(1, TIMES)]
+        self.assertEqual(sorted(name for name in tasks if name.startswith("short_run")),
+                         sorted(expected))
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What cannot take a sampler runs as if there were none, and is listed with its CPU time and the reason."""
+import os
+import shutil
+import subprocess
+
+import rec
+
+WORK_MS = 400
+SPIN = """
+package main
+import "time"
+func main() {
+    x := 0
+    for end := time.Now().Add(%d * time.Millisecond); time.Now().Before(end); x++ {
+        for i := 0; i < 100000; i++ { x += i }
+    }
+    println(x != 0)
+}
+"""
+# No C library headers of the other class are needed.
+SMALL = """
+int puts(const char *); void exit(int);
+void _start(void) { for (volatile int i = 0; i < 300000000; i++); puts("done"); exit(3); }
+"""
+
+
+class Strangers(rec.Case):
+    def build(self, name, *options, program=None):
+        """short_run built in another way; skipped where that is not possible."""
+        path = os.path.join(self.directory, name)
+        source = program or f"{rec.SOURCE}/tests/targets/short_run.c"
+        done = subprocess.run(["gcc", "-O1", source, "-o", path, *options], capture_output=True,
+                              cwd=self.directory, check=False)
+        if done.returncode:
+            self.skipTest(f"gcc {' '.join(options)} does not work here")
+        return path
+
+    def entries(self, run):
+        """{name: (reason, ms)} of the summary."""
+        notes = run.summary
+        entries = {}
+        for key, value in notes.items():
+            if key.startswith("not_followed."):
+                _, name, reason = value.split(" ", 2)
+                ns = notes.get(key.replace("not_followed.", "not_followed_cpu_ns."), "0")
+                entries[name] = (reason, int(ns) / 1e6)
+        return entries
+
+    def assert_listed(self, run, name, reason, work_ms):
+        """In the summary and in the profile, all with most of its time; the account closes."""
+        self.assertIn(name, self.entries(run))
+        said, listed_ms = self.entries(run)[name]
+        self.assertIn(reason, said)
+        in_profile_ms = sum(process["cpu_ns"] for process in run.info["processes"]
+                            if process["name"] == name) / 1e6
+        for value in (listed_ms, in_profile_ms):
+            self.assertGreater(value, 0.8 * work_ms)
+            self.assertLess(value, 1.2 * work_ms)
+        billed = run.count("cpu_billed_ns")
+        self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02)
+
+    def every_way_to_start(self, program, name, reason, work_ms=WORK_MS):
+        """As the command, from a shell that forks, by exec of a recorded process, by vfork."""
+        words = [program, str(work_ms)]
+        for command in (words, ["bash", "-c", f"{' '.join(words)}; true"],
+                        ["bash", "-c", f"exec {' '.join(words)}"],
+                        [rec.target("processes"), "vfork-exec", "0", *words]):
+            with self.subTest(command=command):
+                run = self.record(*command)
+                self.assertIn(run.status, (0, 125), run.stderr)
+                self.assertNotIn(b"ld.so", run.stderr)
+                self.assert_listed(run, name, reason, work_ms)
+
+    def test_static_programs(self):
+        for name, option in (("static", "-static"), ("static_pie", "-static-pie")):
+            self.every_way_to_start(self.build(name, option), name, "a static program")
+
+    def test_static_go(self):
+        self.need_program("go")
+        path = os.path.join(self.directory, "spin")
+        with open(path + ".go", "w", encoding="utf-8") as file:
+            file.write(SPIN % WORK_MS)
+        environment = dict(os.environ, CGO_ENABLED="0", GOFLAGS="-mod=mod", GO111MODULE="off",
+                           GOCACHE=os.path.join(self.directory, "cache"))
+        subprocess.run(["go", "build", "-o", path, path + ".go"], env=environment, check=True,
+                       cwd=self.directory, timeout=120)
+        run = self.record("bash", "-c", f"{path}; true")
+        self.assertIn("Go", self.entries(run)["spin"][0])
+
+    def test_programs_of_another_class(self):
+        source = os.path.join(self.directory, "small.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SMALL)
+        path = self.build("small", "-m32", "-nostdlib", "-fno-builtin", "-L/lib32", "-l:libc.so.6",
+                          "-Wl,-dynamic-linker,/lib/ld-linux.so.2", program=source)
+        bare = self.bare(path)
+        if bare.status != 3:
+            self.skipTest("no 32-bit programs here")
+        run = self.record(path, rec_options=["-q"])
+        self.assertEqual((run.status, run.stdout), (3, bare.stdout))
+        self.assertRegex(run.stderr, rb"\Arec: no samples at all: small, process \d+: a 32-bit program\n\Z")
+        self.assertIn("32-bit", self.entries(run)["small"][0])
+
+    def test_an_emptied_environment(self):
+        program = self.build("dynamic")
+        run = self.record(rec.target("processes"), "vfork-exec", "0", "/usr/bin/env", "-i", program,
+                          str(WORK_MS))
+        if "dynamic" in self.entries(run):
+            self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
+        else:  # injected again on the way
+            self.assertGreater(run.share_of("main"), 80)
+
+    def test_set_user_id_programs(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("needs root, to make such a program and to be somebody else")
+        path = self.build("privileged")
+        os.chmod(self.directory, 0o755)
+        os.chmod(path, 0o4755)
+        readable = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", rec.REC, "--version"],
+                                  capture_output=True, check=False)
+        if readable.returncode:
+            self.skipTest("rec lies where others cannot go")
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, ["setpriv", "--reuid=65534", "--clear-groups", rec.REC, "--",
+                                      "bash", "-c", f"{path} {WORK_MS}; true"])
+        self.assertIn("set-user-id", self.entries(run)["privileged"][0])
+
+
+if __name__ == "__main__":
+    rec.main()
