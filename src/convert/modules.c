@@ -263,6 +263,10 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         if (mapping->end_avma > lib->map_end_avma)
             lib->map_end_avma = mapping->end_avma;
     }
+    /* Its addresses are too large for formats that keep 32 bits, unless they have something to count
+     * from. */
+    if (lib->category == PROFILE_KERNEL && !lib->is_synthetic)
+        lib->base_svma = lib->map_start_avma;
 }
 
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma)
