@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/decimal.h"
 #include "base/pairs.h"
+#include "base/short_name.h"
 #include "base/utf8.h"
 #include "export/common.h"
 #include "export/export.h"
@@ -54,6 +55,7 @@ struct collapsed {
     uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
     uint32_t *path;          /* scratch */
     struct buffer raw, clean;
+    bool short_names;
     bool failed;
 };
 
@@ -140,7 +142,11 @@ static void choose_names(struct collapsed *collapsed)
     const struct profile *profile = collapsed->profile;
     for (uint32_t i = 0; i < profile->func_count; i++) {
         buffer_clear(&collapsed->raw);
-        export_func_name(profile, i, &collapsed->raw);
+        if (collapsed->short_names && !export_func_is_unknown(profile, i))
+            short_name_append(&collapsed->raw, profile_text(profile, profile->funcs[i].name),
+                              profile_text(profile, profile->funcs[i].system_name));
+        else
+            export_func_name(profile, i, &collapsed->raw);
         collapsed->func_names[i] = name_id(collapsed);
     }
     if (collapsed->thread_names) {
@@ -350,7 +356,8 @@ static void collapsed_close(struct collapsed *collapsed)
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
-    struct collapsed collapsed = {.profile = profile, .out = out};
+    struct collapsed collapsed = {
+        .profile = profile, .out = out, .short_names = options && options->short_names};
     int err = collapsed_open(&collapsed, options && options->threads_apart);
     if (err == 0)
         build_tree(&collapsed);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 const struct exporter *const exporters[] = {
-    &export_pprof, &export_firefox, &export_collapsed, &export_speedscope, NULL,
+    &export_pprof, &export_firefox, &export_collapsed, &export_speedscope, &export_perf_text, NULL,
 };
 
 const struct exporter *exporter_by_name(const char *name)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 struct export_options {
+    bool short_names;  /* collapsed: without template arguments and parameters */
     bool embed_source; /* firefox: the text of source files that can be read */
     bool
         threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */
@@ -34,6 +35,10 @@ extern const struct exporter export_pprof;
 extern const struct exporter export_firefox;
 extern const struct exporter export_collapsed;
 extern const struct exporter export_speedscope;
+extern const struct exporter export_perf_text;
+
+/* How many samples one row of the Firefox file stands for, so that a browser can open it; mostly 1. */
+uint32_t export_firefox_thinning(const struct profile *profile);
 
 /* All of them, NULL-terminated, in the order of help. */
 extern const struct exporter *const exporters[];

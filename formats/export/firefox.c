@@ -2,6 +2,7 @@
 #include "export/firefox.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { PROCESSED_PROFILE_VERSION = 75, GECKO_PROFILE_VERSION = 36 };
@@ -58,6 +59,18 @@ static void write_machine(struct firefox *firefox)
         json_member_string(out, "arguments", profile_text(profile, profile->command_line));
 }
 
+static void write_thinning(struct firefox *firefox)
+{
+    char text[64];
+    snprintf(text, sizeof(text), "%u samples are one row: a browser opens no more",
+             firefox->thinning);
+    json_open(firefox->out, '{');
+    json_member_string(firefox->out, "label", "thinned");
+    json_member_string(firefox->out, "format", "string");
+    json_member_string(firefox->out, "value", text);
+    json_close(firefox->out, '}');
+}
+
 /* The recording's summary, as a section of the info panel. */
 static void write_notes(struct firefox *firefox)
 {
@@ -76,6 +89,8 @@ static void write_notes(struct firefox *firefox)
         json_member_string(out, "value", profile_text(profile, profile->notes[i].value));
         json_close(out, '}');
     }
+    if (firefox->thinning > 1)
+        write_thinning(firefox);
     json_close(out, ']');
     json_close(out, '}');
     json_close(out, ']');
@@ -183,7 +198,10 @@ static void firefox_close(struct firefox *firefox)
 static int firefox_write(const struct profile *profile, const struct export_options *options,
                          struct buffer *out, struct error *error)
 {
-    struct firefox firefox = {.profile = profile, .options = options, .out = out};
+    struct firefox firefox = {.profile = profile,
+                              .options = options,
+                              .out = out,
+                              .thinning = export_firefox_thinning(profile)};
     int err = firefox_open(&firefox);
     if (err == 0)
         write_all(&firefox);

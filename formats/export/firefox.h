@@ -49,6 +49,7 @@ struct firefox {
     const struct export_options *options;
     struct buffer *out;
     struct text_table texts;
+    uint32_t thinning; /* samples a row */
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;

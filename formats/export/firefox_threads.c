@@ -11,10 +11,15 @@
  *                front-end also computes traced time).
  *     off CPU    in ms
  *     the rest   counts, as they are
+ *
+ * Browsers fail to open much more than LARGEST_BYTES. Of a recording that would be larger, every `thinning`
+ * neighbouring samples of a thread become one row: the stack and time of one of them, each with a chance
+ * by its weight, and the weight of all.
  */
 #include "export/firefox.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "export/threads.h"
 
 #include <errno.h>
@@ -35,6 +40,55 @@ static void member_time_or_null(struct firefox *firefox, const char *key, uint64
         json_member_null(firefox->out, key);
 }
 
+enum { LARGEST_BYTES = 200000000 };
+
+uint32_t export_firefox_thinning(const struct profile *profile)
+{
+    enum {
+        SAMPLE_BYTES = 28,
+        STACK_BYTES = 10,
+        FRAME_BYTES = 60,
+        SMALLEST_SHARE = LARGEST_BYTES / 4
+    };
+    uint64_t tables =
+        profile->stack_count * (uint64_t)STACK_BYTES + profile->frame_count * (uint64_t)FRAME_BYTES;
+    uint64_t share =
+        tables < LARGEST_BYTES - SMALLEST_SHARE ? LARGEST_BYTES - tables : SMALLEST_SHARE;
+    return (uint32_t)(1 + profile->sample_count * (uint64_t)SAMPLE_BYTES / share);
+}
+
+struct row { /* of the samples table */
+    const struct profile_sample *shown;
+    uint64_t weight;
+};
+
+static size_t row_count(const struct firefox *firefox, const struct thread_view *view)
+{
+    return view->sample_count / firefox->thinning + (view->sample_count % firefox->thinning != 0);
+}
+
+static struct row row_at(const struct firefox *firefox, const struct thread_view *view,
+                         size_t index)
+{
+    size_t first = index * firefox->thinning, end = first + firefox->thinning;
+    const struct profile_sample *samples = firefox->profile->samples;
+    struct row row = {.shown = &samples[view->samples[first]]};
+    if (end > view->sample_count)
+        end = view->sample_count;
+    for (size_t i = first; i < end; i++)
+        row.weight += samples[view->samples[i]].weight;
+    if (end - first == 1 || row.weight == 0)
+        return row;
+    uint64_t chance = hash_word(index + 1) % row.weight;
+    for (size_t i = first; i < end; i++) {
+        row.shown = &samples[view->samples[i]];
+        if (chance < row.shown->weight)
+            break;
+        chance -= row.shown->weight;
+    }
+    return row;
+}
+
 /* a / b in millionths, rounded; no overflow below a period of five hours. */
 static uint64_t ratio_millionths(uint64_t a, uint64_t b)
 {
@@ -45,8 +99,8 @@ static void write_stack_column(struct firefox *firefox, const struct thread_view
 {
     json_key(firefox->out, "stack");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++) {
-        uint32_t stack = firefox->profile->samples[view->samples[i]].stack;
+    for (size_t i = 0; i < row_count(firefox, view); i++) {
+        uint32_t stack = row_at(firefox, view, i).shown->stack;
         if (stack == PROFILE_NONE)
             json_null(firefox->out);
         else
@@ -62,8 +116,8 @@ static void write_time_column(struct firefox *firefox, const struct thread_view 
     uint64_t before_ns = firefox->profile->start_ns;
     json_key(firefox->out, "timeDeltas");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++) {
-        uint64_t time_ns = firefox->profile->samples[view->samples[i]].time_ns;
+    for (size_t i = 0; i < row_count(firefox, view); i++) {
+        uint64_t time_ns = row_at(firefox, view, i).shown->time_ns;
         if (time_ns < before_ns)
             time_ns = before_ns;
         json_millionths(firefox->out, time_ns - before_ns);
@@ -105,14 +159,14 @@ static void write_weight_column(struct firefox *firefox, const struct event_rows
 {
     json_member_string(firefox->out, "weightType",
                        rows->event.is_off_cpu ? "tracing-ms" : "samples");
-    if (rows->is_cpu_time && rows->is_uniform) {
+    if (rows->is_cpu_time && rows->is_uniform && firefox->thinning == 1) {
         json_member_null(firefox->out, "weight");
         return;
     }
     json_key(firefox->out, "weight");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++)
-        write_weight(firefox, rows, firefox->profile->samples[view->samples[i]].weight);
+    for (size_t i = 0; i < row_count(firefox, view); i++)
+        write_weight(firefox, rows, row_at(firefox, view, i).weight);
     json_close(firefox->out, ']');
 }
 
@@ -122,9 +176,9 @@ static void write_cpu_column(struct firefox *firefox, const struct event_rows *r
 {
     json_key(firefox->out, "threadCPUDelta");
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < view->sample_count; i++) {
+    for (size_t i = 0; i < row_count(firefox, view); i++) {
         if (rows->is_cpu_time)
-            json_unsigned(firefox->out, firefox->profile->samples[view->samples[i]].weight);
+            json_unsigned(firefox->out, row_at(firefox, view, i).weight);
         else if (rows->event.is_off_cpu)
             json_unsigned(firefox->out, 0);
         else
@@ -138,7 +192,7 @@ static void write_samples(struct firefox *firefox, const struct event_rows *rows
 {
     json_key(firefox->out, "samples");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", view->sample_count);
+    json_member_unsigned(firefox->out, "length", row_count(firefox, view));
     write_stack_column(firefox, view);
     write_time_column(firefox, view);
     write_weight_column(firefox, rows, view);

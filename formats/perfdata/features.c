@@ -90,6 +90,8 @@ static int read_facts(struct feature_set *set)
     struct cursor times = feature_cursor(set, FEATURE_SAMPLE_TIME);
     facts->first_sample_ns = cursor_u64(&times);
     facts->last_sample_ns = cursor_u64(&times);
+    if (facts->first_sample_ns == UINT64_MAX) /* samples without times: perf record --per-thread */
+        facts->first_sample_ns = facts->last_sample_ns = 0;
 
     struct cursor clock = feature_cursor(set, FEATURE_CLOCK_DATA);
     cursor_skip(&clock, 8); /* version, clock */

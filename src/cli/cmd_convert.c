@@ -5,6 +5,7 @@
 #include "base/say.h"
 #include "cli/cut_options.h"
 #include "cli/help.h"
+#include "cli/input.h"
 #include "cli/named.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, DEBUGINFOD, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -23,7 +24,9 @@ static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
@@ -71,6 +74,12 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case THREADS:
         request->options.threads_apart = true;
+        return 0;
+    case SHORT_NAMES:
+        request->options.short_names = true;
+        return 0;
+    case DEBUGINFOD:
+        request->from.use_debuginfod = true;
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
@@ -165,7 +174,7 @@ int cmd_convert(char *const *words)
     say_set_quiet(request.quiet);
     if (!err && request.help)
         help_print_command(stdout, "convert");
-    else if (!err)
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = convert(&request, &error);
     if (err)
         say_failure("%s", error.text);

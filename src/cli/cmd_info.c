@@ -4,6 +4,7 @@
 #include "base/say.h"
 #include "cli/help.h"
 #include "cli/info.h"
+#include "cli/input.h"
 #include "cli/view_options.h"
 #include "convert/load.h"
 
@@ -41,7 +42,7 @@ int cmd_info(char *const *words)
     int err = view_request_parse(&request, words, &error);
     if (!err && request.help)
         help_print_command(stdout, "info");
-    else if (!err)
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);

@@ -59,7 +59,8 @@ static int convert(const struct record_request *request, struct capture *capture
                    struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    struct convert_options from = {.debug_directory = request->debug_directory};
+    struct convert_options from = {.debug_directory = request->debug_directory,
+                                   .use_debuginfod = request->use_debuginfod};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
         return err;

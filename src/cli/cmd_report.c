@@ -3,6 +3,7 @@
 
 #include "base/say.h"
 #include "cli/help.h"
+#include "cli/input.h"
 #include "cli/named.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
@@ -28,6 +29,8 @@ static int show(const struct view_request *request, struct error *error)
     int err = named_load(&profile, request->input, &request->from, error);
     if (err)
         return err;
+    if (request->short_names)
+        named_shorten(profile);
     err = report_build(&report, profile);
     if (err) {
         error_set(error, err, "out of memory");
@@ -52,7 +55,7 @@ int cmd_report(char *const *words)
     int err = view_request_parse(&request, words, &error);
     if (!err && request.help)
         help_print_command(stdout, "report");
-    else if (!err)
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = show(&request, &error);
     if (err)
         say_failure("%s", error.text);

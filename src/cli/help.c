@@ -69,9 +69,11 @@ static const char record_help[] =
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
     "  --threads             begin stacks in rec.folded with their process and thread\n"
+    "  --short-names         no template arguments and parameters in rec.folded\n"
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
@@ -84,7 +86,9 @@ static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"
     "\n"
     "Writes a capture (default rec.data) in other formats. FILE may also be what `perf record`\n"
-    "wrote. Binaries and their debug files are looked up on this machine, unless the capture "
+    "wrote: a file, a directory (--threads), or - for a pipe (`perf record -o - app | rec convert "
+    "-`).\n"
+    "Binaries and their debug files are looked up on this machine, unless the capture "
     "holds\n"
     "the names already.\n"
     "\n"
@@ -96,8 +100,10 @@ static const char convert_help[] =
     "  -i, --input FILE      the same as FILE\n"
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP
+    "  --short-names         no template arguments and parameters in collapsed stacks\n"
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
@@ -109,8 +115,10 @@ static const char report_help[] =
     "\n"
     "  -i, --input FILE      the same as FILE\n"
     "  --json                all functions and the call tree, for scripts\n"
-    "  --debug-dir DIR       where separate debug files lie (default "
-    "/usr/lib/debug)\n" CUT_OPTION_HELP;
+    "  --short-names         names without template arguments and parameters\n"
+    "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --debuginfod          fetch debug info that is missing from "
+    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"

@@ -2,6 +2,7 @@
 #include "cli/named.h"
 
 #include "base/say.h"
+#include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
 #include "symbols/symbols.h"
@@ -39,6 +40,21 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     return 0;
 }
 
+void named_shorten(struct profile *profile)
+{
+    struct buffer name = {0};
+    for (size_t i = 0; i < profile->func_count; i++) {
+        struct profile_func *func = &profile->funcs[i];
+        buffer_clear(&name);
+        short_name_append(&name, profile_text(profile, func->name),
+                          profile_text(profile, func->system_name));
+        buffer_u8(&name, 0);
+        if (!name.failed)
+            func->name = profile_string(profile, (char *)name.bytes);
+    }
+    buffer_free(&name);
+}
+
 bool named_is_bare(const struct profile *profile, uint32_t func)
 {
     const struct profile_func *f = &profile->funcs[func];
@@ -51,12 +67,22 @@ bool named_is_unnamed(const struct profile *profile, uint32_t func)
            symbols_is_placeholder(profile_text(profile, profile->funcs[func].name));
 }
 
-/* The file in whose code the sample was taken, when that code has no name. */
+/* Code made at run time that is known by its mapping only. */
+static bool is_unnamed_jit(const struct profile *profile, const struct profile_func *func)
+{
+    return func->lib != PROFILE_NONE && profile->libs[func->lib].category == PROFILE_JIT &&
+           profile_text(profile, func->name)[0] == '[';
+}
+
+/* The file (or the code made at run time) that the sample was taken in, when that code has no name. */
 static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
 {
     if (sample->stack == PROFILE_NONE)
         return PROFILE_NONE;
     const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
+    const struct profile_func *func = &profile->funcs[frame->func];
+    if (is_unnamed_jit(profile, func))
+        return func->lib;
     bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
                    profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
     return is_file && named_is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;

@@ -18,6 +18,9 @@ bool named_is_bare(const struct profile *profile, uint32_t func);
 /* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
 bool named_is_unnamed(const struct profile *profile, uint32_t func);
 
+/* Makes all names of functions short ones (base/short_name.h). */
+void named_shorten(struct profile *profile);
+
 struct unnamed_lib {
     uint32_t lib;
     uint64_t weight; /* of the main event, in its code that got no function name */

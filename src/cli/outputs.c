@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 
@@ -210,6 +211,16 @@ static int write_one(const struct output *output, const struct profile *profile,
     return out_commit(&file, error);
 }
 
+static void say_thinned(const struct outputs *outputs, const struct profile *profile)
+{
+    uint32_t thinning = export_firefox_thinning(profile);
+    for (size_t i = 0; i < outputs->count && thinning > 1; i++)
+        if (outputs->items[i].exporter == &export_firefox)
+            say("%s: every %u samples of a thread became one of their weight: a browser opens no "
+                "more",
+                outputs->items[i].path, thinning);
+}
+
 int outputs_write(const struct outputs *outputs, const struct profile *profile,
                   const struct export_options *options, const struct owner *owner,
                   struct error *error)
@@ -225,5 +236,7 @@ int outputs_write(const struct outputs *outputs, const struct profile *profile,
         first = first ? first : err;
     }
     progress_end();
+    if (!first)
+        say_thinned(outputs, profile);
     return first;
 }

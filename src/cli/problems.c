@@ -67,6 +67,36 @@ static void find_losses(struct list *list, const struct record_summary *summary)
             shown_percent(lost, taken).text, record_loss_name(worst), remedy_for_loss(worst));
 }
 
+static const char *explain_blind(enum record_blind blind)
+{
+    switch (blind) {
+    case RECORD_BLIND_BLOCKED:
+        return "the program blocks the sampler's signal in a way of its own; try the other "
+               "--engine";
+    case RECORD_BLIND_UNKNOWN_THREAD:
+        return "threads made by clone(), not by pthread_create(), or more than rec can follow";
+    case RECORD_BLIND_NO_TIMER:
+        return "the kernel refuses CPU timers (see ulimit -i)";
+    default:
+        return "the cause is not known";
+    }
+}
+
+static void find_blind(struct list *list, const struct record_summary *summary)
+{
+    uint64_t sum_ns = 0;
+    enum record_blind worst = 0;
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++) {
+        sum_ns += summary->blind_ns[blind];
+        if (summary->blind_ns[blind] > summary->blind_ns[worst])
+            worst = blind;
+    }
+    if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(sum_ns, summary->cpu_billed_ns),
+            "no samples for %s of the CPU time: %s",
+            shown_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(worst));
+}
+
 static const char *explain_cut(enum record_cut cut)
 {
     switch (cut) {
@@ -100,30 +130,47 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             shown_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
+static void add_unnamed(struct list *list, const struct profile *profile,
+                        const struct unnamed_lib *unnamed, uint64_t total)
+{
+    const struct profile_lib *lib = &profile->libs[unnamed->lib];
+    struct shown share = shown_percent(unnamed->weight, total);
+    double percent = percent_of(unnamed->weight, total);
+    if (lib->category == PROFILE_JIT) {
+        add(list, percent,
+            "no names for code made at run time, %s (%s of samples): ask its runtime for them, as "
+            "in "
+            "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+            profile_text(profile, lib->name), share.text);
+        return;
+    }
+    char package[128];
+    package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
+    add(list, percent, "no names for %s (%s of samples): %s%s%s", profile_text(profile, lib->name),
+        share.text,
+        package[0] ? "install its debug symbols (Debian: " : "build it with -g, do not strip it",
+        package, package[0] ? ")" : "");
+}
+
+enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
+
+/* The worst by name, the others by number. */
 static void find_unnamed(struct list *list, const struct profile *profile)
 {
-    struct unnamed_lib libs[2];
-    uint64_t total = profile_total(profile);
-    size_t count = unnamed_libs(profile, libs, sizeof(libs) / sizeof(libs[0]));
+    struct unnamed_lib libs[UNNAMED_COUNTED];
+    uint64_t total = profile_total(profile), others = 0;
+    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0;
     for (size_t i = 0; i < count; i++) {
-        double percent = percent_of(libs[i].weight, total);
-        if (percent < PERCENT_WORTH_SAYING)
-            break;
-        const struct profile_lib *lib = &profile->libs[libs[i].lib];
-        if (strcmp(profile_text(profile, lib->path), "//anon") == 0) {
-            add(list, percent,
-                "no names for code that the program made at run time (%s of samples)",
-                shown_percent(libs[i].weight, total).text);
-            continue;
+        if (shown < UNNAMED_SHOWN && percent_of(libs[i].weight, total) >= PERCENT_WORTH_SAYING) {
+            add_unnamed(list, profile, &libs[i], total);
+            shown++;
+        } else {
+            others += libs[i].weight;
         }
-        char package[128];
-        package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
-        add(list, percent, "no names for %s (%s of samples): %s%s%s",
-            profile_text(profile, lib->name), shown_percent(libs[i].weight, total).text,
-            package[0] ? "install its debug symbols (Debian: "
-                       : "build it with -g, do not strip it",
-            package, package[0] ? ")" : "");
     }
+    if (percent_of(others, total) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(others, total), "no names for %zu other module%s (%s of samples)",
+            count - shown, count - shown == 1 ? "" : "s", shown_percent(others, total).text);
 }
 
 /* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
@@ -223,6 +270,7 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     struct list list = {.problems = problems};
     find_losses(&list, summary);
     find_cuts(&list, summary);
+    find_blind(&list, summary);
     find_not_followed(&list, summary, profile);
     if (summary->samples > 0) {
         find_rate(&list, summary);

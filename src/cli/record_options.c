@@ -17,7 +17,9 @@ enum {
     NO_CMDLINE,
     EMBED_SOURCE,
     THREADS,
+    SHORT_NAMES,
     DEBUG_DIR,
+    DEBUGINFOD,
     SELF_CHECK,
     WITHHOLD_TABLES,
     CALL_GRAPH,
@@ -43,7 +45,9 @@ static const struct option_spec specs[] = {
     {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
@@ -189,6 +193,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case WITHHOLD_TABLES:
         request->options.withhold_tables = true;
         return 0;
+    case DEBUGINFOD:
+        request->use_debuginfod = true;
+        return 0;
     case DEBUG_DIR:
         request->debug_directory = value;
         return 0;
@@ -197,6 +204,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return 0;
     case EMBED_SOURCE:
         request->export_options.embed_source = true;
+        return 0;
+    case SHORT_NAMES:
+        request->export_options.short_names = true;
         return 0;
     case THREADS:
         request->export_options.threads_apart = true;

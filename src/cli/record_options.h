@@ -9,6 +9,7 @@ struct record_request {
     struct record_options options; /* output is filled in later */
     struct outputs outputs;
     const char *debug_directory; /* NULL: the usual one */
+    bool use_debuginfod;
     struct export_options export_options;
     bool quiet, verbose;
     bool help, version;

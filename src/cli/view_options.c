@@ -10,12 +10,17 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR };
+enum { HELP = 1, JSON, DEBUG_DIR, DEBUGINFOD, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
-    {'i', 'i', "input", OPTION_VALUE, NULL},         {JSON, 0, "json", OPTION_ALONE, NULL},
-    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL}, CUT_OPTION_SPECS,
-    {HELP, 'h', "help", OPTION_ALONE, NULL},         {0},
+    {'i', 'i', "input", OPTION_VALUE, NULL},
+    {JSON, 0, "json", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    CUT_OPTION_SPECS,
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {0},
 };
 
 int view_take_input(const char **input, const char *value, struct error *error)
@@ -40,6 +45,10 @@ int view_request_parse(struct view_request *request, char *const *words, struct 
             request->help = true;
         else if (id == JSON)
             request->json = true;
+        else if (id == SHORT_NAMES)
+            request->short_names = true;
+        else if (id == DEBUGINFOD)
+            request->from.use_debuginfod = true;
         else if (id == DEBUG_DIR)
             request->from.debug_directory = value;
         else

@@ -12,6 +12,7 @@ struct view_request {
     const char *input;
     struct convert_options from;
     bool json;
+    bool short_names; /* without template arguments and parameters */
     bool help;
 };
 

@@ -13,12 +13,6 @@ void address_map_free(struct address_map *map)
     *map = (struct address_map){0};
 }
 
-void address_map_clear(struct address_map *map)
-{
-    map->count = 0;
-    map->generation++;
-}
-
 /* The first mapping that ends after avma. */
 static size_t first_after(const struct address_map *map, uint64_t avma)
 {

@@ -18,7 +18,6 @@ struct address_map {
 };
 
 void address_map_free(struct address_map *map);
-void address_map_clear(struct address_map *map);
 
 /* 0 or -ENOMEM. A mapping that is empty or wraps around is left out. */
 int address_map_add(struct address_map *map, const struct mapping *mapping);

@@ -13,12 +13,14 @@
 #include "convert/order.h"
 #include "convert/samples.h"
 #include "convert/tasks.h"
+#include "convert/vdso.h"
 #include "perfdata/writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -51,12 +53,18 @@ static void note_program(struct loader *loader, uint32_t process, uint32_t modul
 
 static int load_mapping(struct loader *loader, const struct perfdata_event *event)
 {
+    struct perfdata_event identified = *event;
+    vdso_add_build_id(&identified, perfdata_facts(loader->capture->reader)->os_release);
     struct mapping mapping = {.start_avma = event->start_avma,
                               .file_offset = event->file_offset,
-                              .module = modules_id(&loader->modules, event)};
+                              .module = modules_id(&loader->modules, &identified)};
     if (mapping.module == PROFILE_NONE)
         return -ENOMEM;
     if (__builtin_add_overflow(event->start_avma, event->bytes, &mapping.end_avma))
+        mapping.end_avma = UINT64_MAX;
+    /* Recorded is where the kernel's usual code ends; that for its start lies behind. Modules are
+     * mapped later, and so on top. */
+    if (event->is_kernel && strncmp(event->path, "[kernel.kallsyms]", 17) == 0)
         mapping.end_avma = UINT64_MAX;
     if (event->is_kernel)
         return address_map_add(&loader->kernel, &mapping);

@@ -23,6 +23,7 @@
 
 struct convert_options {         /* NULL in their place: none */
     const char *debug_directory; /* where separate debug files lie; NULL: the above */
+    bool use_debuginfod;         /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;              /* which samples are loaded */
     /* Called now and then while names are looked up; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);

@@ -46,16 +46,21 @@ void lookup_free(struct lookup *lookup)
     for (size_t i = 0; i < lookup->count; i++)
         names_free(lookup->pieces[i].names);
     free(lookup->pieces);
+    if (lookup->fetch.profile)
+        fetch_free(&lookup->fetch);
     *lookup = (struct lookup){0};
 }
 
 /* ---- in the worker ---- */
 
-static int open_symbols(const struct lookup *lookup, const struct profile_lib *lib,
-                        struct symbols **symbols, struct error *error)
+static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
+                        struct error *error)
 {
+    const struct profile_lib *lib = &lookup->profile->libs[lib_id];
     const char *path = profile_text(lookup->profile, lib->path);
-    struct symbols_config config = {.debug_directory = lookup->options->debug_directory};
+    struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
+                                    .debug_file =
+                                        lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
     if (strcmp(path, "[vdso]") != 0)
         return symbols_open(symbols, path, lib->build_id, lib->build_id_bytes, &config, error);
     size_t size;
@@ -94,7 +99,7 @@ static void run_piece(void *context, size_t job, struct buffer *out)
     const struct lookup_piece *piece = &lookup->pieces[job];
     struct symbols *symbols = NULL;
     struct error error = {{0}};
-    int err = open_symbols(lookup, &lookup->profile->libs[piece->lib], &symbols, &error);
+    int err = open_symbols(lookup, piece->lib, &symbols, &error);
     buffer_append(out, error.text, err == -ESTALE ? strlen(error.text) : 0);
     buffer_u8(out, 0);
     if (err == -ENOMEM)
@@ -163,8 +168,27 @@ static void piece_done(void *context, size_t job, const struct buffer *answer)
     report_progress(lookup);
 }
 
+/* Asks the servers for what is missing, before those who look names up are confined. */
+static void fetch_missing(struct lookup *lookup)
+{
+    const struct convert_options *options = lookup->options;
+    lookup->fetch = (struct fetch){.profile = lookup->profile,
+                                   .debug_directory = options->debug_directory,
+                                   .progress = options->progress,
+                                   .progress_context = options->progress_context};
+    for (size_t i = 0; i < lookup->count; i++)
+        if (i == 0 || lookup->pieces[i].lib != lookup->pieces[i - 1].lib)
+            if (fetch_add(&lookup->fetch, lookup->pieces[i].lib) != 0)
+                return;
+    const char *why = fetch_run(&lookup->fetch);
+    if (why)
+        add_note(lookup, why);
+}
+
 void lookup_run(struct lookup *lookup)
 {
+    if (lookup->options->use_debuginfod)
+        fetch_missing(lookup);
     struct workers workers = {
         .job_count = lookup->count,
         .run = run_piece,

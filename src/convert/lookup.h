@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "convert/fetch.h"
 #include "convert/load.h"
 #include "convert/names.h"
 #include "profile/profile.h"
@@ -32,6 +33,7 @@ struct lookup {
     struct lookup_piece *pieces;
     size_t count, capacity;
     size_t ended_count;
+    struct fetch fetch;
 };
 
 /* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */

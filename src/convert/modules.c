@@ -255,6 +255,8 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         lib->map_end_avma = mapping->end_avma;
         lib->map_file_offset = mapping->file_offset;
         lib->map_bias = bias;
+        if (lib->category == PROFILE_KERNEL) /* its addresses are the runtime's, from _text on */
+            lib->base_svma = mapping->start_avma;
     } else if (bias == lib->map_bias && lib->category != PROFILE_JIT) {
         if (mapping->start_avma < lib->map_start_avma) {
             lib->map_start_avma = mapping->start_avma;

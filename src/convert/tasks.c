@@ -76,7 +76,9 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         return PROFILE_NONE;
     }
     *process = (struct profile_process){
-        .pid = pid, .name = profile_string(profile, ""), .start_ns = time_ns};
+        .pid = pid,
+        .name = profile_string(profile, pid ? "" : "swapper"), /* idle: no COMM names it */
+        .start_ns = time_ns};
     *slot = (uint32_t)profile->process_count - 1;
     return *slot;
 }
@@ -138,10 +140,10 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     struct profile_process *process = &profile->processes[thread->process];
     struct task_process *task = &tasks->processes[thread->process];
     thread->name = name;
-    if (event->is_exec) {
-        address_map_clear(&task->map);
+    /* What was mapped before stays below what is mapped now: until exec returns, samples in the kernel
+     * have a caller there. */
+    if (event->is_exec)
         task->has_program = false;
-    }
     /* Programs rename their main thread too; the process keeps the name of its program. */
     if (event->is_exec || (thread->is_main && !task->is_named_by_exec))
         process->name = name;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 
 enum { MAPS_LIMIT = 1 << 26 };
 
@@ -52,4 +53,19 @@ const void *vdso_of_build_id(const uint8_t *build_id, size_t build_id_bytes, siz
         elf_build_id(elf, found) == build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0;
     elf_close(elf);
     return is_same ? bytes : NULL;
+}
+
+void vdso_add_build_id(struct perfdata_event *mapping, const char *os_release)
+{
+    struct utsname running;
+    struct elf_file *elf;
+    size_t size;
+    if (mapping->build_id_bytes || strcmp(mapping->path, "[vdso]") != 0 || !os_release ||
+        uname(&running) != 0 || strcmp(running.release, os_release) != 0)
+        return;
+    const void *bytes = vdso_image(&size);
+    if (!bytes || elf_open_memory(&elf, bytes, size, NULL) != 0)
+        return;
+    mapping->build_id_bytes = elf_build_id(elf, mapping->build_id);
+    elf_close(elf);
 }

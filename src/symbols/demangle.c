@@ -6,6 +6,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* libiberty's own limit refuses names of more than 1024 bytes, which C++ template code has in
@@ -28,10 +29,22 @@ static void append(const char *text, size_t size, void *opaque)
     buffer_append(&output->text, text, size);
 }
 
+/* D's demangler has no callback; it copies what a name refers back to, so that names grow. */
+static char *demangle_d(const char *name)
+{
+    char *text = dlang_demangle(name, OPTIONS);
+    if (text && strlen(text) <= LONGEST_RESULT)
+        return text;
+    free(text);
+    return NULL;
+}
+
 char *demangle(const char *name)
 {
     if (name[0] != '_' || strlen(name) > LONGEST_NAME)
         return NULL;
+    if (name[1] == 'D')
+        return demangle_d(name);
     static struct output output; /* not a local: its content is read after the longjmp */
     output.text = (struct buffer){0};
     int done = 0;

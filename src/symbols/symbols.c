@@ -145,6 +145,16 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                      path);
 }
 
+static void open_debug_file(struct symbols *symbols, const char *path,
+                            const struct symbols_config *config)
+{
+    const uint8_t *id;
+    size_t id_bytes = image_build_id(&symbols->image, &id);
+    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0 &&
+        config->debug_file && id_bytes)
+        (void)debug_file_open_if_same(&symbols->debug, config->debug_file, id, id_bytes);
+}
+
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error)
 {
@@ -159,7 +169,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (err == 0)
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
     if (err == 0 && !has_debug_info(&symbols->image))
-        (void)debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory);
+        open_debug_file(symbols, path, config);
     if (err == 0)
         err = load(symbols, error);
     if (err != 0) {

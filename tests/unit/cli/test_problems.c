@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,38 @@ static void an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample(void
     profile_free(profile);
 }
 
+/* Functions of these libs have no name but a place; each has a quarter of the samples, the last two an eighth. */
+static void the_worst_unnamed_modules_are_named_and_others_counted(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/a/one.so", "/a/two.so", "/a/three.so", "/a/four.so",
+                                        "/a/five.so"};
+    struct profile *profile = profile_new();
+    profile->samples = calloc(5, sizeof(*profile->samples));
+    profile->sample_count = 5;
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t lib = profile_lib_id(profile, paths[i], NULL, 0);
+        char name[64];
+        snprintf(name, sizeof(name), "%s+0x10", strrchr(paths[i], '/') + 1);
+        struct profile_func func = {.name = profile_string(profile, name), .lib = lib};
+        struct profile_frame frame = {.func = profile_func_id(profile, &func), .lib = lib};
+        uint32_t added = profile_add_frame(profile, &frame);
+        profile->samples[i] =
+            (struct profile_sample){.weight = i < 3 ? 2000 : 1000,
+                                    .call = PROFILE_NONE,
+                                    .stack = profile_stack_id(profile, PROFILE_NONE, added)};
+    }
+    struct record_summary summary = good();
+    struct problem problems[PROBLEMS_MAX];
+    assert_int_equal(problems_find(&summary, profile, problems), 4);
+    unsigned named = 0;
+    for (size_t i = 0; i < 4; i++)
+        named += strstr(problems[i].text, ".so (25.0 % of samples): build it with -g") != NULL;
+    assert_int_equal(named, 3);
+    assert_string_equal(problems[3].text, "no names for 2 other modules (25.0 % of samples)");
+    profile_free(profile);
+}
+
 static void more_time_in_samples_than_was_used_is_said(void **state)
 {
     (void)state;
@@ -170,6 +203,7 @@ int main(void)
         cmocka_unit_test(each_flaw_has_its_size_and_remedy),
         cmocka_unit_test(time_that_could_not_be_followed_is_named),
         cmocka_unit_test(an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample),
+        cmocka_unit_test(the_worst_unnamed_modules_are_named_and_others_counted),
         cmocka_unit_test(more_time_in_samples_than_was_used_is_said),
         cmocka_unit_test(the_biggest_problem_comes_first),
         cmocka_unit_test(a_recording_of_nothing_has_no_rates),

@@ -51,10 +51,9 @@ static void a_copy_is_independent(void **state)
     assert_int_equal(address_map_copy(&child, &parent), 0);
     address_map_add(&parent, &(struct mapping){.start_avma = 10, .end_avma = 20, .module = 1});
     assert_int_equal(address_map_copy(&child, &parent), 0);
-    address_map_clear(&parent);
+    address_map_free(&parent);
     assert_null(address_map_find(&parent, 15));
     assert_int_equal(address_map_find(&child, 15)->module, 1);
-    address_map_free(&parent);
     address_map_free(&child);
 }
 

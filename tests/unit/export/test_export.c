@@ -124,6 +124,58 @@ static void an_incomplete_profile_is_refused(void **state)
     profile_free(profile);
 }
 
+/* Every row's weight, of a file as this exporter writes it. */
+static double sum_of_weights(const char *json, size_t *rows)
+{
+    double sum = 0;
+    *rows = 0;
+    for (const char *at = json; (at = strstr(at, "\"weight\":[")); at++) {
+        char *next = strchr(at, '[');
+        while (*next != ']') {
+            sum += strtod(next + 1, &next);
+            ++*rows;
+        }
+    }
+    return sum;
+}
+
+/* Nine million samples, as far as the exporter can tell from their number. */
+static void a_firefox_file_for_no_browser_is_thinned(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 9000000 };
+    struct profile *profile = profile_of_samples(2);
+    assert_int_equal(export_firefox_thinning(profile), 1);
+    struct profile_sample *few = profile->samples;
+    size_t few_count = profile->sample_count;
+    profile->samples = calloc(SAMPLES, sizeof(*profile->samples));
+    profile->sample_count = SAMPLES;
+    assert_non_null(profile->samples);
+    for (size_t i = 0; i < SAMPLES; i++) {
+        profile->samples[i] = few[i % 2];
+        profile->samples[i].time_ns = i * 1000;
+        profile->samples[i].weight = i % 2 ? 3000 : 1000;
+    }
+    uint32_t thinning = export_firefox_thinning(profile);
+    assert_in_range(thinning, 2, 3);
+    struct buffer out = {0};
+    struct error error;
+    assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);
+    assert_true(out.size < 200000000);
+    buffer_u8(&out, 0);
+    size_t rows;
+    double sum = sum_of_weights((const char *)out.bytes, &rows);
+    assert_int_equal(rows, (SAMPLES + thinning - 1) / thinning);
+    double expected = SAMPLES * 2000.0 / (double)export_period(profile, 0);
+    assert_true(sum > expected * 0.999 && sum < expected * 1.001);
+    assert_non_null(strstr((const char *)out.bytes, "thinned"));
+    buffer_free(&out);
+    free(profile->samples);
+    profile->samples = few;
+    profile->sample_count = few_count;
+    profile_free(profile);
+}
+
 /* Weights that are all one period leave the column out: the front-end then computes times itself.
  */
 static void uniform_weights_are_left_out_of_the_firefox_file(void **state)
@@ -171,6 +223,7 @@ int main(void)
         cmocka_unit_test(compressed_output_is_the_plain_output),
         cmocka_unit_test(an_empty_profile_can_be_written_in_every_format),
         cmocka_unit_test(an_incomplete_profile_is_refused),
+        cmocka_unit_test(a_firefox_file_for_no_browser_is_thinned),
         cmocka_unit_test(uniform_weights_are_left_out_of_the_firefox_file),
         cmocka_unit_test(the_program_s_own_lib_is_found),
     };

@@ -29,6 +29,7 @@ static void cxx_and_both_rust_manglings_become_readable(void **state)
            "3bar17h930b740aa94f1d3aE",
            "<Test + 'static as foo::Bar<Test>>::bar");
     expect("_RNvCs1234_7mycrate3foo", "mycrate::foo");
+    expect("_D3app4mainFiZi", "app.main(int)");
     expect("_Z3fooi.cold", "foo(int) [clone .cold]");
 }
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/input.h"
+
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPOOL_BYTES = 1 << 16 };
+
+/* Captures may be larger than what /tmp holds where that is memory. */
+static int open_spool(struct error *error)
+{
+    const char *named = getenv("TMPDIR");
+    const char *const directories[] = {named && named[0] ? named : "/var/tmp", "/var/tmp", "/tmp"};
+    int fd = -1;
+    for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(directories[0]); i++) {
+        char name[4096];
+        fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (fd >= 0 ||
+            snprintf(name, sizeof(name), "%s/rec.XXXXXX", directories[i]) >= (int)sizeof(name))
+            continue;
+        fd = mkostemp(name, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(name);
+    }
+    if (fd < 0)
+        return error_set(error, -errno, "cannot keep what is read in %s: %s", directories[0],
+                         strerror(errno));
+    return fd;
+}
+
+static int copy_all(int from, int to, const char *name, struct error *error)
+{
+    static char bytes[SPOOL_BYTES];
+    for (;;) {
+        ssize_t got = read(from, bytes, sizeof(bytes));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_set(error, -errno, "cannot read %s: %s", name, strerror(errno));
+        if (got == 0)
+            return 0;
+        int err = io_write(to, bytes, (size_t)got);
+        if (err)
+            return error_set(error, err, "cannot keep what is read from %s: %s", name,
+                             strerror(-err));
+    }
+}
+
+static void ignore_once(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* Ctrl-C ends a recorder in the same pipeline, and what it then still writes is wanted; a second
+ * one ends rec. */
+static int copy_through_interrupt(int from, int to, const char *name, struct error *error)
+{
+    struct sigaction once = {.sa_handler = ignore_once, .sa_flags = (int)SA_RESETHAND}, before;
+    sigaction(SIGINT, &once, &before);
+    int err = copy_all(from, to, name, error);
+    sigaction(SIGINT, &before, NULL);
+    return err;
+}
+
+/* The copy becomes standard input, which has a name that can be opened. */
+static int spool(const char **path, int from, struct error *error)
+{
+    if (isatty(from))
+        return error_set(error, -EINVAL,
+                         "%s is a terminal: `perf record -o - app | rec convert - -o app.folded`",
+                         *path);
+    int to = open_spool(error);
+    if (to < 0)
+        return to;
+    int err = copy_through_interrupt(from, to, *path, error);
+    if (!err && dup2(to, STDIN_FILENO) < 0)
+        err = error_set(error, -errno, "cannot keep what is read: %s", strerror(errno));
+    close(to);
+    if (!err)
+        *path = "/dev/stdin";
+    return err;
+}
+
+int input_settle(const char **path, struct error *error)
+{
+    bool is_stdin = strcmp(*path, "-") == 0;
+    struct stat status;
+    if (is_stdin)
+        *path = "/dev/stdin";
+    if (stat(*path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return 0;
+    int fd = is_stdin ? dup(STDIN_FILENO) : open(*path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", *path, strerror(errno));
+    int err = spool(path, fd, error);
+    close(fd);
+    return err;
+}

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""What perf script says of a file, and how it differs from what rec says.
+
+Both sides are Tally objects: {(tid, event): {stack: sum of periods}}, a stack being the function names
+of its machine code, innermost first, without inlined calls. Where the two differ, a frame of perf's is
+explained, or the test fails. Explanations:
+
+    after a call that never returns   perf looks up the return address itself, so it names what follows:
+                                      its offset is 0, or the byte before belongs to rec's function
+    another name for the same place   the file gives the function's address both names
+    perf has no name                  and rec has one
+    perf miscounts stubs              of calls into other libraries ("memcpy@plt"), or has no names for
+                                      them and takes what stands before
+    perf takes data for code          return addresses out of stacks without frame pointers
+"""
+import collections
+import functools
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ["SOURCE"], "tests/clients"))
+import decoders  # noqa: E402
+
+COMM = re.compile(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/(\d+)$")
+HEAD = re.compile(r"^\s*(?P<comm>\S.*?)\s+(?P<tid>-?\d+)\s+(?P<period>\d+)\s+(?P<event>[a-z]\S*):"
+                  r"(?:\s(?P<rest>.*))?$")
+FRAME = re.compile(r"^\s*(?P<ip>[0-9a-f]+) (?P<name>\S+?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)$")
+
+Frame = collections.namedtuple("Frame", "name offset dso")
+
+
+class Tally:
+    def __init__(self):
+        self.stacks = collections.defaultdict(collections.Counter)
+        self.names = collections.defaultdict(set)  # tid -> names of the thread
+
+    def add(self, tid, name, event, stack, period):
+        self.stacks[tid, event][stack] += period
+        self.names[tid].add(name)
+
+
+def plain(name):
+    """Without the version of shared libraries' symbols, and without what compilers add to the names
+    of a function's copies and parts, which debug info does not."""
+    name = re.sub(r"@@?(?!plt)[A-Za-z_0-9.]+$", "", name)
+    return re.sub(r"(\.(constprop|isra|part|cold|llvm|lto_priv)(\.\d+)?)+$", "", name)
+
+
+def environment():
+    return dict(os.environ, HOME="/nonexistent", PERF_CONFIG="/dev/null", PAGER="cat")
+
+
+def run(path):
+    """The output of perf script, or None when this perf cannot read the file."""
+    done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle",
+                           "--show-task-events", "-F",
+                           "comm,tid,period,event,ip,sym,symoff,dso"], env=environment(),
+                          capture_output=True, text=True, errors="replace", timeout=120)
+    return None if done.returncode else done.stdout
+
+
+def frame_of(line):
+    found = FRAME.match(line)
+    assert found, f"perf script printed {line!r}"
+    return Frame(plain(found["name"]), int(found["offset"] or "0", 16), found["dso"])
+
+
+def read(text):
+    """A Tally whose stacks are of Frame."""
+    tally = Tally()
+    samples = []
+    for line in text.splitlines():
+        head, comm = HEAD.match(line), COMM.search(line)
+        if comm:
+            tally.names[int(comm[2])].add(comm[1])
+        elif head:
+            samples.append((head, [head["rest"]] if (head["rest"] or "").strip() else []))
+        elif line.strip() and "PERF_RECORD_" not in line:
+            samples[-1][1].append(line)
+    for head, frames in samples:
+        tally.add(int(head["tid"]) & 0xffffffff, head["comm"], head["event"],
+                  tuple(frame_of(line) for line in frames), int(head["period"]))
+    return tally
+
+
+class Names(decoders.Pprof):
+    """Of each location only the machine code's own function, under its linkage name, and its module;
+    where nothing more is known, the name is empty."""
+
+    def frames(self, location):
+        found = self.locations[location]
+        function = self.functions[decoders.one(decoders.message(found[4][-1]), 1)]
+        name = plain(self.text(decoders.one(function, 3)))
+        mapping = self.mappings.get(decoders.one(found, 2))
+        if name.startswith("[") or re.search(r"\+0x[0-9a-f]+$", name):
+            name = ""
+        return [(name,
+                 self.text(decoders.one(mapping, 5)) if mapping else "[unknown]")]
+
+
+def read_rec(path):
+    """A Tally of a .pb file that rec wrote; stacks are of (name, module)."""
+    profile = Names(path)
+    tally = Tally()
+    for stack, values, labels in profile.samples:
+        for (event, _), value in zip(profile.sample_types, values):
+            if value and event not in ("samples", "off-cpu"):  # off-cpu: made of switches
+                tally.add(labels["tid"], labels.get("thread", ""), event, tuple(stack), value)
+    return tally
+
+
+@functools.lru_cache(maxsize=None)
+def addresses(path):
+    """{name: its addresses} of a file and its debug file."""
+    found = collections.defaultdict(set)
+    if path == "[kernel.kallsyms]":
+        with open("/proc/kallsyms", encoding="utf-8") as lines:
+            for line in lines:
+                address, _, name = line.split()[:3]
+                found[name].add(int(address, 16))
+        return found
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
+    build_id = re.search(r"Build ID: (\w\w)(\w+)", notes)
+    files = [path] + (glob.glob(f"/usr/lib/debug/.build-id/{build_id[1]}/{build_id[2]}.debug")
+                      if build_id else [])
+    for file in files:
+        for dynamic in ([], ["-D"]):
+            lines = subprocess.run(["nm", *dynamic, "--defined-only", file], capture_output=True,
+                                   text=True).stdout
+            for line in lines.splitlines():
+                address, _, name = line.split(maxsplit=2)
+                found[plain(name)].add(int(address, 16))
+    return found
+
+
+def explain(perf, ours, is_interrupted):
+    """Why perf names the frame otherwise; None: it should not."""
+    name, module = ours
+    if perf.name == name:
+        return ""
+    if perf.name == "[unknown]" or perf.name in ("@plt", "*ABS*"):  # of IRELATIVE relocations
+        if module == "[unknown]" or module.startswith("[JIT]"):  # mapped without leave to execute, if at all
+            return "perf takes data for code" if perf.dso.startswith("/") else ""
+        return None if perf.dso != module else "perf has no name" if name else ""
+    if perf.offset == 0 and not is_interrupted:
+        return "after a call that never returns"
+    if perf.dso == module and (name.endswith("@plt") or not name) and (
+            perf.name.endswith("@plt") or perf.name == "_init"):
+        return "perf miscounts stubs"
+    if not name and perf.name in data_names(perf.dso):
+        return "perf takes data for code"
+    known = addresses(perf.dso)
+    if known.get(perf.name, set()) & known.get(name, set()):
+        return "another name for the same place"
+    return None
+
+
+@functools.lru_cache(maxsize=None)
+def data_names(path):
+    lines = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True,
+                           text=True).stdout
+    return {plain(line.split()[2]) for line in lines.splitlines()
+            if len(line.split()) == 3 and line.split()[1] in "bBdDrRvV"}
+
+
+def explain_stack(perf, ours, reasons):
+    """Whether ours is perf's stack but for frames that have an explanation; counts those."""
+    if len(perf) != len(ours):
+        return False
+    kernel = "[kernel.kallsyms]"
+    is_interrupted = [before is None or before.dso == kernel != frame.dso
+                      for before, frame in zip((None,) + perf, perf)]
+    found = [explain(*frames) for frames in zip(perf, ours, is_interrupted)]
+    if None in found:
+        return False
+    reasons.update(reason for reason in found if reason)
+    return True
+
+
+def describe(perf, ours):
+    """The shortest stacks that only one side has, side by side."""
+    lines = []
+    for stack in sorted(perf, key=len)[:3]:
+        lines.append("perf: " + " < ".join(f"{frame.name}+{frame.offset} {frame.dso}"
+                                           for frame in stack[:12]))
+    for stack in sorted(ours, key=len)[:5]:
+        lines.append("rec: " + " < ".join(f"{name or '?'} {module}" for name, module in stack[:12]))
+    return "\n".join(lines)
+
+
+def difference(perf, ours, reasons):
+    """What is left of two {stack: sum} when equal and explained stacks are taken off both sides.
+
+    Sums of explained stacks are matched as a whole: several of rec's may be one of perf's.
+    """
+    ours = collections.Counter(ours)
+    theirs = collections.Counter(perf)
+    for stack in list(theirs):
+        names = tuple(("" if frame.name == "[unknown]" else frame.name, frame.dso)
+                      for frame in stack)
+        same = min(theirs[stack], ours[names])
+        theirs[stack] -= same
+        ours[names] -= same
+    theirs, ours = +theirs, +ours
+    for stack in list(theirs):
+        for names in list(ours):
+            if theirs[stack] and ours[names] and explain_stack(stack, names, reasons):
+                same = min(theirs[stack], ours[names])
+                theirs[stack] -= same
+                ours[names] -= same
+    return +theirs, +ours

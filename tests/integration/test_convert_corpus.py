@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Files of the installed perf, in every mode it has: what rec reads from them is what perf reads."""
+import collections
+import os
+import subprocess
+
+import perf_script
+import rec
+
+# Threads, processes, system calls, page faults; less than half a second.
+PROGRAM = ["python3", "-c", """
+import hashlib, os, subprocess, threading, time
+def work():
+    for _ in range(15):
+        hashlib.sha256(b'x' * 200000).hexdigest()
+        sorted(range(20000), key=lambda i: -i)
+threads = [threading.Thread(target=work) for _ in range(3)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+subprocess.run(['sh', '-c', 'i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; ls / > /dev/null'])
+time.sleep(0.01)
+"""]
+CLOCK = ["-F", "1999", "-e", "cpu-clock"]
+SOFTWARE = ["-e", "cpu-clock,task-clock,context-switches,page-faults"]
+# Of the above program, and of a CPU that does nothing.
+OWN = {"python3", "sh", "ls", "swapper", "perf", "perf-exec", "env", "bash", "pyenv"}
+# What cpu time is called in pprof.
+COLUMNS = {"cpu-clock": "cpu"}
+
+
+class Corpus(rec.Case):
+    def perf_record(self, *options, program=PROGRAM, name="perf.data"):
+        """The path of a recording; skips the test when this machine does not let perf do it."""
+        self.need_program("perf")
+        here = self.new_directory()
+        path = f"{here}/{name}"
+        done = subprocess.run(["perf", "record", "-q", "-o", path, *options, "--", *program],
+                              cwd=here, capture_output=True, text=True, timeout=60,
+                              env=perf_script.environment())
+        if done.returncode or not os.path.exists(path):
+            self.skipTest(f"perf record {' '.join(options)}: {done.stderr.strip()[-200:]}")
+        return path
+
+    def convert(self, path, *options, **how):
+        out = f"{self.new_directory()}/out.pb"
+        done = subprocess.run([rec.REC, "convert", path, "-o", out, *options], capture_output=True,
+                              timeout=60, **how)
+        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
+        return out
+
+    def compare(self, path, minimum=20, ours=None, only=None):
+        """Every (tid, event, stack, period) of perf's is one of rec's. only: threads of these names;
+        what else runs on the machine may be gone, or another file, by the time of the conversion."""
+        text = perf_script.run(path)
+        self.assertIsNotNone(text, "perf script cannot read its own file")
+        perf = perf_script.read(text)
+        ours = perf_script.read_rec(ours or self.convert(path))
+        reasons = collections.Counter()
+        samples = 0
+        foreign = {tid for tid, names in perf.names.items() if only and not names <= only}
+        for tid, event in list(ours.stacks):
+            if tid in foreign:
+                del ours.stacks[tid, event]
+        for (tid, event), stacks in perf.stacks.items():
+            if tid in foreign:
+                continue
+            column = event if (tid, event) in ours.stacks else COLUMNS.get(event, event)
+            left, extra = perf_script.difference(stacks, ours.stacks.pop((tid, column), {}), reasons)
+            if left or extra:
+                self.fail(f"{event} of thread {tid}: perf has {sum(left.values())} more, rec "
+                          f"{sum(extra.values())}\n{perf_script.describe(left, extra)}")
+            samples += len(stacks)
+        self.assertFalse(ours.stacks, "only rec has")
+        self.assertGreaterEqual(samples, minimum, "too little to compare")
+        for tid, names in perf.names.items():
+            if tid in ours.names and tid != 0xffffffff:  # tasks that are gone: perf says ":-1"
+                self.assertLessEqual(ours.names[tid], names, f"names of thread {tid}")
+        print(f"{self.id().split('.')[-1]}: {samples} stacks; {dict(reasons)}")
+
+    def test_without_callchains(self):
+        self.compare(self.perf_record(*CLOCK))
+
+    def test_frame_pointers(self):
+        self.compare(self.perf_record(*CLOCK, "-g"))
+
+    def test_several_events(self):
+        self.compare(self.perf_record(*SOFTWARE, "-g"))
+
+    def test_fixed_periods(self):
+        self.compare(self.perf_record("-e", "cpu-clock", "-c", "500000", "-g"))
+
+    def test_all_cpus(self):
+        self.compare(self.perf_record(*CLOCK, "-a", "-g"), only=OWN)
+
+    def test_per_thread(self):
+        self.compare(self.perf_record(*CLOCK, "--per-thread", "-g"))
+
+    def test_compressed(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "-z"))
+
+    def test_directory(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "--threads"))
+
+    def test_compressed_directory(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "-z", "--threads"))
+
+    def test_context_switches(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "--switch-events"))
+
+    def test_tracepoints(self):
+        self.compare(self.perf_record("-e", "sched:sched_switch", "-g"), minimum=3)
+
+    def test_tracepoints_beside_a_clock(self):
+        self.compare(self.perf_record("-e", "sched:sched_switch,cpu-clock", "-a", "-g"),
+                     only=OWN)
+
+    def test_everything_that_a_sample_can_hold(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "-d", "--phys-data", "-W", "--sample-cpu", "-s",
+                                      "-T", "--data-page-size", "--code-page-size",
+                                      "--sample-identifier"))
+
+    def test_groups_of_tasks(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "--namespaces", "--all-cgroups"))
+
+    def test_build_ids_in_mappings(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "--buildid-mmap"))
+
+    def test_without_build_ids(self):
+        self.compare(self.perf_record(*CLOCK, "-g", "-B"))
+
+    def test_system_wide_with_everything(self):
+        self.compare(self.perf_record(*SOFTWARE, "-a", "-g", "--switch-events", "--namespaces",
+                                      "--all-cgroups", "-d", "-z"), only=OWN)
+
+    def pipe(self, *options):
+        """What perf record writes to a pipe."""
+        self.need_program("perf")
+        done = subprocess.run(["perf", "record", "-q", "-o", "-", *options, "--", *PROGRAM],
+                              capture_output=True, timeout=60, env=perf_script.environment())
+        if done.returncode:
+            self.skipTest(f"perf record: {done.stderr[-200:]}")
+        path = f"{self.new_directory()}/pipe.data"
+        with open(path, "wb") as file:
+            file.write(done.stdout)
+        return path
+
+    def test_pipe(self):
+        path = self.pipe(*CLOCK, "-g")
+        self.compare(path)
+        with open(path, "rb") as file:
+            self.compare(path, ours=self.convert("-", stdin=file))
+        cat = subprocess.Popen(["cat", path], stdout=subprocess.PIPE)
+        self.compare(path, ours=self.convert("-", stdin=cat.stdout))
+        cat.stdout.close()
+        cat.wait(timeout=10)
+
+    def test_compressed_pipe(self):
+        self.compare(self.pipe(*CLOCK, "-g", "-z"))
+
+    def test_pipe_of_several_events(self):
+        self.compare(self.pipe(*SOFTWARE, "-g"))
+
+    def test_cut_files_yield_a_part_of_the_samples(self):
+        """Parts of a file: each stack of them is one of the whole file, and they say so."""
+        path = self.perf_record(*CLOCK, "-g")
+        whole = perf_script.read_rec(self.convert(path)).stacks
+        with open(path, "rb") as file:
+            content = file.read()
+        for share in (0.5, 0.8, 0.99):
+            cut = f"{self.new_directory()}/cut.data"
+            with open(cut, "wb") as file:
+                file.write(content[:int(len(content) * share)])
+            part = perf_script.read_rec(self.convert(cut, "--debug-dir", "/usr/lib/debug")).stacks
+            for key, stacks in part.items():
+                self.assertLessEqual(sum(stacks.values()), sum(whole[key].values()), key)
+            self.assertGreater(sum(map(len, part.values())), 0, share)
+            info = subprocess.run([rec.REC, "info", cut], capture_output=True, text=True, timeout=60)
+            self.assertIn("damage", info.stdout)
+
+    def test_a_killed_recorder_leaves_what_it_wrote(self):
+        path = self.perf_record(*CLOCK, "-g")
+        whole = perf_script.read_rec(self.convert(path)).stacks
+        with open(path, "r+b") as file:
+            file.seek(48)  # the size of the data is noted last, and with it the features
+            file.write(bytes(8))
+            file.seek(72)
+            file.write(bytes(32))
+        part = perf_script.read_rec(self.convert(path)).stacks
+        self.assertEqual({key: sum(stacks.values()) for key, stacks in part.items()},
+                         {key: sum(stacks.values()) for key, stacks in whole.items()})
+
+
+if __name__ == "__main__":
+    rec.main()

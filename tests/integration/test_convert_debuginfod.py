@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Debug info comes from a debuginfod server, when asked for and not otherwise; a server that does not answer
+costs names and bounded time."""
+import os
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import rec
+
+
+class Debuginfod(rec.Case):
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("debuginfod"):
+            self.skipTest("debuginfod is not installed (Debian: debuginfod)")
+
+    def make_program(self):
+        """A stripped program here, its debug file in a directory that only the server reads."""
+        served = os.path.join(self.directory, "served")
+        os.mkdir(served)
+        program = os.path.join(self.directory, "program")
+        whole = os.path.join(served, "program.debug")
+        source = str(rec.SOURCE / "tests" / "targets" / "shares.c")
+        subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-Wl,--build-id", source, "-o", whole],
+                       check=True, timeout=60)
+        subprocess.run(["strip", "-s", whole, "-o", program], check=True)
+        subprocess.run(["objcopy", "--only-keep-debug", whole], check=True)
+        return program, served
+
+    def serve(self, directory):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        server = subprocess.Popen(["debuginfod", "-p", str(port), "-d", ":memory:", "-F", directory],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  env={**os.environ, "DEBUGINFOD_URLS": ""})
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(100):
+            time.sleep(0.1)
+            try:
+                with urllib.request.urlopen(f"{url}/metrics", timeout=5) as answer:
+                    if b'thread_work_total{role="scan"} 1' in answer.read():
+                        break
+            except (urllib.error.URLError, OSError):
+                pass
+        time.sleep(0.5)
+        return url
+
+    def report(self, run, *options, url):
+        environment = {**os.environ, "DEBUGINFOD_URLS": url, "HOME": self.directory,
+                       "DEBUGINFOD_CACHE_PATH": os.path.join(self.directory, "cache")}
+        done = subprocess.run([rec.REC, "report", *options, run.path()], capture_output=True, text=True,
+                              env=environment, timeout=rec.TIMEOUT_S)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_names_come_from_the_server_when_asked_for(self):
+        program, served = self.make_program()
+        run = self.recorded(program, "300")
+        url = self.serve(served)
+        self.assertNotIn("hot_70", self.report(run, url=url).stdout)
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "cache")))
+        fetched = self.report(run, "--debuginfod", url=url).stdout
+        self.assertIn("hot_70", fetched)
+        self.assertIn("burn.h:", fetched)
+
+    def test_a_server_that_does_not_answer_costs_names_only(self):
+        program, _ = self.make_program()
+        run = self.recorded(program, "300")
+        with socket.socket() as deaf:
+            deaf.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+            self.assertIn("program+0x", self.report(run, "--debuginfod", url=url).stdout)
+        self.assertIn("DEBUGINFOD_URLS", self.report(run, "--debuginfod", url="").stderr)
+
+
+if __name__ == "__main__":
+    rec.main()
