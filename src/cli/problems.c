@@ -67,6 +67,36 @@ static void find_losses(struct list *list, const struct record_summary *summary)
             shown_percent(lost, taken).text, record_loss_name(worst), remedy_for_loss(worst));
 }
 
+static const char *explain_blind(enum record_blind blind)
+{
+    switch (blind) {
+    case RECORD_BLIND_BLOCKED:
+        return "the program blocks the sampler's signal in a way of its own; try the other "
+               "--engine";
+    case RECORD_BLIND_UNKNOWN_THREAD:
+        return "threads made by clone(), not by pthread_create(), or more than rec can follow";
+    case RECORD_BLIND_NO_TIMER:
+        return "the kernel refuses CPU timers (see ulimit -i)";
+    default:
+        return "the cause is not known";
+    }
+}
+
+static void find_blind(struct list *list, const struct record_summary *summary)
+{
+    uint64_t sum_ns = 0;
+    enum record_blind worst = 0;
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++) {
+        sum_ns += summary->blind_ns[blind];
+        if (summary->blind_ns[blind] > summary->blind_ns[worst])
+            worst = blind;
+    }
+    if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(sum_ns, summary->cpu_billed_ns),
+            "no samples for %s of the CPU time: %s",
+            shown_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(worst));
+}
+
 static const char *explain_cut(enum record_cut cut)
 {
     switch (cut) {
@@ -240,6 +270,7 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     struct list list = {.problems = problems};
     find_losses(&list, summary);
     find_cuts(&list, summary);
+    find_blind(&list, summary);
     find_not_followed(&list, summary, profile);
     if (summary->samples > 0) {
         find_rate(&list, summary);

@@ -298,12 +298,15 @@ void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
     summary->cpu_billed_ns = billed_ns;
     /* What no process of ours used: children that were never seen, or ended unseen. */
+    struct image root = {.pid = collector->root_pid, .parent_pid = getpid()};
     if (billed_ns > summary->cpu_seen_ns + 1000000) {
-        struct image root = {.pid = collector->root_pid};
         stack_write_synthetic(collector, &root, root.pid, SYNTHETIC_NOT_FOLLOWED,
                               billed_ns - summary->cpu_seen_ns, end_ns);
-        if (collector->is_root_silent)
-            images_add_cpu_not_followed(collector, root.pid, root.seen_ns);
+    }
+    if (collector->is_root_silent) {
+        images_add_cpu_not_followed(collector, root.pid, root.seen_ns);
+        collector->round_ns = end_ns;
+        images_write_exit(collector, &root);
     }
     summary->handler_p50_ns = handler_percentile_ns(collector, 50);
     summary->handler_p99_ns = handler_percentile_ns(collector, 99);

@@ -58,6 +58,10 @@ struct image {
     uint64_t checked_ns;             /* when tracer and names were last looked at */
     timer_t wake_timer;
     bool has_wake_timer;
+    bool is_blind; /* its CPU time grew, its samples did not: see blind.c */
+    enum record_blind blind_cause;
+    uint32_t blind_sightings;
+    uint64_t blind_due_ns;
     uint64_t executable_id;     /* of its file, as far as one number goes; 0: unknown */
     uint32_t strange_sightings; /* how often in a row another file was there */
 };
@@ -254,6 +258,12 @@ void tree_place(struct collector *collector, struct image *image);
 void tree_take_end(struct collector *collector, const struct image *ended);
 /* CPU time that is not in the command's bill; all of the tree's while the command runs. */
 uint64_t tree_live_ns(const struct collector *collector, bool command_runs);
+
+/* blind.c */
+void blind_check(struct collector *collector, struct image *image);
+/* False: it never was; the rest is what every ending program has. */
+bool blind_settle(struct collector *collector, struct image *image, uint64_t rest_ns,
+                  uint64_t time_ns);
 
 /* settle.c */
 /* before: the program that it replaced, or NULL; earlier_ns: CPU time before that was told otherwise. */

@@ -435,6 +435,7 @@ static void check(struct collector *collector, struct image *image)
     }
     if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)
         image_want_first_map(collector, image);
+    blind_check(collector, image);
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
     if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
         image->is_gone = true;
@@ -443,9 +444,11 @@ static void check(struct collector *collector, struct image *image)
     image->checked_ns = collector->round_ns;
     if (image->armed.count && proc_tracer(image->pid) != 0) {
         arm_close(&image->armed);
+        image->engine = ENGINE_NONE;
         images_add_not_followed(collector, image->pid, image->name,
                                 "a debugger attached to it; not sampled from then on");
     }
+
     if (ran && image->map_requests == 0)
         image_want_map(collector, image);
 }

@@ -186,6 +186,44 @@ size_t proc_children(pid_t pid, pid_t *pids, size_t room)
     return count;
 }
 
+static bool blocks(pid_t pid, const char *tid, int number)
+{
+    char path[512];
+    char text[4096];
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, tid);
+    if (read_small(path, text, sizeof(text)) <= 0)
+        return false;
+    const char *line = strstr(text, "\nSigBlk:");
+    uint64_t mask = line ? strtoull(line + strlen("\nSigBlk:"), NULL, 16) : 0;
+    return mask >> (number - 1) & 1;
+}
+
+struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
+{
+    char path[64];
+    struct proc_threads threads = {0};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return threads;
+    for (const struct dirent *task; threads.count < most && (task = readdir(tasks));) {
+        if (task->d_name[0] == '.')
+            continue;
+        threads.count++;
+        threads.blocking += blocks(pid, task->d_name, number);
+    }
+    closedir(tasks);
+    return threads;
+}
+
+bool proc_has_timers(pid_t pid)
+{
+    char path[64];
+    char text[16];
+    snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
+    return read_small(path, text, sizeof(text)) != 0;
+}
+
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
 {
     char path[64];

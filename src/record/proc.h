@@ -47,6 +47,15 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid);
 /* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
 size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 
+/* The first `most` threads of a process, and how many of them block a signal. */
+struct proc_threads {
+    size_t count, blocking;
+};
+struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
+
+/* Whether it has POSIX timers; true also when that cannot be read. */
+bool proc_has_timers(pid_t pid);
+
 /* CPU time of one thread; 0 when it is gone. */
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);
 

@@ -52,6 +52,15 @@ enum record_loss { /* why samples are not in the file; each is counted in sample
 };
 const char *record_loss_name(enum record_loss loss);
 
+enum record_blind {                       /* why CPU time has no samples, not even lost ones */
+                    RECORD_BLIND_BLOCKED, /* the sampler's signal, by a system call of the program's own */
+                    RECORD_BLIND_UNKNOWN_THREAD, /* a thread that has no slot, or was made by clone() */
+                    RECORD_BLIND_NO_TIMER,       /* the kernel refused its timers */
+                    RECORD_BLIND_OTHER,
+                    RECORD_BLINDS,
+};
+const char *record_blind_name(enum record_blind blind);
+
 enum record_cut {                        /* why a stack is not complete */
                   RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
                   RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
@@ -107,7 +116,8 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
-    uint32_t threads_without_slot; /* not sampled: too many at one time */
+    uint32_t threads_without_slot;    /* not sampled: too many at one time */
+    uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
     struct record_processes not_followed;
     struct record_processes left_running; /* recorded until the command ended */
     enum record_end end;

@@ -29,6 +29,8 @@ void settle_start(struct collector *collector, struct image *image, struct image
         images_add_cpu_not_followed(collector, image->pid, before->seen_ns);
         return;
     }
+    if (before && blind_settle(collector, before, gap_ns, image->start_ns - 1))
+        return;
     stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXEC, gap_ns, image->start_ns);
     image->seen_ns -= gap_ns; /* it lies before start_cpu_ns */
 }
@@ -47,6 +49,8 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
         return;
     enum synthetic kind = image->engine == ENGINE_NONE ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;
     uint64_t rest_ns = image->last_cpu_ns - settled_ns;
+    if (blind_settle(collector, image, rest_ns, end_ns))
+        return;
     stack_write_synthetic(collector, image, image->pid, kind, rest_ns, end_ns);
     if (image->engine == ENGINE_NONE)
         images_add_cpu_not_followed(collector, image->pid, rest_ns);

@@ -316,8 +316,12 @@ uint64_t strangers_finish(struct collector *collector, bool command_runs)
             live_ns += image->last_cpu_ns;
         if (is_left && stranger->is_announced)
             record_processes_add(&collector->summary->left_running, image->pid, image->name, NULL);
-        settle(collector, stranger);
-        forget(collector, stranger);
+        if (is_left || command_runs) {
+            settle(collector, stranger);
+            forget(collector, stranger);
+        } else {
+            end(collector, stranger);
+        }
     }
     return live_ns;
 }

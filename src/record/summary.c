@@ -30,6 +30,17 @@ const char *record_loss_name(enum record_loss loss)
     return loss < RECORD_LOSSES ? names[loss] : "unknown";
 }
 
+const char *record_blind_name(enum record_blind blind)
+{
+    static const char *const names[RECORD_BLINDS] = {
+        [RECORD_BLIND_BLOCKED] = "signal-blocked",
+        [RECORD_BLIND_UNKNOWN_THREAD] = "unknown-thread",
+        [RECORD_BLIND_NO_TIMER] = "no-timer",
+        [RECORD_BLIND_OTHER] = "other",
+    };
+    return blind < RECORD_BLINDS ? names[blind] : "unknown";
+}
+
 const char *record_cut_name(enum record_cut cut)
 {
     static const char *const names[RECORD_CUTS] = {
@@ -177,6 +188,10 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
         buffer_printf(out, "cut.%s=%" PRIu64 "\n", record_cut_name(cut), summary->cut[cut]);
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         buffer_printf(out, "lost.%s=%" PRIu64 "\n", record_loss_name(loss), summary->lost[loss]);
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
+        if (summary->blind_ns[blind])
+            buffer_printf(out, "blind_ns.%s=%" PRIu64 "\n", record_blind_name(blind),
+                          summary->blind_ns[blind]);
     if (summary->worst_module.misses) {
         append_text(out, "worst_module", summary->worst_module.path);
         buffer_printf(out, "worst_module_misses=%" PRIu64 "\n", summary->worst_module.misses);

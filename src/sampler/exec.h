@@ -22,7 +22,8 @@ bool search_takes_variables(const char *file);
 void inject_remember(char **environment);
 /* Takes them out again, in place: what the program sees. Before the C library has looked at them. */
 void inject_undo(char **environment);
-/* False when the recording is over, or that of one process alone: what is started gets no variables. */
+/* False when children are not recorded (any more), or could not reach the sampler: then what is executed
+ * now gets no variables. */
 bool inject_wants_children(void);
 /* Bytes that inject_into() needs; 0: the environment goes as it is. */
 size_t inject_bytes(char *const *environment);

@@ -9,7 +9,11 @@
  */
 #include "sampler/exec.h"
 
+#include "sampler/raw.h"
+
 #include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
@@ -108,10 +112,17 @@ void inject_undo(char **environment)
         kept[1] = (char *)AT_IGNORE;
 }
 
+/* In another root directory, or for another user, the sampler may be out of reach: the loader would say so
+ * on the program's stderr. */
+static bool sampler_is_reachable(void)
+{
+    return !raw_failed(raw_syscall(SYS_faccessat, AT_FDCWD, sampler_path, R_OK));
+}
+
 bool inject_wants_children(void)
 {
     return process.tables && !load_relaxed(&process.tables->header.stop) &&
-           !process.tables->header.no_inherit;
+           !process.tables->header.no_inherit && sampler_is_reachable();
 }
 
 size_t inject_bytes(char *const *environment)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """What cannot take a sampler runs as if there were none, and is listed with its CPU time and the reason."""
 import os
+import re
 import shutil
 import subprocess
 
@@ -111,6 +112,18 @@ class Strangers(rec.Case):
             self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
         else:  # injected again on the way
             self.assertGreater(run.share_of("main"), 80)
+
+    def test_a_root_directory_without_the_sampler(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chroot")
+        program = self.build("dynamic")
+        libraries = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
+        for path in re.findall(r"/\S+", libraries.stdout):
+            os.makedirs(self.directory + os.path.dirname(path), exist_ok=True)
+            shutil.copy(path, self.directory + path)
+        run = self.record("chroot", self.directory, "/dynamic", str(WORK_MS), rec_options=["-q"])
+        self.assertNotIn(b"ld.so", run.stderr)
+        self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
 
     def test_set_user_id_programs(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""CPU time that no sample stands for is told, with its cause; it never looks like a program that ends."""
+import resource
+
+import rec
+
+WORK_MS = 1500
+
+
+class Blind(rec.Case):
+    def assert_told(self, run, cause, words):
+        billed = run.count("cpu_billed_ns")
+        self.assertGreater(run.count(f"blind_ns.{cause}") / billed, 0.8)
+        self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02)
+        self.assertIn(words, run.stderr.decode())
+        self.assertGreater(run.share_of("[lost]"), 80)
+
+    def assert_sees(self, run):
+        """Nothing is told of a program that is sampled as it should be."""
+        told = [key for key in run.summary if key.startswith("blind_ns.")]
+        self.assertEqual(told, [])
+
+    def test_a_signal_that_is_blocked_behind_our_back(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("unsampled"), "blocked", WORK_MS,
+                                  rec_options=[f"--engine={engine}"])
+                self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+
+    def test_a_thread_that_the_c_library_does_not_know(self):
+        run = self.record(rec.target("unsampled"), "clone", WORK_MS, rec_options=["--engine=timer"])
+        self.assert_told(run, "unknown-thread", "made by clone()")
+
+    def test_timers_that_the_kernel_refuses(self):
+        run = self.record(
+            "sh", "-c", f"ulimit -i 0; exec {rec.target('short_run')} {WORK_MS}",
+            rec_options=["--engine=timer"],
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0)))
+        self.assert_told(run, "no-timer", "refuses CPU timers")
+
+    def test_what_is_sampled_is_not_accused(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                for program in (["short_run", WORK_MS], ["system_calls"], ["equal_threads"]):
+                    self.assert_sees(self.record(rec.target(program[0]), *program[1:],
+                                                 rec_options=[f"--engine={engine}"]))
+
+
+if __name__ == "__main__":
+    rec.main()
