@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import shutil
+import struct
 import subprocess
 
 import perf_script
@@ -191,6 +192,34 @@ class Corpus(rec.Case):
         part = perf_script.read_rec(self.convert(path)).stacks
         self.assertEqual({key: sum(stacks.values()) for key, stacks in part.items()},
                          {key: sum(stacks.values()) for key, stacks in whole.items()})
+
+    def test_records_that_nobody_knows_are_counted(self):
+        path = self.perf_record(*CLOCK, "-g")
+        before = perf_script.read_rec(self.convert(path)).stacks
+        with open(path, "r+b") as file:
+            content = file.read()
+            at, size = struct.unpack_from("<QQ", content, 40)
+            end = at + size
+            while at < end:
+                kind, _, size = struct.unpack_from("<IHH", content, at)
+                if kind == 68:  # FINISHED_ROUND
+                    file.seek(at)
+                    file.write(struct.pack("<I", 60))
+                    break
+                at += size
+        self.assertEqual(perf_script.read_rec(self.convert(path)).stacks, before)
+        done = subprocess.run([rec.REC, "info", path], capture_output=True, text=True, timeout=60)
+        self.assertRegex(done.stdout, r"unknown_records +1\n")
+
+    def test_events_are_listed_with_their_samples(self):
+        path = self.perf_record(*SOFTWARE)
+        done = subprocess.run(["perf", "script", "-i", path, "-F", "event"], capture_output=True,
+                              text=True, timeout=60)
+        counts = collections.Counter(done.stdout.replace(":", "").split())
+        info = subprocess.run([rec.REC, "info", path], capture_output=True, text=True, timeout=60)
+        for event, count in counts.items():
+            self.assertRegex(info.stdout.replace("\u202f", "").replace(" ", ""),
+                             rf"event{event}(,onesampleevery\w+)?;{count}samples", event)
 
     def modules(self, path, *options):
         """{path of a file: its build-id} of what was sampled."""
