@@ -7,15 +7,18 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(pthread_getattr_np) \
+    X(swapcontext)        \
+    X(setcontext)         \
     X(dlclose)            \
     X(sigaction)          \
+    X(__sigaction)        \
     X(signal)             \
     X(sysv_signal)        \
     X(sigset)             \
     X(sigignore)          \
     X(siginterrupt)       \
     X(sigtimedwait)       \
-    X(sigwait)            \
     X(sigsuspend)         \
     X(pselect)            \
     X(ppoll)              \

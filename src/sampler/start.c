@@ -416,7 +416,6 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
-    threads_prepare();
     pthread_atfork(NULL, NULL, process_join_after_fork);
     join(start_cpu_ns, start_ticks, main_stack_start_avma);
     /* Who is not recorded keeps the variables, for children that are started past our functions. */

@@ -3,13 +3,33 @@
 
 A watchdog ends, as a failure, whatever takes far longer than it may: all of its processes, not only rec.
 """
+import hashlib
 import os
+import re
+import shutil
 import signal
 import subprocess
 
 import rec
 
 FAST_HZ = 9999
+
+
+def clean(text, patterns):
+    for pattern in patterns:
+        text = re.sub(pattern, b"#", text)
+    return text
+
+
+def files_below(directory):
+    """{relative path: hash of its contents}"""
+    found = {}
+    for root, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(root, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, directory)] = hashlib.sha256(file.read()).hexdigest()
+    return found
 
 
 class Case(rec.Case):
@@ -46,3 +66,55 @@ class Case(rec.Case):
                         run = self.under(engine, *command, rate=rate, **options)
                         self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout), run.stderr)
                         yield run
+
+
+class Identical(Case):
+    """For programs whose files are compared, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.profile = os.path.join(self.new_directory(), "rec.data")
+
+    def run_both(self, command, engine, **options):
+        """(bare, recorded), each in an empty directory of the same name."""
+        runs = []
+        for prefix in ([], [rec.REC, "-q", "-F", FAST_HZ, f"--engine={engine}", "-o", self.profile,
+                            "--"]):
+            directory = os.path.join(self.directory, "work")
+            shutil.rmtree(directory, ignore_errors=True)
+            os.mkdir(directory)
+            run = self.watched([*prefix, *command], directory, **options)
+            runs.append((run.status, run.stdout, run.stderr, files_below(directory)))
+        return runs
+
+    def identical(self, *command, differs=(), tries=1, may_have_no_samples=False, **options):
+        """differs: what time or a pid makes different. tries: for those that depend on the load."""
+        for engine in rec.ENGINES:
+            with self.subTest(program=os.path.basename(command[0]), engine=engine):
+                self.need_engine(engine)
+                for left in reversed(range(tries)):
+                    bare, recorded = self.run_both(command, engine, **options)
+                    bare, recorded = [(run[0], *(clean(text, differs) for text in run[1:3]), run[3])
+                                      for run in (bare, recorded)]
+                    if may_have_no_samples:
+                        recorded = self.without_empty_recording(recorded)
+                    if left == 0 or recorded == bare:
+                        break
+                self.assertEqual(recorded, bare)
+
+    @staticmethod
+    def without_empty_recording(run):
+        status, stdout, stderr, files = run
+        stderr, said = re.subn(rb"rec: no samples at all[^\n]*\n", b"", stderr)
+        return 0 if status == 125 and said else status, stdout, stderr, files
+
+    def build(self, name, text, *options, compiler="gcc"):
+        self.need_program(compiler)
+        source = os.path.join(self.directory, f"{name}.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        path = os.path.join(self.directory, name)
+        done = subprocess.run([compiler, "-O1", "-g", *options, source, "-o", path], capture_output=True)
+        if done.returncode:
+            self.skipTest(f"{compiler} cannot build with {' '.join(options)} here")
+        return path

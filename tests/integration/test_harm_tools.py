@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs that run under other tools at the same time, or with other allocators and sanitizers in them,
+leave the same output, status and files under rec, 10 000 times a second, as without it."""
+import os
+import shutil
+import subprocess
+
+import harm
+import rec
+
+PYTHON = "/usr/bin/python3"
+SANITIZED = """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static long sum;
+static void *work(void *argument)
+{
+    for (long i = 0; i < 20000; i++) {
+        char *bytes = malloc(i % 500 + 1);
+        memset(bytes, (int)i, i % 500 + 1);
+        pthread_mutex_lock(&mutex);
+        sum += bytes[0];
+        pthread_mutex_unlock(&mutex);
+        free(bytes);
+    }
+    return argument;
+}
+int main(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    printf("%ld\\n", sum);
+    return 0;
+}
+"""
+
+
+class Tools(harm.Identical):
+    def test_gdb_of_a_program(self):
+        gdb = self.need_program("gdb")
+        self.identical(gdb, "--batch", "-ex", "break main", "-ex", "run", "-ex", "continue", "--args",
+                       rec.target("sym_c"), differs=(rb"process \d+", rb"0x7f[0-9a-f]+"), may_have_no_samples=True)
+
+    def test_gdb_of_rec(self):
+        gdb = self.need_program("gdb")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.watched([gdb, "--batch", "-ex", "run", "--args", rec.REC, "-q", "-F",
+                                    harm.FAST_HZ, f"--engine={engine}", "-o", self.profile, "--",
+                                    rec.target("storm_malloc"), 2000])
+                bare = self.watched([rec.target("storm_malloc"), 2000])
+                self.assertIn(bare.stdout.strip(), run.stdout.split())
+                self.assertIn(b"exited normally", run.stdout)
+
+    def test_valgrind(self):
+        valgrind = self.need_program("valgrind")
+        self.identical(valgrind, "-q", "--error-exitcode=9", self.build("plain", SANITIZED, "-pthread"),
+                       may_have_no_samples=True)
+
+    def test_address_sanitizer(self):
+        for compiler in ("gcc", "clang-14"):
+            if shutil.which(compiler):
+                self.identical(self.build(f"asan-{compiler}", SANITIZED, "-pthread", "-fsanitize=address",
+                                          compiler=compiler))
+
+    def test_thread_sanitizer(self):
+        for compiler in ("gcc", "clang-14"):
+            if shutil.which(compiler):
+                self.identical(self.build(f"tsan-{compiler}", SANITIZED, "-pthread", "-fsanitize=thread",
+                                          compiler=compiler))
+
+    def test_other_allocators(self):
+        program = self.build("plain", SANITIZED, "-pthread")
+        found = 0
+        for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
+            if subprocess.run(["/bin/true"], env={"LD_PRELOAD": library}, capture_output=True).stderr:
+                continue
+            found += 1
+            self.identical(program, env=dict(os.environ, LD_PRELOAD=library))
+            self.identical(PYTHON, "-c", "print(sum(len(str(i) * 3) for i in range(300000)))",
+                           env=dict(os.environ, LD_PRELOAD=library))
+        if not found:
+            self.skipTest("neither jemalloc nor tcmalloc is installed")
+
+
+if __name__ == "__main__":
+    rec.main()
