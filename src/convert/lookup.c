@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/frames.h"
+#include "convert/symfs.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
 
@@ -72,14 +73,17 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
     struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
                                     .debug_file =
                                         lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
+    struct symfs_path here = symfs_path(lookup->options->symfs, path);
     bool is_vdso = strcmp(path, "[vdso]") == 0;
-    if (!is_vdso && lib->build_id_bytes == 0 && is_changed(lookup->profile, path))
+    /* Below --symfs lie copies, which have the time of copying. */
+    if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
+        is_changed(lookup->profile, path))
         return error_set(error, -ESTALE,
                          "%s was written after it was recorded, and has no build-id to tell by: "
                          "names are left out; put the old file back to get them",
                          path);
     if (!is_vdso)
-        return symbols_open(symbols, path, lib->build_id, lib->build_id_bytes, &config, error);
+        return symbols_open(symbols, here.text, lib->build_id, lib->build_id_bytes, &config, error);
     size_t size;
     const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
     return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;
