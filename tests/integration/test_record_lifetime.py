@@ -62,6 +62,12 @@ class Descendants(Lifetime):
             self.assertNotIn("left_running.0", run.summary)
             self.assert_sum_closes(run)
 
+    def test_wait_all_waits_also_for_what_cannot_be_followed(self):
+        script = f"({rec.target('static_exec')} {burn(WORK_MS)} > /dev/null 2>&1 &); exec {burn(600)}"
+        run = self.recorded("bash", "-c", script, rec_options=["--wait-all"])
+        self.assertNotIn("left_running.0", run.summary)
+        self.assert_within(self.cpu_ms(run, "short_run"), WORK_MS + 600, WORK_MS / 4)
+
     def test_a_daemon_that_ended_before_the_command_is_in_the_account(self):
         script = f"({burn(WORK_MS)} > /dev/null 2>&1 &); exec {burn(3 * WORK_MS)}"
         run = self.recorded("bash", "-c", script)
