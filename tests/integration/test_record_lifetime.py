@@ -158,6 +158,14 @@ class Alone(Lifetime):
                                 rec_options=["--no-inherit", engine])
             self.assertNotIn("work_of_a_forked_child", str(run.stacks()))
 
+    def test_what_the_command_executes_itself_is_recorded(self):
+        for engine in self.each_engine():
+            run = self.recorded("bash", "-c", f"{burn(WORK_MS)}; exec {burn(WORK_MS)}",
+                                rec_options=["-i", engine])
+            self.assertGreater(run.share_of("burn_until_ns"), 80)
+            self.assert_within(self.cpu_ms(run, "short_run"), WORK_MS, WORK_MS / 8)
+            self.assert_sum_closes(run)
+
     def test_their_environment_is_as_it_was(self):
         preload = rec.target("lib_plugin_a.so")
         for environment in (dict(os.environ), dict(os.environ, LD_PRELOAD=""),
