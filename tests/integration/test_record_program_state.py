@@ -18,6 +18,9 @@ class ProgramState(rec.Case):
                 self.assertEqual(run.stdout, bare.stdout)
                 self.assertGreater(run.count("samples"), least_samples)
 
+    def test_functions_of_old_versions_do_what_they_did(self):
+        self.compare(rec.target("old_versions"))
+
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
 
