@@ -2,18 +2,17 @@
 #include "convert/modules.h"
 
 #include "base/array.h"
+#include "convert/symfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int modules_init(struct modules *modules, struct profile *profile, const struct names *names,
-                 const char *debug_directory)
+                 const struct convert_options *options)
 {
-    *modules = (struct modules){.profile = profile,
-                                .names = names,
-                                .debug_directory = debug_directory,
-                                .keys = intern_new()};
+    *modules = (struct modules){
+        .profile = profile, .names = names, .options = options, .keys = intern_new()};
     return modules->keys ? 0 : -ENOMEM;
 }
 
@@ -50,28 +49,6 @@ static const char *module_path(const struct modules *modules, uint32_t module,
     return path;
 }
 
-uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
-{
-    const char *path = path_of(event);
-    struct buffer key = {0};
-    buffer_append(&key, path, strlen(path) + 1);
-    buffer_append(&key, event->build_id, event->build_id_bytes);
-    uint32_t id = key.failed ? INTERN_NONE : intern_add(modules->keys, key.bytes, key.size);
-    buffer_free(&key);
-    if (id != INTERN_NONE && id < modules->count)
-        return id;
-    struct module *module = id == modules->count
-                                ? ARRAY_PUSH(modules->modules, modules->count, modules->capacity)
-                                : NULL;
-    if (!module) {
-        modules->profile->failed = true;
-        return PROFILE_NONE;
-    }
-    module->lib = PROFILE_NONE;
-    module->is_kernel = event->is_kernel;
-    return id;
-}
-
 static bool is_bracketed(const char *path)
 {
     size_t length = strlen(path);
@@ -103,6 +80,29 @@ static enum profile_category category_of(const struct module *module, const char
     return module->is_program ? PROFILE_USER : PROFILE_LIBRARY;
 }
 
+uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
+{
+    const char *path = path_of(event);
+    struct buffer key = {0};
+    buffer_append(&key, path, strlen(path) + 1);
+    buffer_append(&key, event->build_id, event->build_id_bytes);
+    uint32_t id = key.failed ? INTERN_NONE : intern_add(modules->keys, key.bytes, key.size);
+    buffer_free(&key);
+    if (id != INTERN_NONE && id < modules->count)
+        return id;
+    struct module *module = id == modules->count
+                                ? ARRAY_PUSH(modules->modules, modules->count, modules->capacity)
+                                : NULL;
+    if (!module) {
+        modules->profile->failed = true;
+        return PROFILE_NONE;
+    }
+    module->lib = PROFILE_NONE;
+    module->is_kernel = event->is_kernel;
+    module->is_jit = category_of(module, path) == PROFILE_JIT;
+    return id;
+}
+
 /* "[kernel]" is the sampler's mark for kernel time; "[kernel.kallsyms]" and modules are real code.
  */
 static bool is_synthetic(enum profile_category category, const char *path)
@@ -126,8 +126,7 @@ const char *modules_path(const struct modules *modules, uint32_t module)
 
 bool modules_is_jit(const struct modules *modules, uint32_t module)
 {
-    const char *path = modules_path(modules, module);
-    return category_of(&modules->modules[module], path) == PROFILE_JIT;
+    return modules->modules[module].is_jit;
 }
 
 void modules_set_program(struct modules *modules, uint32_t index)
@@ -142,17 +141,20 @@ void modules_set_program(struct modules *modules, uint32_t index)
 static int need_image(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];
+    if (module->has_image)
+        return 0;
     const uint8_t *build_id;
     size_t build_id_bytes;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
-    if (module->has_image || (!modules_is_file(modules, index) && strcmp(path, "[vdso]") != 0))
+    if (!modules_is_file(modules, index) && strcmp(path, "[vdso]") != 0)
         return 0;
     module->has_image = true;
     const struct names_lib *stored =
         modules->names ? names_find_lib(modules->names, path, build_id, build_id_bytes) : NULL;
     int err = stored && stored->image.is_known
                   ? image_copy(&module->image, &stored->image)
-                  : image_read(&module->image, path, build_id, build_id_bytes);
+                  : image_read(&module->image, symfs_path(modules->options->symfs, path).text,
+                               build_id, build_id_bytes);
     modules->profile->failed |= err != 0;
     return err;
 }
@@ -165,7 +167,7 @@ static struct elf_file *open_debug_file(const struct modules *modules, const str
     if (id_bytes < 2 || id_bytes > sizeof(id))
         return NULL;
     struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", modules->debug_directory, id[0]);
+    buffer_printf(&path, "%s/.build-id/%02x/", modules->options->debug_directory, id[0]);
     for (size_t i = 1; i < id_bytes; i++)
         buffer_printf(&path, "%02x", id[i]);
     buffer_append(&path, ".debug", sizeof(".debug"));
@@ -183,7 +185,8 @@ static void compile(struct modules *modules, uint32_t index)
     size_t build_id_bytes;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
     struct elf_file *elf = NULL, *debug = NULL;
-    if (image_open_elf(&elf, path, build_id, build_id_bytes) == 0) {
+    struct symfs_path here = symfs_path(modules->options->symfs, path);
+    if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
         debug = open_debug_file(modules, elf);
         (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);
     }
@@ -263,6 +266,10 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         if (mapping->end_avma > lib->map_end_avma)
             lib->map_end_avma = mapping->end_avma;
     }
+    /* Its addresses are too large for formats that keep 32 bits, unless they have something to count
+     * from. */
+    if (lib->category == PROFILE_KERNEL && !lib->is_synthetic)
+        lib->base_svma = lib->map_start_avma;
 }
 
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma)
