@@ -7,6 +7,7 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(prctl)              \
     X(dlclose)            \
     X(sigaction)          \
     X(__sigaction)        \
