@@ -28,6 +28,8 @@ IMPORTS = {
     "pthread_key_create": "notices the end of a thread",
     "pthread_setspecific": "notices the end of a thread",
     "pthread_attr_getstack": "the stack that a new thread was given",
+    "pthread_attr_setstacksize": "room for samples on small stacks",
+    "pthread_attr_setstack": "hides that from who asks for a thread's stack",
     "pthread_getattr_default_np": "the stack that a new thread gets otherwise",
     "pthread_attr_getstacksize": "the stack that a new thread gets otherwise",
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",

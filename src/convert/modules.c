@@ -50,28 +50,6 @@ static const char *module_path(const struct modules *modules, uint32_t module,
     return path;
 }
 
-uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
-{
-    const char *path = path_of(event);
-    struct buffer key = {0};
-    buffer_append(&key, path, strlen(path) + 1);
-    buffer_append(&key, event->build_id, event->build_id_bytes);
-    uint32_t id = key.failed ? INTERN_NONE : intern_add(modules->keys, key.bytes, key.size);
-    buffer_free(&key);
-    if (id != INTERN_NONE && id < modules->count)
-        return id;
-    struct module *module = id == modules->count
-                                ? ARRAY_PUSH(modules->modules, modules->count, modules->capacity)
-                                : NULL;
-    if (!module) {
-        modules->profile->failed = true;
-        return PROFILE_NONE;
-    }
-    module->lib = PROFILE_NONE;
-    module->is_kernel = event->is_kernel;
-    return id;
-}
-
 static bool is_bracketed(const char *path)
 {
     size_t length = strlen(path);
@@ -103,6 +81,29 @@ static enum profile_category category_of(const struct module *module, const char
     return module->is_program ? PROFILE_USER : PROFILE_LIBRARY;
 }
 
+uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
+{
+    const char *path = path_of(event);
+    struct buffer key = {0};
+    buffer_append(&key, path, strlen(path) + 1);
+    buffer_append(&key, event->build_id, event->build_id_bytes);
+    uint32_t id = key.failed ? INTERN_NONE : intern_add(modules->keys, key.bytes, key.size);
+    buffer_free(&key);
+    if (id != INTERN_NONE && id < modules->count)
+        return id;
+    struct module *module = id == modules->count
+                                ? ARRAY_PUSH(modules->modules, modules->count, modules->capacity)
+                                : NULL;
+    if (!module) {
+        modules->profile->failed = true;
+        return PROFILE_NONE;
+    }
+    module->lib = PROFILE_NONE;
+    module->is_kernel = event->is_kernel;
+    module->is_jit = category_of(module, path) == PROFILE_JIT;
+    return id;
+}
+
 /* "[kernel]" is the sampler's mark for kernel time; "[kernel.kallsyms]" and modules are real code.
  */
 static bool is_synthetic(enum profile_category category, const char *path)
@@ -126,8 +127,7 @@ const char *modules_path(const struct modules *modules, uint32_t module)
 
 bool modules_is_jit(const struct modules *modules, uint32_t module)
 {
-    const char *path = modules_path(modules, module);
-    return category_of(&modules->modules[module], path) == PROFILE_JIT;
+    return modules->modules[module].is_jit;
 }
 
 void modules_set_program(struct modules *modules, uint32_t index)
@@ -142,10 +142,12 @@ void modules_set_program(struct modules *modules, uint32_t index)
 static int need_image(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];
+    if (module->has_image)
+        return 0;
     const uint8_t *build_id;
     size_t build_id_bytes;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
-    if (module->has_image || (!modules_is_file(modules, index) && strcmp(path, "[vdso]") != 0))
+    if (!modules_is_file(modules, index) && strcmp(path, "[vdso]") != 0)
         return 0;
     module->has_image = true;
     const struct names_lib *stored =
@@ -263,6 +265,10 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         if (mapping->end_avma > lib->map_end_avma)
             lib->map_end_avma = mapping->end_avma;
     }
+    /* Its addresses are too large for formats that keep 32 bits, unless they have something to count
+     * from. */
+    if (lib->category == PROFILE_KERNEL && !lib->is_synthetic)
+        lib->base_svma = lib->map_start_avma;
 }
 
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma)

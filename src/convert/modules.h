@@ -15,6 +15,7 @@
 struct module {
     uint32_t lib; /* PROFILE_NONE: not needed yet */
     bool is_kernel;
+    bool is_jit;     /* memory that is no file */
     bool is_program; /* mapped first by some process: not a library */
     bool has_image;  /* image was looked for */
     struct image image;

@@ -2,7 +2,6 @@
 #include "convert/unwind.h"
 
 #include "unwind/captured.h"
-#include "unwind/offline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,23 +35,31 @@ int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char
             !machine || machine[0] == '\0' || strcmp(machine, captured_machine) == 0,
         .pcs = malloc(FRAMES_MAX * sizeof(*unwinder->pcs)),
         .are_return_addresses = malloc(FRAMES_MAX * sizeof(*unwinder->are_return_addresses)),
+        .cache = calloc(1, sizeof(*unwinder->cache)),
     };
-    return unwinder->pcs && unwinder->are_return_addresses ? 0 : -ENOMEM;
+    return unwinder->pcs && unwinder->are_return_addresses && unwinder->cache ? 0 : -ENOMEM;
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
+    free(unwinder->cache);
     *unwinder = (struct unwinder){0};
 }
 
-/* Less than what was asked for is the whole stack, unless its first page was not there yet (a fault that
- * makes the stack grow): then it is nothing. */
-static bool copy_may_be_short(const struct perfdata_event *sample)
+/* Less than what was asked for is the whole stack, unless it is nothing: then its first page was not
+ * there (a fault that makes the stack grow, or an exec that has taken it away). */
+static void count_end(struct unwinder *unwinder, const struct perfdata_event *sample,
+                      enum offline_end end)
 {
-    return sample->user_stack_bytes == sample->user_stack_wanted_bytes ||
-           sample->user_stack_bytes == 0;
+    bool is_full = sample->user_stack_bytes == sample->user_stack_wanted_bytes;
+    if (end == OFFLINE_ROOT)
+        unwinder->complete++;
+    else if (sample->user_stack_bytes == 0 || (end == OFFLINE_CUT && is_full))
+        unwinder->cut++;
+    else
+        unwinder->lost++;
 }
 
 bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,
@@ -66,16 +73,13 @@ bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     struct lookup lookup = {unwinder->modules, map};
-    const struct offline_map in = {.find = find, .context = &lookup};
+    const struct offline_map in = {.find = find, .context = &lookup, .cache = unwinder->cache};
     const struct offline_frames out = {.pcs = unwinder->pcs,
                                        .are_return_addresses = unwinder->are_return_addresses,
                                        .max = FRAMES_MAX};
     struct offline_result result = offline_unwind_in(&in, &regs, false, &stack, &out);
     unwinder->count = result.frame_count;
     unwinder->is_complete = result.end == OFFLINE_ROOT;
-    bool is_cut = result.end == OFFLINE_CUT && copy_may_be_short(sample);
-    unwinder->complete += unwinder->is_complete;
-    unwinder->cut += is_cut;
-    unwinder->lost += !unwinder->is_complete && !is_cut;
+    count_end(unwinder, sample, result.end);
     return true;
 }

@@ -13,12 +13,14 @@
 #pragma once
 
 #include "convert/modules.h"
+#include "unwind/offline.h"
 
 struct unwinder {
     struct modules *modules;
     bool is_of_this_machine; /* registers of other machines cannot be told apart */
-    uint64_t *pcs;           /* owned, as is the next */
+    uint64_t *pcs;           /* owned, as are the next two */
     bool *are_return_addresses;
+    struct offline_cache *cache;
     size_t count;     /* of the last sample's frames */
     bool is_complete; /* they reach the thread's start */
     /* Of all samples. */

@@ -51,7 +51,7 @@ struct profile_lib {
     bool has_lines;     /* … a line, */
     bool has_inlines;
     uint64_t
-        base_svma; /* address of the first PT_LOAD (page aligned); 0 when the file is not there */
+        base_svma; /* address of the first PT_LOAD (page aligned), of the kernel its mapping; 0 when unknown */
     /* One place where it was mapped, for formats that speak of runtime addresses. */
     uint64_t map_start_avma, map_end_avma, map_file_offset, map_bias;
 };

@@ -106,36 +106,33 @@ static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **int
     return elf_takes_variables(fd, &elf);
 }
 
-static long open_program(int directory, const char *path, bool *is_privileged)
+/* A file that cannot be read, or is none at all, is executed, or not, with the variables. */
+static bool path_takes_variables(int directory, const char *path, char line[SCRIPT_LINE_MAX],
+                                 char **interpreter)
 {
     struct stat status;
-    *is_privileged = false;
+    *interpreter = NULL;
     if (raw_failed(raw_syscall(SYS_newfstatat, directory, path, &status, AT_EMPTY_PATH)) ||
         !S_ISREG(status.st_mode))
-        return -1;
-    *is_privileged = (status.st_mode & (S_ISUID | S_ISGID)) != 0;
-    return raw_syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+        return true;
+    if (status.st_mode & (S_ISUID | S_ISGID))
+        return false;
+    if (*path == '\0')
+        return file_takes_variables(directory, line, interpreter);
+    long fd = raw_syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    if (raw_failed(fd))
+        return true;
+    bool takes = file_takes_variables(fd, line, interpreter);
+    raw_syscall(SYS_close, fd);
+    return takes;
 }
 
 bool image_takes_variables(int directory, const char *path)
 {
     char line[SCRIPT_LINE_MAX];
-    char *interpreter = NULL;
-    for (int i = 0; i <= SCRIPTS_MAX; i++) {
-        bool is_privileged;
-        long fd = open_program(directory, path, &is_privileged);
-        bool takes = !is_privileged;
-        interpreter = NULL;
-        if (takes && !raw_failed(fd))
-            takes = file_takes_variables(fd, line, &interpreter);
-        else if (takes && *path == '\0')
-            takes = file_takes_variables(directory, line, &interpreter);
-        if (!raw_failed(fd))
-            raw_syscall(SYS_close, fd);
-        if (!interpreter)
-            return takes;
-        path = interpreter;
-        directory = AT_FDCWD;
-    }
-    return true;
+    char *interpreter;
+    bool takes = path_takes_variables(directory, path, line, &interpreter);
+    for (int i = 0; i < SCRIPTS_MAX && interpreter; i++)
+        takes = path_takes_variables(AT_FDCWD, interpreter, line, &interpreter);
+    return takes;
 }

@@ -8,6 +8,9 @@
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
     X(prctl)              \
+    X(pthread_getattr_np) \
+    X(swapcontext)        \
+    X(setcontext)         \
     X(dlclose)            \
     X(sigaction)          \
     X(__sigaction)        \
@@ -17,7 +20,6 @@
     X(sigignore)          \
     X(siginterrupt)       \
     X(sigtimedwait)       \
-    X(sigwait)            \
     X(sigsuspend)         \
     X(pselect)            \
     X(ppoll)              \

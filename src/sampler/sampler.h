@@ -67,6 +67,7 @@ struct thread_state {
     void *argument;
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
+    stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
     uint32_t exit_rounds;
     bool has_no_clock;    /* reading it is a fault in this thread */
     bool skips_interval;  /* the kernel timer's present interval began before sampling did */
@@ -148,6 +149,15 @@ void thread_bind(struct thread_state *thread);
 void thread_start_timer(struct thread_state *thread);
 /* Async-signal-safe (makes a system call). */
 void thread_stop_timer(struct thread_state *thread);
+
+/* stacks.c */
+/* Attributes of the same thread with room for samples; false: the given ones will do. Not async-signal-safe. */
+bool stack_enlarge(const pthread_attr_t *attributes, pthread_attr_t *larger);
+/* What a thread that is about to be created asks for. Not async-signal-safe. */
+void stack_note(struct thread_state *thread, const pthread_attr_t *attributes,
+                uint64_t default_bytes);
+/* The part of the calling thread's stack that the walker may read. Not async-signal-safe. */
+void stack_set_range(struct thread_state *thread);
 
 /* signals.c */
 /* Puts the handler in place of the program's action for this signal, which is kept as what the program

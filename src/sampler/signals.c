@@ -286,10 +286,6 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
 /* signal() and its relatives differ in the flags they set. */
 static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
-    if (simple == SIG_ERR) {
-        errno = EINVAL;
-        return SIG_ERR;
-    }
     struct action wanted = {.mask = mask, .flags = flags | FLAG_RESTORER, .restorer = restorer};
     wanted.handler.simple = simple;
     struct action before = write_action(&wanted);
@@ -306,13 +302,23 @@ static signal_handler translate(signal_handler old)
     return old == ours.simple ? read_action().handler.simple : old;
 }
 
+static bool is_refused(signal_handler simple)
+{
+    if (simple != SIG_ERR)
+        return false;
+    errno = EINVAL;
+    return true;
+}
+
 /* siginterrupt() decides what signal() sets. */
 static int restarts = SA_RESTART;
 
 __attribute__((visibility("default"))) signal_handler signal(int number, signal_handler simple)
 {
     if (is_ours(number))
-        return set_simple(simple, load_relaxed(&restarts), UINT64_C(1) << (number - 1));
+        return is_refused(simple)
+                   ? SIG_ERR
+                   : set_simple(simple, load_relaxed(&restarts), UINT64_C(1) << (number - 1));
     return translate(REAL(signal)(number, simple));
 }
 
@@ -330,7 +336,7 @@ __attribute__((visibility("default"))) signal_handler ssignal(int number, signal
 __attribute__((visibility("default"))) signal_handler sysv_signal(int number, signal_handler simple)
 {
     if (is_ours(number))
-        return set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
+        return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
     return translate(REAL(sysv_signal)(number, simple));
 }
 
@@ -368,9 +374,9 @@ __attribute__((visibility("default"))) signal_handler sigset(int number, signal_
     signal_handler old = read_action().handler.simple;
     if (disposition == SIG_HOLD)
         masks_change_one(SIG_BLOCK, number);
-    else if (set_simple(disposition, 0, 0) == SIG_ERR)
-        return SIG_ERR;
-    else
+    else {
+        set_simple(disposition, 0, 0);
         masks_change_one(SIG_UNBLOCK, number);
+    }
     return was_blocked ? SIG_HOLD : old;
 }

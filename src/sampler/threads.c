@@ -77,6 +77,8 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->usual_mask = 0;
     thread->stack_bytes = 0;
     thread->stack_given_avma = 0;
+    thread->context_stacks[0].ss_size = 0;
+    thread->context_stacks[1].ss_size = 0;
     /* Its tags are generations of a map that another process may have had. */
     for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
         thread->cache[i].generation = 0;
@@ -184,52 +186,16 @@ static bool launcher_is_gone(void)
            raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
 }
 
-/*
- * The part of a new thread's stack that we will read. The thread's control block lies at the top of the
- * block that holds the stack, whoever allocated it: everything from SP up to it is the stack. The lowest
- * eighth (at most 64 KiB) of the size asked for is left out: there the guard page and, with large static
- * TLS, the end of the block may lie. An SP down there yields the leaf only.
- */
-static void set_stack_range(struct thread_state *thread)
-{
-    uint64_t end_avma = (uint64_t)(uintptr_t)__builtin_thread_pointer();
-    uint64_t margin = thread->stack_bytes / 8;
-    if (margin > 65536)
-        margin = 65536;
-    thread->stack_end_avma = end_avma;
-    thread->stack_start_avma = thread->stack_given_avma;
-    if (!thread->stack_given_avma)
-        thread->stack_start_avma = end_avma - thread->stack_bytes + margin;
-}
-
 static void *thread_main(void *argument)
 {
     struct thread_state *thread = argument;
-    set_stack_range(thread);
+    stack_set_range(thread);
     if (has_end_key)
         pthread_setspecific(end_key, thread);
     thread_bind(thread);
     masks_hide(thread);
     thread_start_timer(thread);
     return thread->start(thread->argument);
-}
-
-/* The size asked for, and the memory if the program brought its own. */
-static void note_stack(struct thread_state *thread, const pthread_attr_t *attributes)
-{
-    thread->stack_bytes = default_stack_bytes;
-    if (!attributes)
-        return;
-    void *address = NULL;
-    size_t bytes = 0;
-    if (pthread_attr_getstack(attributes, &address, &bytes) != 0)
-        return;
-    /* Without memory of its own, glibc says "end at 0", which makes the address 0 - bytes. */
-    uint64_t given_avma = (uint64_t)(uintptr_t)address;
-    if (bytes)
-        thread->stack_bytes = bytes;
-    if (given_avma && given_avma + bytes != 0)
-        thread->stack_given_avma = given_avma;
 }
 
 static struct thread_state *claim_for_new_thread(void)
@@ -243,21 +209,32 @@ static struct thread_state *claim_for_new_thread(void)
     return NULL;
 }
 
+/* A larger stack may be more than a limit allows. */
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                  void *argument)
+{
+    pthread_attr_t larger;
+    if (process_is_followed() && stack_enlarge(attributes, &larger) &&
+        REAL(pthread_create)(thread, &larger, start, argument) == 0)
+        return 0;
+    return REAL(pthread_create)(thread, attributes, start, argument);
+}
+
 __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
                                                           const pthread_attr_t *attributes,
                                                           void *(*start)(void *), void *argument)
 {
     struct thread_state *state = claim_for_new_thread();
     if (!state)
-        return REAL(pthread_create)(thread, attributes, start, argument);
+        return create(thread, attributes, start, argument);
     prepare_once();
     state->start = start;
     state->argument = argument;
-    note_stack(state, attributes);
+    stack_note(state, attributes, default_stack_bytes);
     /* A block is real while the new thread inherits it. */
     struct thread_state *self = thread_self;
     bool hides_block = self && masks_unhide(self);
-    int err = REAL(pthread_create)(thread, attributes, thread_main, state);
+    int err = create(thread, attributes, thread_main, state);
     if (hides_block)
         masks_hide(self);
     if (err)

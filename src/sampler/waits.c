@@ -2,7 +2,7 @@
 /*
  * Waiting for signals.
  *
- *     sigwait & Co.      a set with the sampler's signal: one of ours that is pending is none of theirs
+ *     sigwait & Co.      one of ours that is pending is none of theirs
  *     sigsuspend, ppoll  a mask without it, in a thread that hides its block (masks.c): somebody else's
  *                        signal runs the program's handler, as the program wants it to while it waits
  */
@@ -18,12 +18,6 @@
 #include <sys/select.h>
 #include <time.h>
 
-static bool holds_ours(const sigset_t *set)
-{
-    return process.signal && set &&
-           *(const uint64_t *)(const void *)set & UINT64_C(1) << (process.signal - 1);
-}
-
 static int64_t now_ns(void)
 {
     struct timespec now = {0};
@@ -31,17 +25,11 @@ static int64_t now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static bool is_time(const struct timespec *time)
-{
-    return time->tv_sec >= 0 && time->tv_sec < INT64_MAX / 2000000000 && time->tv_nsec >= 0 &&
-           time->tv_nsec < 1000000000;
-}
-
 /* What is left of the time that was given; NULL stays NULL. */
 static const struct timespec *remaining(const struct timespec *given, int64_t start_ns,
                                         struct timespec *left)
 {
-    if (!given || !is_time(given))
+    if (!given || given->tv_sec >= INT64_MAX / 2000000000)
         return given;
     int64_t left_ns = given->tv_sec * 1000000000 + given->tv_nsec - (now_ns() - start_ns);
     if (left_ns < 0)
@@ -50,25 +38,23 @@ static const struct timespec *remaining(const struct timespec *given, int64_t st
     return left;
 }
 
-static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-    int64_t start_ns = timeout ? now_ns() : 0;
-    struct timespec left;
-    siginfo_t got;
-    int number = REAL(sigtimedwait)(set, &got, timeout);
-    while (number == process.signal && handler_is_ours(&got))
-        number = REAL(sigtimedwait)(set, &got, remaining(timeout, start_ns, &left));
-    if (number == process.signal)
-        masks_resume();
-    if (number > 0 && info)
-        *info = got;
-    return number;
-}
-
+/* The set is the kernel's to read: a bad address is an error, not the end. */
 __attribute__((visibility("default"))) int sigtimedwait(const sigset_t *set, siginfo_t *info,
                                                         const struct timespec *timeout)
 {
-    return holds_ours(set) ? wait_for(set, info, timeout) : REAL(sigtimedwait)(set, info, timeout);
+    int64_t start_ns = timeout ? now_ns() : 0;
+    const struct timespec *time = timeout;
+    struct timespec left;
+    siginfo_t unwanted;
+    siginfo_t *got = info ? info : &unwanted;
+    int number = REAL(sigtimedwait)(set, got, time);
+    while (number > 0 && number == process.signal && handler_is_ours(got)) {
+        time = remaining(timeout, start_ns, &left);
+        number = REAL(sigtimedwait)(set, got, time);
+    }
+    if (number > 0 && number == process.signal)
+        masks_resume();
+    return number;
 }
 
 __attribute__((visibility("default"))) int sigwaitinfo(const sigset_t *set, siginfo_t *info)
@@ -78,11 +64,9 @@ __attribute__((visibility("default"))) int sigwaitinfo(const sigset_t *set, sigi
 
 __attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *number)
 {
-    if (!holds_ours(set))
-        return REAL(sigwait)(set, number);
     int got;
     do
-        got = wait_for(set, NULL, NULL);
+        got = sigtimedwait(set, NULL, NULL);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return errno;

@@ -12,6 +12,10 @@
  */
 #include "sampler/sampler.h"
 
+#define PAGE_MASK UINT64_C(4095)
+#define CONTEXT_ROOT_BYTES 64
+/* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
+#define WRITTEN_BYTES 256
 #define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
 
 struct walk {
@@ -22,25 +26,42 @@ struct walk {
     uint32_t generation; /* low half: tags the cache */
     struct unwind_regs regs;
     struct stack_view stack;
+    bool is_foreign; /* of which only one page may be read */
+    bool is_context; /* it was given to makecontext() */
     bool is_return_address;
     uint32_t frame_count; /* seen, also those that did not fit */
     uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
 };
 
-/* The stack that holds SP: the thread's own, or the alternate one that the kernel names. */
+static bool is_within(const stack_t *stack, uint64_t sp)
+{
+    uint64_t start = (uint64_t)(uintptr_t)stack->ss_sp;
+    return !(stack->ss_flags & SS_DISABLE) && sp >= start && sp - start < stack->ss_size;
+}
+
+/*
+ * The stack that holds SP: the thread's own, the alternate one that the kernel names, the one that was given
+ * to makecontext(); else some coroutine's, of which only the page that SP points into is known to be there,
+ * for the kernel has just written the signal's frame into it: a list of mappings would be older than the
+ * sample, and a read of what is gone would kill the program.
+ */
 static bool choose_stack(struct walk *walk)
 {
     const struct thread_state *thread = walk->thread;
-    const stack_t *alternate = &walk->context->uc_stack;
     uint64_t sp = walk->regs.sp;
     uint64_t start = thread->stack_start_avma;
     uint64_t end = thread->stack_end_avma;
+    walk->is_foreign = false;
+    walk->is_context = false;
     if (sp < start || sp >= end) {
-        start = (uint64_t)(uintptr_t)alternate->ss_sp;
-        if (alternate->ss_flags & SS_DISABLE ||
-            __builtin_add_overflow(start, alternate->ss_size, &end))
-            return false;
-        if (sp < start || sp >= end)
+        const stack_t *stack = &walk->context->uc_stack;
+        for (int i = 0; i < 2 && !is_within(stack, sp); i++)
+            stack = &thread->context_stacks[i];
+        walk->is_foreign = !is_within(stack, sp);
+        walk->is_context = !walk->is_foreign && stack != &walk->context->uc_stack;
+        start = walk->is_foreign ? sp & ~PAGE_MASK : (uint64_t)(uintptr_t)stack->ss_sp;
+        end = walk->is_foreign ? start + PAGE_MASK + 1 : start + stack->ss_size;
+        if (walk->is_foreign && sp - start < WRITTEN_BYTES)
             return false;
     }
     uint64_t lowest = sp - ARCH_RED_ZONE;
@@ -92,6 +113,20 @@ static enum walk_end step_without_cfi(struct walk *walk)
 }
 
 /*
+ * Where makecontext() lets its function return to, glibc has no CFI. It is the stack's root: nothing but the
+ * next context and arguments lie above. The address is that of an instruction that no call precedes.
+ */
+static bool is_context_root(const struct walk *walk)
+{
+    if (!walk->is_context || !walk->is_return_address ||
+        walk->stack.hi - walk->regs.sp > CONTEXT_ROOT_BYTES ||
+        walk->frame_count > RECORD_FRAMES_LEAF)
+        return false;
+    walk->frames[walk->frame_count - 1] = walk->regs.pc + 1;
+    return true;
+}
+
+/*
  * The CFA is in a general register. Those were never followed, so it must still hold what was
  * interrupted: any of them in the innermost frame, and the ones that no callee saves also in its caller
  * (ciphers keep the old SP in rax across calls of their own helpers).
@@ -127,15 +162,19 @@ static enum walk_end step(struct walk *walk)
     case UNWIND_COMPLEX:
         return WALK_COMPLEX;
     case UNWIND_NO_ROW:
+        if (is_context_root(walk))
+            return WALK_ROOT;
         if (step_without_cfi(walk) != WALK_ENDS)
             return WALK_NO_CFI;
         break;
     case UNWIND_OFF_STACK:
-        return WALK_OFF_STACK;
+        return walk->is_foreign ? WALK_FOREIGN : WALK_OFF_STACK;
     }
+    if (walk->regs.pc == 0 && walk->is_foreign) /* how most libraries begin a coroutine's stack */
+        return WALK_FOREIGN;
     walk->is_return_address = row_kind(rule) != ROW_SIGNAL;
     /* A handler on the alternate stack was entered from another one. */
-    if (!walk->is_return_address && !choose_stack(walk))
+    if (!walk->is_return_address && (!choose_stack(walk) || walk->is_foreign))
         return WALK_FOREIGN;
     return WALK_ENDS;
 }

@@ -48,28 +48,42 @@ static bool may_hold_contexts(unsigned tag)
            tag == DW_TAG_lexical_block;
 }
 
-static int read_unit(struct unit_contexts *unit, const Dwarf_Die *unit_die)
+/* 0 for what lies too far away; no unit is that large. */
+static uint32_t offset_of(const struct unit_contexts *unit, const void *address)
+{
+    ptrdiff_t offset = (const char *)address - (const char *)unit->die.addr;
+    return offset < 0 || offset > UINT32_MAX ? 0 : (uint32_t)offset;
+}
+
+Dwarf_Die context_die(const struct unit_contexts *unit, uint32_t index)
+{
+    return (Dwarf_Die){.addr = (char *)unit->die.addr + unit->contexts[index].at,
+                       .cu = unit->die.cu};
+}
+
+static int read_unit(struct unit_contexts *unit)
 {
     struct {
         unsigned depth;
         uint32_t context;
     } open[DEEPEST];
     size_t open_count = 0;
-    struct die_walk walk = die_walk_start(unit_die);
+    struct die_walk walk = die_walk_start(&unit->die);
     bool descend;
     int err = 0;
     do {
         while (open_count && open[open_count - 1].depth >= walk.depth)
-            unit->contexts[open[--open_count].context].end = walk.die.addr;
+            unit->contexts[open[--open_count].context].end = offset_of(unit, walk.die.addr);
         descend = may_hold_contexts(walk.tag);
-        if (!is_context(walk.tag) || open_count == DEEPEST || unit->count == CONTEXT_NONE)
+        bool may_hold = is_context(walk.tag) && walk.has_children && offset_of(unit, walk.die.addr);
+        if (!may_hold || open_count == DEEPEST || unit->count == CONTEXT_NONE)
             continue;
         struct context *context = ARRAY_PUSH(unit->contexts, unit->count, unit->capacity);
         if (!context) {
             err = -ENOMEM;
             break;
         }
-        context->die = walk.die;
+        context->at = offset_of(unit, walk.die.addr);
         context->parent = open_count ? open[open_count - 1].context : CONTEXT_NONE;
         open[open_count].depth = walk.depth;
         open[open_count++].context = (uint32_t)unit->count - 1;
@@ -86,9 +100,8 @@ static struct unit_contexts *unit_of(struct contexts *contexts, const Dwarf_Die 
     if (index < contexts->count)
         return &contexts->units[index];
     struct unit_contexts *unit = ARRAY_PUSH(contexts->units, contexts->count, contexts->capacity);
-    Dwarf_Die unit_die;
-    if (unit && dwarf_cu_die(die->cu, &unit_die, NULL, NULL, NULL, NULL, NULL, NULL) &&
-        read_unit(unit, &unit_die) != 0)
+    if (unit && dwarf_cu_die(die->cu, &unit->die, NULL, NULL, NULL, NULL, NULL, NULL) &&
+        read_unit(unit) != 0)
         return NULL;
     return unit;
 }
@@ -96,14 +109,14 @@ static struct unit_contexts *unit_of(struct contexts *contexts, const Dwarf_Die 
 uint32_t contexts_find(struct contexts *contexts, const Dwarf_Die *die,
                        const struct unit_contexts **unit)
 {
-    const unsigned char *addr = die->addr;
     *unit = unit_of(contexts, die);
     if (!*unit)
         return CONTEXT_NONE;
+    uint32_t at = offset_of(*unit, die->addr);
     size_t low = 0, high = (*unit)->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if ((const unsigned char *)(*unit)->contexts[middle].die.addr < addr)
+        if ((*unit)->contexts[middle].at < at)
             low = middle + 1;
         else
             high = middle;
@@ -111,7 +124,7 @@ uint32_t contexts_find(struct contexts *contexts, const Dwarf_Die *die,
     /* The last that begins before it, or the nearest of its parents that has not ended. */
     uint32_t found = low ? (uint32_t)low - 1 : CONTEXT_NONE;
     while (found != CONTEXT_NONE && (*unit)->contexts[found].end &&
-           (*unit)->contexts[found].end <= addr)
+           (*unit)->contexts[found].end <= at)
         found = (*unit)->contexts[found].parent;
     return found;
 }

@@ -90,6 +90,7 @@ static bool read_code(struct die_walk *walk)
             return false;
         walk->code = (uint32_t)code;
         walk->tag = abbreviation->tag;
+        walk->has_children = abbreviation->has_children;
         walk->has_code = abbreviation->has_code;
         walk->die = (Dwarf_Die){.addr = (void *)(uintptr_t)address, .cu = walk->die.cu};
         return true;

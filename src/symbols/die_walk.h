@@ -18,7 +18,8 @@ struct die_abbreviations;
 
 struct die_walk {
     Dwarf_Die die;
-    unsigned tag;   /* its DW_TAG_* */
+    unsigned tag; /* its DW_TAG_* */
+    bool has_children;
     bool has_code;  /* it has addresses of its own */
     unsigned depth; /* 0: the unit's own DIE */
     /* Private: */

@@ -168,15 +168,16 @@ static char *qualify(struct functions *functions, const Dwarf_Die *key, const ch
     size_t count = 0;
     for (; found != CONTEXT_NONE && count < DEEPEST_NAME; found = unit->contexts[found].parent) {
         chain[count++] = found;
-        if (dwarf_tag(&unit->contexts[found].die) == DW_TAG_subprogram)
+        Dwarf_Die die = context_die(unit, found);
+        if (dwarf_tag(&die) == DW_TAG_subprogram)
             break;
     }
     struct buffer out = {0};
     functions->nesting++;
     while (count-- > 0) {
         /* A nested name may read another unit, which moves the tables. */
-        struct context context = unit->contexts[chain[count]];
-        buffer_printf(&out, "%s::", context_name(functions, &context.die, plain));
+        Dwarf_Die die = context_die(unit, chain[count]);
+        buffer_printf(&out, "%s::", context_name(functions, &die, plain));
         (void)contexts_find(&functions->contexts, &declaration, &unit);
     }
     functions->nesting--;

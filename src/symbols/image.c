@@ -36,7 +36,7 @@ int image_open(struct image *image, const char *path, struct error *error)
         image_close(image);
         return error_set(error, -ENOMEM, "out of memory");
     }
-    image->elf = elf_begin(image->fd, ELF_C_READ, NULL);
+    image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
     return check_elf(image, path, error);
 }
 

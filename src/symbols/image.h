@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ELF file opened with libelf. Sections are read into memory of our own, never mapped: a file
- * that shrinks while it is open cannot fault us.
+ * One ELF file opened with libelf, mapped: of large debug info most is never touched, and workers share what
+ * they read. A file that shrinks while it is open faults, and so it is opened in confined workers only.
  */
 #pragma once
 

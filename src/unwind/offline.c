@@ -53,6 +53,22 @@ static enum unwind_result step_by_frame_pointer(const struct walk *walk, struct 
     return UNWIND_OK;
 }
 
+/* Programs are in the same places again and again, and large ones have half a million rows. */
+static uint32_t find_rule(struct offline_cache *cache, const struct unwind_module *module,
+                          uint32_t relative)
+{
+    size_t count;
+    const struct row *rows = unwind_module_rows(module, &count);
+    if (!cache)
+        return unwind_find_rule(rows, count, relative);
+    size_t slots = sizeof(cache->slots) / sizeof(*cache->slots);
+    struct offline_cached *cached = &cache->slots[(relative * 2654435761u >> 12) % slots];
+    if (cached->module != module || cached->relative != relative)
+        *cached =
+            (struct offline_cached){module, relative, unwind_find_rule(rows, count, relative)};
+    return cached->rule;
+}
+
 static enum unwind_result step_by_row(const struct walk *walk,
                                       const struct offline_mapping *mapping, uint64_t lookup_pc,
                                       struct unwind_regs *regs, bool *is_signal_frame)
@@ -60,11 +76,10 @@ static enum unwind_result step_by_row(const struct walk *walk,
     *is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
     if (mapping->module) {
-        size_t count;
-        const struct row *rows = unwind_module_rows(mapping->module, &count);
         uint64_t relative = lookup_pc - mapping->bias - unwind_module_base_svma(mapping->module);
-        uint32_t rule = relative <= UINT32_MAX ? unwind_find_rule(rows, count, (uint32_t)relative)
-                                               : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+        uint32_t rule = relative <= UINT32_MAX
+                            ? find_rule(walk->map->cache, mapping->module, (uint32_t)relative)
+                            : row_rule(ROW_NONE, ROW_FP_SAME, 0);
         *is_signal_frame = row_kind(rule) == ROW_SIGNAL;
         result = unwind_apply(rule, regs, walk->stack);
     }

@@ -38,6 +38,15 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
+    struct offline_cache *cache; /* NULL: none */
+};
+
+/* Rules that were found before. Zeroed at first; one thread at a time, modules as long as it is used. */
+struct offline_cache {
+    struct offline_cached {
+        const struct unwind_module *module;
+        uint32_t relative, rule;
+    } slots[4096];
 };
 
 struct offline_frames { /* room for the result */

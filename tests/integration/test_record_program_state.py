@@ -30,6 +30,7 @@ class ProgramState(rec.Case):
 
     def test_threads_on_nearly_full_small_stacks_run(self):
         self.compare(rec.target("small_stacks"), "16384", "8192", "150")
+        self.compare(rec.target("small_stacks"), "16384", "11000", "150")
         self.compare(rec.target("small_stacks"), "32768", "20000", "150")
 
     def test_longjmp_and_siglongjmp_arrive(self):
@@ -40,6 +41,17 @@ class ProgramState(rec.Case):
 
     def test_coroutines_take_their_turns(self):
         self.compare(rec.target("coroutines"), "500")
+        self.compare(rec.target("fibers"), "500")
+
+    def test_stacks_of_coroutines_reach_their_beginning(self):
+        run = self.recorded(rec.target("coroutines"), "500", rec_options=FAST)
+        self.assertGreater(run.complete_percent(), 95)
+
+    def test_stacks_of_fibers_reach_their_function(self):
+        run = self.recorded(rec.target("fibers"), "500", rec_options=FAST)
+        turns = run.share_of("turn_of_a_fiber")
+        self.assertGreater(turns, 30)
+        self.assertGreater(run.share_of("work_of_a_fiber"), 0.9 * turns)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,9 @@ class SignalState(rec.Case):
                                  run.stderr.decode())
                 self.assertEqual(run.summary["engine"], engine)
 
+    def test_calls_that_fail_answer_what_they_would(self):
+        self.compare(rec.target("odd_calls"), "NUMBER")
+
     def compare_masks(self, *hows):
         for how in hows:
             self.compare(rec.target("masks_kept"), how, "NUMBER")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* small_stacks STACK_BYTES USED_BYTES MILLISECONDS: four threads with stacks of that size, nearly full. */
+/* small_stacks STACK_BYTES USED_BYTES MILLISECONDS: four threads with stacks of that size, nearly full; and
+ * one that says what size it sees. */
 #include "burn.h"
 
 #include <alloca.h>
@@ -10,6 +11,20 @@
 
 static size_t used_bytes;
 static uint64_t end_ns;
+
+static void *look_at_own_stack(void *unused)
+{
+    pthread_t thread = pthread_self();
+    pthread_attr_t attributes;
+    void *address;
+    size_t bytes;
+    pthread_getattr_np(thread, &attributes);
+    pthread_attr_getstack(&attributes, &address, &bytes);
+    printf("%zu bytes, which end %zu above the thread\n", bytes,
+           (size_t)((char *)address + bytes - (char *)thread) % 4096);
+    pthread_attr_destroy(&attributes);
+    return unused;
+}
 
 __attribute__((noinline)) static void *work_on_a_full_stack(void *unused)
 {
@@ -28,12 +43,16 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 98;
     size_t stack_bytes = strtoull(argv[1], NULL, 10);
-    used_bytes = strtoull(argv[2], NULL, 10);
-    end_ns = strtoull(argv[3], NULL, 10) * 1000000;
+    end_ns = 0;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     if (pthread_attr_setstacksize(&attributes, stack_bytes) != 0)
         return 2;
+    /* Functions are bound here: the dynamic linker takes 3 KiB for that, which the threads do not have. */
+    used_bytes = 16;
+    work_on_a_full_stack(NULL);
+    used_bytes = strtoull(argv[2], NULL, 10);
+    end_ns = strtoull(argv[3], NULL, 10) * 1000000;
     pthread_t threads[4];
     int changed = 0;
     for (int i = 0; i < 4; i++)
@@ -45,5 +64,8 @@ int main(int argc, char **argv)
         changed += result != NULL;
     }
     printf("%d changed\n", changed);
+    if (pthread_create(&threads[0], &attributes, look_at_own_stack, NULL) != 0)
+        return 3;
+    pthread_join(threads[0], NULL);
     return 0;
 }

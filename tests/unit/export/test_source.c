@@ -22,8 +22,8 @@ static int make_directory(void **state)
 static int remove_directory(void **state)
 {
     (void)state;
-    unlink("file");
-    unlink("fifo");
+    unlink("file.c");
+    unlink("fifo.c");
     return chdir("/") == 0 ? rmdir(directory) : -1;
 }
 
@@ -36,11 +36,11 @@ static int read_back(const char *name, struct buffer *out)
 
 static int read_file_of(const void *bytes, size_t size, struct buffer *out)
 {
-    FILE *file = fopen("file", "wb");
+    FILE *file = fopen("file.c", "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
     fclose(file);
-    return read_back("file", out);
+    return read_back("file.c", out);
 }
 
 static void a_text_file_is_read_whole(void **state)
@@ -81,8 +81,8 @@ static void what_is_no_regular_file_is_refused_without_waiting(void **state)
 {
     (void)state;
     struct buffer out = {0};
-    assert_int_equal(mkfifo("fifo", 0600), 0);
-    assert_int_not_equal(read_back("fifo", &out), 0);
+    assert_int_equal(mkfifo("fifo.c", 0600), 0);
+    assert_int_not_equal(read_back("fifo.c", &out), 0);
     assert_int_not_equal(source_read("/dev/zero", &out), 0);
     assert_int_not_equal(source_read("/", &out), 0);
     buffer_free(&out);
@@ -93,7 +93,30 @@ static void a_relative_path_is_refused(void **state)
     (void)state;
     struct buffer out = {0};
     assert_int_equal(read_file_of("x", 1, &out), 0);
-    assert_int_not_equal(source_read("file", &out), 0);
+    assert_int_not_equal(source_read("file.c", &out), 0);
+    buffer_free(&out);
+}
+
+/* What a hostile binary could ask for, and what real ones do. */
+static void only_what_is_named_like_source_is_read(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    assert_int_equal(read_file_of("secret", 6, &out), 0);
+    static const char *const names[] = {"id_rsa", "key.pem", ".c", "passwd"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(rename("file.c", names[i]), 0);
+        assert_int_equal(read_back(names[i], &out), -EINVAL);
+        assert_int_equal(symlink(names[i], "file.c"), 0);
+        assert_int_equal(read_back("file.c", &out), -EINVAL);
+        unlink("file.c");
+        assert_int_equal(rename(names[i], "file.c"), 0);
+    }
+    buffer_clear(&out);
+    assert_int_equal(rename("file.c", "real.rs"), 0);
+    assert_int_equal(symlink("real.rs", "file.c"), 0);
+    assert_int_equal(read_back("file.c", &out), 0);
+    unlink("real.rs");
     buffer_free(&out);
 }
 
@@ -101,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_file_is_read_whole),
+        cmocka_unit_test(only_what_is_named_like_source_is_read),
         cmocka_unit_test(at_most_one_mebibyte_is_read),
         cmocka_unit_test(what_is_no_text_is_refused),
         cmocka_unit_test(what_is_no_regular_file_is_refused_without_waiting),

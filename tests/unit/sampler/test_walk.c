@@ -289,16 +289,67 @@ static void no_byte_outside_of_the_stack_is_read(void **state)
         }
 }
 
-static void a_stack_pointer_on_no_known_stack_gives_the_leaf(void **state)
+/* Two pages, the second of which cannot be read. */
+static uint64_t *make_coroutine_page(void)
+{
+    uint64_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(page, MAP_FAILED);
+    mprotect(page + 512, 4096, PROT_NONE);
+    for (uint64_t i = 0; i < 512; i++)
+        page[i] = CALLER;
+    return page;
+}
+
+static void a_stack_pointer_that_the_kernel_need_not_have_written_at_gives_the_leaf(void **state)
 {
     (void)state;
-    uint64_t elsewhere[64] = {0};
-    interrupted_at(LEAF, (uint64_t)(uintptr_t)&elsewhere[8], 0);
+    uint64_t *page = make_coroutine_page();
+    for (uint64_t offset = 0; offset < 200; offset++) {
+        interrupted_at(LEAF, (uint64_t)(uintptr_t)(page + 512) + offset, 0);
+        struct found found = walk_and_read();
+        assert_int_equal(found.header.kind, RECORD_STACK);
+        assert_int_equal(found.stack.end, WALK_FOREIGN);
+        assert_int_equal(found.stack.frame_count, 1);
+        assert_int_equal(found.frames[0], LEAF);
+    }
+    munmap(page, 8192);
+}
+
+static void of_an_unknown_stack_one_page_is_read(void **state)
+{
+    (void)state;
+    uint64_t *page = make_coroutine_page();
+    page[500] = ROOT;
+    interrupted_at(LEAF, (uint64_t)(uintptr_t)&page[500], 0);
     struct found found = walk_and_read();
-    assert_int_equal(found.header.kind, RECORD_STACK);
-    assert_int_equal(found.stack.end, WALK_FOREIGN);
-    assert_int_equal(found.stack.frame_count, 1);
-    assert_int_equal(found.frames[0], LEAF);
+    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.frame_count, 2);
+    page[500] = CALLER;
+    for (uint64_t i = 64; i < 512; i++) {
+        interrupted_at(LEAF, (uint64_t)(uintptr_t)&page[i], 0);
+        found = walk_and_read();
+        assert_int_equal(found.stack.end, WALK_FOREIGN);
+        assert_in_range(found.stack.frame_count, 2, 512);
+    }
+    munmap(page, 8192);
+}
+
+static void a_context_ends_where_makecontext_let_it_begin(void **state)
+{
+    (void)state;
+    uint64_t own[256] = {0};
+    at.thread.context_stacks[1] = (stack_t){.ss_sp = own, .ss_size = sizeof(own)};
+    own[253] = NO_CFI;
+    interrupted_at(LEAF, (uint64_t)(uintptr_t)&own[253], 0);
+    struct found found = walk_and_read();
+    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.frame_count, 2);
+    assert_int_equal(found.frames[1], NO_CFI + 1);
+    /* Farther down it is code without CFI like any other. */
+    own[200] = NO_CFI;
+    interrupted_at(LEAF, (uint64_t)(uintptr_t)&own[200], 0);
+    assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
+    at.thread.context_stacks[1].ss_size = 0;
 }
 
 static void the_alternate_stack_is_a_known_one(void **state)
@@ -582,7 +633,9 @@ int main(void)
         TEST(an_interrupted_pc_is_looked_up_as_it_is),
         TEST(rules_that_point_off_the_stack_end_the_walk),
         TEST(no_byte_outside_of_the_stack_is_read),
-        TEST(a_stack_pointer_on_no_known_stack_gives_the_leaf),
+        TEST(a_stack_pointer_that_the_kernel_need_not_have_written_at_gives_the_leaf),
+        TEST(of_an_unknown_stack_one_page_is_read),
+        TEST(a_context_ends_where_makecontext_let_it_begin),
         TEST(the_alternate_stack_is_a_known_one),
         TEST(a_signal_frame_leads_to_the_interrupted_stack),
         TEST(code_without_rows_is_walked_by_frame_pointer),
