@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, DEBUGINFOD, SHORT_NAMES };
+enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, SYMFS, DEBUGINFOD, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -26,6 +26,7 @@ static const struct option_spec specs[] = {
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
@@ -83,6 +84,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
+        return 0;
+    case SYMFS:
+        request->from.symfs = value;
         return 0;
     case 'q':
         request->quiet = true;

@@ -102,6 +102,7 @@ static const char convert_help[] =
     "  --threads             begin collapsed stacks with their process and thread\n"
     "  --short-names         no template arguments and parameters in collapsed stacks\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
@@ -117,6 +118,7 @@ static const char report_help[] =
     "  --json                all functions and the call tree, for scripts\n"
     "  --short-names         names without template arguments and parameters\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 

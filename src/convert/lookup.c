@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/frames.h"
+#include "convert/symfs.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
 
@@ -61,8 +62,9 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
     struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
                                     .debug_file =
                                         lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
+    struct symfs_path here = symfs_path(lookup->options->symfs, path);
     if (strcmp(path, "[vdso]") != 0)
-        return symbols_open(symbols, path, lib->build_id, lib->build_id_bytes, &config, error);
+        return symbols_open(symbols, here.text, lib->build_id, lib->build_id_bytes, &config, error);
     size_t size;
     const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
     return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;

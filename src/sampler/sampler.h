@@ -70,7 +70,7 @@ struct thread_state {
     stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
     uint32_t exit_rounds;
     bool has_no_clock;    /* reading it is a fault in this thread */
-    bool skips_interval;  /* the kernel timer's present interval began before sampling did */
+    bool skips_interval;  /* the timer's present interval began before sampling did */
     bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
     bool ever_hid;        /* or did so once */
     bool has_deferred;    /* the block is real, because of somebody else's signal */
