@@ -22,6 +22,7 @@ enum {
     EMBED_SOURCE,
     THREADS,
     DEBUG_DIR,
+    SYMFS,
     DEBUGINFOD,
     SHORT_NAMES,
     ANNOTATE,
@@ -38,6 +39,7 @@ static const struct option_spec specs[] = {
     {ANNOTATE, 0, "annotate", OPTION_ALONE, NULL},
     {ADDRS, 0, "addrs", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
@@ -101,6 +103,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
+        return 0;
+    case SYMFS:
+        request->from.symfs = value;
         return 0;
     case 'q':
         request->quiet = true;

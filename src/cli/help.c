@@ -104,6 +104,7 @@ static const char convert_help[] =
     "  --annotate            mark names in collapsed stacks: _[k] kernel, _[j] JIT, _[i] inlined\n"
     "  --addrs               code without a name in collapsed stacks by its address\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
     "  -q, --quiet           say nothing unless something failed\n";
@@ -119,6 +120,7 @@ static const char report_help[] =
     "  --json                all functions and the call tree, for scripts\n"
     "  --short-names         names without template arguments and parameters\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
+    "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "
     "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
 

@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR, DEBUGINFOD, SHORT_NAMES };
+enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
     {JSON, 0, "json", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
@@ -51,6 +52,8 @@ int view_request_parse(struct view_request *request, char *const *words, struct 
             request->from.use_debuginfod = true;
         else if (id == DEBUG_DIR)
             request->from.debug_directory = value;
+        else if (id == SYMFS)
+            request->from.symfs = value;
         else
             err = view_take_input(&request->input, value, error);
         if (err)

@@ -82,5 +82,5 @@ const struct mapping *address_map_find(const struct address_map *map, uint64_t a
     size_t index = first_after(map, avma);
     if (index == map->count || avma < map->mappings[index].start_avma)
         return NULL;
-    return &map->mappings[index];
+    return map->mappings[index].module == ADDRESS_MAP_HOLE ? NULL : &map->mappings[index];
 }

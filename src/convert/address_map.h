@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one process has mapped executable, now. A new mapping replaces what lies below it. */
+/* What one process has mapped executable, now. A new mapping, or a hole, replaces what lies below it. */
 #pragma once
 
 #include <stddef.h>
@@ -8,8 +8,10 @@
 struct mapping {
     uint64_t start_avma, end_avma; /* [start, end) */
     uint64_t file_offset;          /* of start */
-    uint32_t module;               /* index in struct modules */
+    uint32_t module;               /* index in struct modules, or: */
 };
+
+#define ADDRESS_MAP_HOLE UINT32_MAX /* what was mapped there is gone */
 
 struct address_map {
     struct mapping *mappings; /* sorted, without overlaps */

@@ -12,6 +12,7 @@
 #include "convert/modules.h"
 #include "convert/order.h"
 #include "convert/samples.h"
+#include "convert/symfs.h"
 #include "convert/tasks.h"
 #include "convert/vdso.h"
 #include "perfdata/writer.h"
@@ -51,17 +52,36 @@ static void note_program(struct loader *loader, uint32_t process, uint32_t modul
         (void)modules_lib(&loader->modules, module);
 }
 
+static uint64_t end_of(const struct perfdata_event *mapping)
+{
+    uint64_t end;
+    return __builtin_add_overflow(mapping->start_avma, mapping->bytes, &end) ? UINT64_MAX : end;
+}
+
+/* Data (perf record -d) in place of code: the code is gone. */
+static int load_data_mapping(struct loader *loader, const struct perfdata_event *event)
+{
+    struct mapping hole = {
+        .start_avma = event->start_avma, .end_avma = end_of(event), .module = ADDRESS_MAP_HOLE};
+    uint32_t process =
+        event->is_kernel ? PROFILE_NONE : tasks_process(&loader->tasks, event->pid, event->time_ns);
+    if (process == PROFILE_NONE)
+        return event->is_kernel ? 0 : -ENOMEM;
+    return address_map_add(&loader->tasks.processes[process].map, &hole);
+}
+
 static int load_mapping(struct loader *loader, const struct perfdata_event *event)
 {
+    if (event->protection && !(event->protection & PROT_EXEC))
+        return load_data_mapping(loader, event);
     struct perfdata_event identified = *event;
     vdso_add_build_id(&identified, perfdata_facts(loader->capture->reader)->os_release);
     struct mapping mapping = {.start_avma = event->start_avma,
+                              .end_avma = end_of(event),
                               .file_offset = event->file_offset,
                               .module = modules_id(&loader->modules, &identified)};
     if (mapping.module == PROFILE_NONE)
         return -ENOMEM;
-    if (__builtin_add_overflow(event->start_avma, event->bytes, &mapping.end_avma))
-        mapping.end_avma = UINT64_MAX;
     /* Recorded is where the kernel's usual code ends; that for its start lies behind. Modules are
      * mapped later, and so on top. */
     if (event->is_kernel && strncmp(event->path, "[kernel.kallsyms]", 17) == 0)
@@ -121,10 +141,9 @@ static int load_records(struct loader *loader)
     struct perfdata_event event;
     int err = 0, more;
     while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0) {
-        bool is_executable = event.protection == 0 || (event.protection & PROT_EXEC);
         if (event.kind == PERFDATA_ROUND)
             err = order_round(&loader->order);
-        else if (event.kind < PERFDATA_ROUND && (event.kind != PERFDATA_MAPPING || is_executable))
+        else if (event.kind < PERFDATA_ROUND)
             err = order_add(&loader->order, &event);
     }
     if (err == 0 && more < 0)
@@ -202,7 +221,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     facts_load(profile, capture);
     int err = tasks_init(&loader->tasks, profile);
     if (err == 0)
-        err = modules_init(&loader->modules, profile, capture->names, options->debug_directory);
+        err = modules_init(&loader->modules, profile, capture->names, options);
     if (err == 0)
         err = samples_init(&loader->samples, &loader->tasks, &loader->modules, &loader->kernel,
                            capture->reader, &loader->cut);
@@ -237,8 +256,9 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
     struct capture capture;
     struct loader loader = {0};
     struct convert_options chosen = options ? *options : (struct convert_options){0};
+    struct symfs_path usual = symfs_path(chosen.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!chosen.debug_directory)
-        chosen.debug_directory = CONVERT_DEBUG_DIRECTORY;
+        chosen.debug_directory = usual.text;
     *out = NULL;
     int err = capture_open(&capture, path, error);
     if (err != 0)

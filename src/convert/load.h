@@ -22,7 +22,8 @@
 #define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
 
 struct convert_options {         /* NULL in their place: none */
-    const char *debug_directory; /* where separate debug files lie; NULL: the above */
+    const char *symfs;           /* the recorded files lie below it; NULL: where they lay */
+    const char *debug_directory; /* where separate debug files lie; NULL: the above, below symfs */
     bool use_debuginfod;         /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;              /* which samples are loaded */
     /* Called now and then while names are looked up; may be NULL. */

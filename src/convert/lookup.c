@@ -5,12 +5,14 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/frames.h"
+#include "convert/symfs.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Units of debug info are read once a worker: small pieces would read most of them twice. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
@@ -53,6 +55,16 @@ void lookup_free(struct lookup *lookup)
 
 /* ---- in the worker ---- */
 
+/* Without a build-id to tell: whether the file was written after the recording ended. */
+static bool is_changed(const struct profile *profile, const char *path)
+{
+    struct stat status;
+    if (profile->start_wall_ns == 0 || stat(path, &status) != 0)
+        return false;
+    uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
+    return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
+}
+
 static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
                         struct error *error)
 {
@@ -61,8 +73,17 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
     struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
                                     .debug_file =
                                         lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
-    if (strcmp(path, "[vdso]") != 0)
-        return symbols_open(symbols, path, lib->build_id, lib->build_id_bytes, &config, error);
+    struct symfs_path here = symfs_path(lookup->options->symfs, path);
+    bool is_vdso = strcmp(path, "[vdso]") == 0;
+    /* Below --symfs lie copies, which have the time of copying. */
+    if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
+        is_changed(lookup->profile, path))
+        return error_set(error, -ESTALE,
+                         "%s was written after it was recorded, and has no build-id to tell by: "
+                         "names are left out; put the old file back to get them",
+                         path);
+    if (!is_vdso)
+        return symbols_open(symbols, here.text, lib->build_id, lib->build_id_bytes, &config, error);
     size_t size;
     const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
     return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;

@@ -2,18 +2,17 @@
 #include "convert/modules.h"
 
 #include "base/array.h"
+#include "convert/symfs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int modules_init(struct modules *modules, struct profile *profile, const struct names *names,
-                 const char *debug_directory)
+                 const struct convert_options *options)
 {
-    *modules = (struct modules){.profile = profile,
-                                .names = names,
-                                .debug_directory = debug_directory,
-                                .keys = intern_new()};
+    *modules = (struct modules){
+        .profile = profile, .names = names, .options = options, .keys = intern_new()};
     return modules->keys ? 0 : -ENOMEM;
 }
 
@@ -154,7 +153,8 @@ static int need_image(struct modules *modules, uint32_t index)
         modules->names ? names_find_lib(modules->names, path, build_id, build_id_bytes) : NULL;
     int err = stored && stored->image.is_known
                   ? image_copy(&module->image, &stored->image)
-                  : image_read(&module->image, path, build_id, build_id_bytes);
+                  : image_read(&module->image, symfs_path(modules->options->symfs, path).text,
+                               build_id, build_id_bytes);
     modules->profile->failed |= err != 0;
     return err;
 }
@@ -167,7 +167,7 @@ static struct elf_file *open_debug_file(const struct modules *modules, const str
     if (id_bytes < 2 || id_bytes > sizeof(id))
         return NULL;
     struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", modules->debug_directory, id[0]);
+    buffer_printf(&path, "%s/.build-id/%02x/", modules->options->debug_directory, id[0]);
     for (size_t i = 1; i < id_bytes; i++)
         buffer_printf(&path, "%02x", id[i]);
     buffer_append(&path, ".debug", sizeof(".debug"));
@@ -185,7 +185,8 @@ static void compile(struct modules *modules, uint32_t index)
     size_t build_id_bytes;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
     struct elf_file *elf = NULL, *debug = NULL;
-    if (image_open_elf(&elf, path, build_id, build_id_bytes) == 0) {
+    struct symfs_path here = symfs_path(modules->options->symfs, path);
+    if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
         debug = open_debug_file(modules, elf);
         (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);
     }

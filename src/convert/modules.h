@@ -7,6 +7,7 @@
 
 #include "convert/address_map.h"
 #include "convert/image.h"
+#include "convert/load.h"
 #include "convert/names.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
@@ -25,15 +26,15 @@ struct module {
 
 struct modules {
     struct profile *profile;
-    const char *debug_directory; /* borrowed */
-    const struct names *names;   /* stored ones; NULL: none. Borrowed */
-    struct intern *keys;         /* path and build-id */
+    const struct convert_options *options; /* borrowed: where files are */
+    const struct names *names;             /* stored ones; NULL: none. Borrowed */
+    struct intern *keys;                   /* path and build-id */
     struct module *modules;
     size_t count, capacity;
 };
 
 int modules_init(struct modules *modules, struct profile *profile, const struct names *names,
-                 const char *debug_directory);
+                 const struct convert_options *options);
 void modules_free(struct modules *modules);
 
 /* The module of a MAPPING record; PROFILE_NONE: out of memory. */

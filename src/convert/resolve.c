@@ -8,6 +8,7 @@
 #include "convert/load.h"
 #include "convert/lookup.h"
 #include "convert/names.h"
+#include "convert/symfs.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -224,8 +225,9 @@ int convert_resolve(struct profile *profile, const char *path,
     if (err != 0)
         return err;
     struct convert_options usual = options ? *options : (struct convert_options){0};
+    struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
-        usual.debug_directory = CONVERT_DEBUG_DIRECTORY;
+        usual.debug_directory = debug.text;
     struct resolver resolver = {
         .profile = profile, .names = capture.names, .facts = perfdata_facts(capture.reader)};
     err = resolve(&resolver, &usual);

@@ -63,7 +63,8 @@ struct image {
     uint32_t blind_sightings;
     uint64_t blind_due_ns;
     uint64_t executable_id;     /* of its file, as far as one number goes; 0: unknown */
-    uint32_t strange_sightings; /* how often in a row another file was there */
+    uint32_t strange_sightings; /* how often in a row it seemed to have no sampler */
+    uint64_t strange_since_ns, strange_cpu_ns; /* time and its CPU time at the first of them */
 };
 
 /* A process that runs without a sampler: see strangers.c. */
@@ -71,7 +72,6 @@ struct image {
 struct stranger {
     struct image image; /* pid, name, CPU times; it has no slot */
     uint64_t parents_executable_id;
-    uint32_t sightings;
     bool is_announced; /* it is in the file, and in the summary */
 };
 

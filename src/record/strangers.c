@@ -26,8 +26,8 @@
 /* Bounds the work of one look; the rest gets its turn in the next ones. */
 #define PARENTS_A_LOOK 64
 #define CHILDREN_MAX 1024
-/* A process may be on its way to the sampler's constructor: once is not enough. */
-#define SIGHTINGS_NEEDED 2
+#define PATIENCE_CPU_NS 100000000
+#define PATIENCE_NS UINT64_C(5000000000)
 #define HIDDEN_FILE 1
 
 static struct stranger *find(struct collector *collector, pid_t pid)
@@ -71,12 +71,17 @@ static bool is_in_other_recording(pid_t pid)
     return found;
 }
 
-static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
+/* What the file says; NULL: it could take the sampler. */
+static const char *reason_of_file(pid_t pid, uint64_t executable)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    const char *reason =
-        executable == HIDDEN_FILE ? program_is_privileged : program_look(path).reason;
+    return executable == HIDDEN_FILE ? program_is_privileged : program_look(path).reason;
+}
+
+static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
+{
+    const char *reason = reason_of_file(pid, executable);
     if (reason)
         return reason;
     if (is_in_other_recording(pid))
@@ -86,6 +91,24 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
     if (executable != 0 && executable == parents)
         return "made by clone(), not by fork(): it has no sampler of its own";
     return "started without the sampler: its environment was replaced, or its loader refused";
+}
+
+/* A process that could take the sampler may just be on its way to it, and have to wait for a processor. */
+static bool is_patience_over(const struct collector *collector, const struct image *image)
+{
+    return image->last_cpu_ns > image->strange_cpu_ns + PATIENCE_CPU_NS ||
+           collector->round_ns > image->strange_since_ns + PATIENCE_NS;
+}
+
+/* One more look at something that seems to have no sampler: whether that is certain by now. */
+static bool is_certain(const struct collector *collector, struct image *image, uint64_t executable)
+{
+    if (image->strange_sightings++ == 0) {
+        image->strange_since_ns = collector->round_ns;
+        image->strange_cpu_ns = image->last_cpu_ns;
+        return false;
+    }
+    return is_patience_over(collector, image) || reason_of_file(image->pid, executable);
 }
 
 static void add(struct collector *collector, pid_t pid, pid_t parent_pid, uint64_t parents)
@@ -149,11 +172,9 @@ static void look_at(struct collector *collector, struct stranger *stranger)
     uint64_t cpu_ns = is_gone ? 0 : proc_cpu_ns(image->pid);
     if (cpu_ns > image->last_cpu_ns)
         image->last_cpu_ns = cpu_ns;
-    if (!is_gone)
-        stranger->sightings++;
     if (is_gone || stat.state == 'Z')
         end(collector, stranger);
-    else if (!stranger->is_announced && stranger->sightings >= SIGHTINGS_NEEDED)
+    else if (!stranger->is_announced && is_certain(collector, image, executable_id(image->pid)))
         announce(collector, stranger);
 }
 
@@ -183,7 +204,7 @@ static void check_executable(struct collector *collector, struct image *image)
         image->strange_sightings = 0;
         return;
     }
-    if (++image->strange_sightings < SIGHTINGS_NEEDED)
+    if (!is_certain(collector, image, executable))
         return;
     image->executable_id = executable;
     images_turn_stranger(collector, image, reason_of(image->pid, executable, 0));

@@ -84,15 +84,15 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
         thread->user_ns += weight_ns;
         return weight_ns;
     }
-    if (process.engine == ENGINE_TIMER) {
-        if (arch_leaves_syscall(context))
-            *flags = RECORD_KERNEL;
-        return weight_ns;
-    }
     if (thread->skips_interval) {
         thread->skips_interval = false;
         thread->user_ns = 0;
         return 0;
+    }
+    if (process.engine == ENGINE_TIMER) {
+        if (arch_leaves_syscall(context))
+            *flags = RECORD_KERNEL;
+        return weight_ns;
     }
     *flags = RECORD_KERNEL;
     return kernel_share_ns(thread, expiries(info) * process.tables->header.kernel_interval_ns,

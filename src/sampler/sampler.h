@@ -69,7 +69,7 @@ struct thread_state {
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
     uint32_t exit_rounds;
-    bool skips_interval;  /* the kernel timer's present interval began before sampling did */
+    bool skips_interval;  /* the timer's present interval began before sampling did */
     bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
     bool ever_hid;        /* or did so once */
     bool has_deferred;    /* the block is real, because of somebody else's signal */

@@ -218,9 +218,9 @@ void die_abbreviation_skip(const struct die_abbreviations *abbreviations,
                            const struct die_abbreviation *abbreviation, struct cursor *c,
                            uint64_t *sibling)
 {
-    const struct die_step *step = abbreviations->steps + abbreviation->first_step;
     *sibling = 0;
-    for (uint32_t i = 0; i < abbreviation->step_count; i++, step++) {
+    for (uint32_t i = 0; i < abbreviation->step_count; i++) {
+        const struct die_step *step = &abbreviations->steps[abbreviation->first_step + i];
         if (step->form == 0)
             cursor_skip(c, step->bytes);
         else if (step->is_sibling && step->form == DW_FORM_ref_udata)

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Files of the installed perf, in every mode it has: what rec reads from them is what perf reads."""
 import collections
+import json
 import os
+import shutil
 import subprocess
 
 import perf_script
@@ -189,6 +191,46 @@ class Corpus(rec.Case):
         part = perf_script.read_rec(self.convert(path)).stacks
         self.assertEqual({key: sum(stacks.values()) for key, stacks in part.items()},
                          {key: sum(stacks.values()) for key, stacks in whole.items()})
+
+    def modules(self, path, *options):
+        """{path of a file: its build-id} of what was sampled."""
+        done = subprocess.run([rec.REC, "info", "--json", path, *options], capture_output=True,
+                              text=True, timeout=60)
+        return {module["path"]: module.get("build_id", "")
+                for module in json.loads(done.stdout)["modules"] if module["path"].startswith("/")}
+
+    def test_files_of_another_machine_lie_below_symfs(self):
+        path = self.perf_record(*CLOCK, "-g")
+        root = self.new_directory()
+        modules = self.modules(path)
+        for module in modules:
+            os.makedirs(os.path.dirname(root + module), exist_ok=True)
+            shutil.copy(module, root + module)
+        shutil.copytree("/usr/lib/debug", root + "/usr/lib/debug")
+        self.assertEqual(perf_script.read_rec(self.convert(path, "--symfs", root)).stacks,
+                         perf_script.read_rec(self.convert(path)).stacks)
+
+    def test_files_that_are_not_here_keep_addresses_and_build_ids(self):
+        path = self.perf_record(*CLOCK, "-g")
+        empty = self.new_directory()
+        tally = perf_script.read_rec(self.convert(path, "--symfs", empty))
+        files = collections.Counter(bool(name) for stacks in tally.stacks.values()
+                                    for stack in stacks for name, module in stack
+                                    if module.startswith("/"))
+        self.assertGreater(files[False], 20)
+        self.assertEqual(files[True], 0, "names of files that are not there")
+        self.assertEqual(self.modules(path, "--symfs", empty), self.modules(path))
+        self.assertTrue(any(self.modules(path).values()), "build-ids")
+
+    def test_a_file_with_another_build_id_is_refused_with_a_word(self):
+        path = self.perf_record(*CLOCK, "-g")
+        root = self.new_directory()
+        module = next(name for name in self.modules(path) if "/libc.so" in name)
+        os.makedirs(os.path.dirname(root + module))
+        shutil.copy("/bin/true", root + module)
+        done = subprocess.run([rec.REC, "report", path, "--symfs", root], capture_output=True,
+                              text=True, timeout=60)
+        self.assertIn(f"{root}{module} is not the file that was recorded", done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,12 @@ import re
 import resource
 import shutil
 import subprocess
+import sys
 
 import rec
+
+sys.path.insert(0, str(rec.SOURCE / "tests/clients"))
+import decoders  # noqa: E402
 
 ROOTS = {"_start", "__clone3", "clone3", "__clone", "clone", "__libc_start_call_main",
          "__libc_start_main", "start_thread"}
@@ -79,6 +83,32 @@ class Dwarf(rec.Case):
             or (end[1] == "[unknown]" and os.path.basename(end[2]) == os.path.basename(program)))]
         return 100 * len(good) / len(ends)
 
+    def depths(self):
+        """(tid, frames) of every sample, calls not inlined."""
+        self.timed(rec.REC, "convert", "-q", "perf.data", "-o", "depths.pb")
+        profile = decoders.Pprof(f"{self.here}/depths.pb")
+        depths = collections.Counter()
+        for sample in map(decoders.message, profile.root.get(2, [])):
+            labels = {profile.text(decoders.one(label, 1)): decoders.one(label, 3)
+                      for label in map(decoders.message, sample.get(3, []))}
+            frames = [profile.frames(location)[0][0] for run in sample.get(1, [])
+                      for location in decoders.packed(run)]
+            count = decoders.packed(sample[2][0])[0]
+            depths[labels["tid"], len(frames) - frames.count("[truncated]")] += count
+        return depths
+
+    def depths_of_perf(self):
+        """The same; where the copied bytes end perf adds a frame at address -1."""
+        text, _ = self.timed("perf", "script", "--no-inline", "--max-stack", "9999", "-F", "tid,ip",
+                             "-i", "perf.data")
+        depths = collections.Counter()
+        for block in text.split("\n\n"):
+            words = block.split()
+            if words:
+                frames = [word for word in words[1:] if word != "ffffffffffffffff"]
+                depths[int(words[0].rstrip(":")), len(frames)] += 1
+        return depths
+
     def test_planted_depths_are_exact(self):
         for depth in (5, 50, 500):
             with self.subTest(depth=depth):
@@ -127,6 +157,10 @@ class Dwarf(rec.Case):
                 self.assertGreater(total, 20)
                 self.assertGreaterEqual(100 * (total - cut) / total,
                                         self.complete_percent_of_perf(command[0]))
+                pairs = list(zip(sorted(self.depths().elements()),
+                                 sorted(self.depths_of_perf().elements())))
+                shallower = sum(ours < theirs for ours, theirs in pairs)
+                self.assertLessEqual(100 * shallower / len(pairs), 2, "stacks as deep as perf's")
                 notes, loading_s = self.timed(rec.REC, "info", "perf.data")
                 _, perf_s = self.timed("perf", "script", "--no-inline", "-i", "perf.data")
                 self.assertLess(loading_s, perf_s, "CPU time to unwind")

@@ -3,6 +3,8 @@
 """Code that programs make at run time has the names that their runtimes give it: by perf map and by jitdump, a
 target's and node's; and code without names is one function for each mapping."""
 import glob
+import gzip
+import json
 import os
 import re
 import shutil
@@ -55,6 +57,28 @@ class Made(rec.Case):
         hottest = max(leaves, key=leaves.get)
         self.assertRegex(hottest, r"^\[anon 0x[0-9a-f]+\]$")
         self.assertGreater(leaves[hottest], 0.9 * sum(leaves.values()))
+
+    def test_names_cannot_break_what_shows_them(self):
+        evil = "\x1b[31mred;semi\tcolon</script>\x07\udcff\u202e 17"
+        for kind in ("map", "dump"):
+            with self.subTest(kind=kind):
+                run = self.recorded_jit(rec.target("jit"), kind, "0.6", evil)
+                texts = [open(run.path("rec.folded"), "rb").read(),
+                         gzip.open(run.path("rec.json.gz")).read()]
+                for command in (["report", run.path()], ["report", "--json", run.path()],
+                                ["info", run.path()]):
+                    done = subprocess.run([rec.REC, *command], capture_output=True,
+                                          timeout=rec.TIMEOUT_S)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    texts.append(done.stdout)
+                for text in texts:
+                    self.assertFalse(re.search(rb"[\x00-\x08\x0b-\x1f\x7f]", text), text[:4000])
+                    text.decode("utf-8")
+                for line in texts[0].decode().splitlines():
+                    self.assertRegex(line, r"^\S.* [0-9]+$")
+                self.assertIn("red:semi", texts[0].decode())
+                json.loads(texts[1])
+                json.loads(texts[3])
 
     def test_node_has_the_names_of_its_functions(self):
         if not shutil.which("node"):

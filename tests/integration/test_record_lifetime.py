@@ -25,10 +25,10 @@ class Lifetime(rec.Case):
         return sum(process["cpu_ns"] for process in run.info["processes"]
                    if process["name"] == name) / 1e6
 
-    def assert_sum_closes(self, run):
+    def assert_sum_closes(self, run, slack_ns=1e6):
         """The samples stand for the CPU time that the kernel billed."""
         billed = run.count("cpu_billed_ns")
-        self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02 + 1e6 / billed)
+        self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02 + slack_ns / billed)
 
     def wait_for(self, path):
         for _ in range(600):
@@ -114,7 +114,8 @@ class Delay(Lifetime):
                 before, billed = run.count("cpu_before_ns"), run.count("cpu_billed_ns")
                 self.assertGreater(before, 0)
                 self.assert_within((before + billed) / 1e6, 2 * WORK_MS, WORK_MS / 5)
-                self.assert_sum_closes(run)
+                # What a thread had used when sampling began is known to the last tick.
+                self.assert_sum_closes(run, slack_ns=10e6)
                 self.assertGreater(run.count("samples"), 0)
                 self.assertIn(b"sampling began after 300 ms", run.stderr)
 

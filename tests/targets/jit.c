@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes code at run time and runs it: `jit none|map|dump SECONDS`. First "first" runs for half of the time,
+ * Makes code at run time and runs it: `jit none|map|dump SECONDS [NAME]`. First "first" (or NAME) runs for half of the time,
  * then "second", at the same address. With "map" both get addresses of their own, which
  * /tmp/perf-PID.map names; with "dump" jit-PID.dump in the directory at hand says when which was there.
  */
@@ -56,14 +56,15 @@ static FILE *open_dump(void)
     return dump;
 }
 
-static FILE *open_map(const char *code)
+static FILE *open_map(const char *code, const char *first)
 {
     char name[64];
     snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
     FILE *map = fopen(name, "w");
     if (!map)
         exit(1);
-    fprintf(map, "%lx 100 first\n%lx 100 second\n", (unsigned long)code, (unsigned long)code + 256);
+    fprintf(map, "%lx 100 %s\n%lx 100 second\n", (unsigned long)code, first,
+            (unsigned long)code + 256);
     return map;
 }
 
@@ -76,9 +77,10 @@ static void run_until(const char *code, double seconds)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     double seconds = atof(argv[2]);
+    const char *first = argc == 4 ? argv[3] : "first";
     char *code =
         mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (code == MAP_FAILED)
@@ -86,9 +88,9 @@ int main(int argc, char **argv)
     memcpy(code, loop, sizeof(loop));
     memcpy(code + 256, loop, sizeof(loop));
     FILE *dump = strcmp(argv[1], "dump") == 0 ? open_dump() : NULL;
-    FILE *map = strcmp(argv[1], "map") == 0 ? open_map(code) : NULL;
+    FILE *map = strcmp(argv[1], "map") == 0 ? open_map(code, first) : NULL;
     if (dump)
-        describe(dump, code, "first", 1);
+        describe(dump, code, first, 1);
     run_until(code, seconds / 2);
     if (dump)
         describe(dump, code, "second", 2);

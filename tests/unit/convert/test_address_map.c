@@ -44,6 +44,19 @@ static void what_was_mapped_last_is_found_at_every_address(void **state)
     }
 }
 
+static void a_hole_takes_what_it_covers(void **state)
+{
+    (void)state;
+    struct address_map map = {0};
+    address_map_add(&map, &(struct mapping){.start_avma = 10, .end_avma = 40, .module = 1});
+    address_map_add(
+        &map, &(struct mapping){.start_avma = 20, .end_avma = 30, .module = ADDRESS_MAP_HOLE});
+    assert_int_equal(address_map_find(&map, 19)->module, 1);
+    assert_null(address_map_find(&map, 20));
+    assert_int_equal(address_map_find(&map, 30)->module, 1);
+    address_map_free(&map);
+}
+
 static void a_copy_is_independent(void **state)
 {
     (void)state;
@@ -72,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_mapped_last_is_found_at_every_address),
+        cmocka_unit_test(a_hole_takes_what_it_covers),
         cmocka_unit_test(a_copy_is_independent),
         cmocka_unit_test(empty_and_wrapping_mappings_are_left_out),
     };

@@ -3,12 +3,14 @@
 #include "record/proc.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,6 +232,59 @@ static void nobody_traces_us_and_our_time_passes(void **state)
     assert_int_equal(proc_cpu_ns(0x3fffff), 0);
 }
 
+static void a_name_of_any_kind_does_not_hide_what_follows_it(void **state)
+{
+    (void)state;
+    struct proc_stat stat;
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    assert_int_equal(
+        proc_stat_parse(&stat, "7 (a) R 1 2 (b c) S 42 7 7 0 -1 4194304 1 2 3 4 10 20 5 6 20 0"),
+        0);
+    assert_int_equal(stat.state, 'S');
+    assert_int_equal(stat.parent, 42);
+    assert_int_equal(stat.children_cpu_ns, 11 * tick_ns);
+    static const char *const damaged[] = {"", "7", "7 (a", "7 (a)", "7 (a) R", "7 (a) R 1 2 3"};
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
+        assert_true(proc_stat_parse(&stat, damaged[i]) < 0);
+}
+
+static void a_child_is_found_and_then_its_bill_is_its_parents(void **state)
+{
+    (void)state;
+    struct proc_stat stat;
+    pid_t pids[8];
+    pid_t child = fork();
+    if (child == 0) {
+        while (clock() < CLOCKS_PER_SEC / 20)
+            ;
+        _exit(0);
+    }
+    size_t count = proc_children(getpid(), pids, 8);
+    assert_int_equal(count, 1);
+    assert_int_equal(pids[0], child);
+    assert_int_equal(proc_children(getpid(), pids, 0), 0);
+    assert_int_equal(proc_stat_read(&stat, child), 0);
+    assert_int_equal(stat.parent, getpid());
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(proc_stat_read(&stat, getpid()), 0);
+    assert_true(stat.children_cpu_ns >= 30000000);
+    assert_true(proc_stat_read(&stat, child) < 0);
+}
+
+static void threads_that_block_a_signal_are_counted(void **state)
+{
+    (void)state;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPROF);
+    struct proc_threads threads = proc_look_at_threads(getpid(), SIGPROF, 8);
+    assert_true(threads.count == 1 && threads.blocking == 0);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    threads = proc_look_at_threads(getpid(), SIGPROF, 8);
+    assert_true(threads.count == 1 && threads.blocking == 1);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +298,9 @@ int main(void)
         cmocka_unit_test(our_own_mappings_are_what_we_made),
         cmocka_unit_test(names_are_cut_at_fifteen_bytes),
         cmocka_unit_test(nobody_traces_us_and_our_time_passes),
+        cmocka_unit_test(a_name_of_any_kind_does_not_hide_what_follows_it),
+        cmocka_unit_test(a_child_is_found_and_then_its_bill_is_its_parents),
+        cmocka_unit_test(threads_that_block_a_signal_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,26 @@ static void foreign_names_stay_on_their_line(void **state)
     assert_int_equal(summary.not_followed.count, 0);
 }
 
+static void any_number_of_processes_has_a_bounded_list(void **state)
+{
+    (void)state;
+    struct record_summary summary = {0};
+    for (int i = 0; i < RECORD_PROCESSES_MAX + 10; i++)
+        record_processes_add(&summary.not_followed, 1000 + i, "busybox", "it is static");
+    record_processes_add_cpu(&summary.not_followed, 1002, 7);
+    record_processes_add_cpu(&summary.not_followed, 1000 + RECORD_PROCESSES_MAX, 8);
+    record_processes_add_cpu(&summary.not_followed, 1001 + RECORD_PROCESSES_MAX, 9);
+    record_processes_add(&summary.left_running, 42, "daemon", NULL);
+    char *text = text_of(&summary);
+    assert_int_equal(summary.not_followed.count, RECORD_PROCESSES_MAX);
+    assert_line(text, "not_followed.more=10");
+    assert_line(text, "not_followed_cpu_ns.2=7");
+    assert_line(text, "not_followed_cpu_ns.more=17");
+    assert_line(text, "left_running.0=42 daemon");
+    free(text);
+    record_summary_free(&summary);
+}
+
 static void every_cause_has_a_name_of_its_own(void **state)
 {
     (void)state;
@@ -99,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_and_values_are_as_documented),
         cmocka_unit_test(foreign_names_stay_on_their_line),
+        cmocka_unit_test(any_number_of_processes_has_a_bounded_list),
         cmocka_unit_test(every_cause_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

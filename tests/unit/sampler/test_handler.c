@@ -282,6 +282,20 @@ static void before_sampling_begins_nothing_counts(void **state)
     assert_int_equal(thread.accounted_ns, INTERVAL_NS + 5 * PERIOD_NS);
 }
 
+/* One that fires late stands for time from before, too. */
+static void the_first_expiry_after_sampling_began_is_left_out(void **state)
+{
+    struct tables *tables = *state;
+    use_timer_engine();
+    tables->header.quiet = 1;
+    raise_timer(0);
+    tables->header.quiet = 0;
+    raise_timer(3);
+    assert_int_equal(seen.records, 0);
+    raise_timer(3);
+    assert_int_equal(seen.weight_ns, 4 * PERIOD_NS);
+}
+
 /* More user time than the clock says cannot be made up for by later kernel time. */
 static void a_surplus_is_forgotten_after_one_interval(void **state)
 {
@@ -422,6 +436,7 @@ int main(void)
         TEST(time_that_no_event_saw_is_the_kernels),
         TEST(kernel_time_seen_from_user_code_waits),
         TEST(before_sampling_begins_nothing_counts),
+        TEST(the_first_expiry_after_sampling_began_is_left_out),
         TEST(whatever_the_mixture_all_time_is_accounted),
         TEST(a_surplus_is_forgotten_after_one_interval),
         TEST(after_slow_samples_signals_only_add_weight),
