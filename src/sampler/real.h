@@ -7,6 +7,7 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(prctl)              \
     X(pthread_getattr_np) \
     X(swapcontext)        \
     X(setcontext)         \
