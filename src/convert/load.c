@@ -169,6 +169,7 @@ static void add_notes(struct loader *loader)
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     note_count(profile, "lost_records", loader->lost);
+    note_count(profile, "processes_without_mappings", loader->tasks.without_map);
     const struct unwinder *unwinder = &loader->samples.chain.unwinder;
     note_count(profile, "unwound.complete", unwinder->complete);
     note_count(profile, "unwound.cut_at_the_copied_bytes", unwinder->cut);

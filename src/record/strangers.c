@@ -84,10 +84,11 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
     const char *reason = reason_of_file(pid, executable);
     if (reason)
         return reason;
-    if (is_in_other_recording(pid))
-        return "recorded by another rec";
+    /* First: it has our sampler, and could not be told apart. */
     if (file_id(pid, "ns/pid") != file_id(getpid(), "ns/pid"))
         return "in a pid namespace of its own, where nobody can be told apart from here";
+    if (is_in_other_recording(pid))
+        return "recorded by another rec";
     if (executable != 0 && executable == parents)
         return "made by clone(), not by fork(): it has no sampler of its own";
     return "started without the sampler: its environment was replaced, or its loader refused";
