@@ -173,6 +173,7 @@ static void add_notes(struct loader *loader)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     note_count(profile, "lost_records", loader->lost);
     note_count(profile, "unknown_records", loader->unknown);
+    note_count(profile, "processes_without_mappings", loader->tasks.without_map);
     const struct unwinder *unwinder = &loader->samples.chain.unwinder;
     note_count(profile, "unwound.complete", unwinder->complete);
     note_count(profile, "unwound.cut_at_the_copied_bytes", unwinder->cut);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAPPINGS_MAX = 1 << 25 }; /* copied to children: a gigabyte */
+
 int tasks_init(struct tasks *tasks, struct profile *profile)
 {
     *tasks = (struct tasks){.profile = profile, .pids = intern_new(), .tids = intern_new()};
@@ -151,6 +153,19 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     return 0;
 }
 
+/* Children that never exec keep their parent's map, each its own. A file of one megabyte can ask for
+ * gigabytes of them. */
+static int copy_map(struct tasks *tasks, uint32_t child, uint32_t parent)
+{
+    const struct address_map *from = &tasks->processes[parent].map;
+    if (from->count > MAPPINGS_MAX - tasks->copied_mappings) {
+        tasks->without_map++;
+        return 0;
+    }
+    tasks->copied_mappings += from->count;
+    return address_map_copy(&tasks->processes[child].map, from) == 0 ? 0 : out_of_memory(tasks);
+}
+
 /* A process of that id that is still there has ended unseen. The parent need not be recorded: the first
  * process' parent is the recorder. */
 static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
@@ -167,9 +182,7 @@ static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
         return 0;
     profile->processes[child].name = profile->processes[parent].name;
     tasks->processes[child].has_program = tasks->processes[parent].has_program;
-    return address_map_copy(&tasks->processes[child].map, &tasks->processes[parent].map) == 0
-               ? 0
-               : out_of_memory(tasks);
+    return copy_map(tasks, child, parent);
 }
 
 int tasks_fork(struct tasks *tasks, const struct perfdata_event *event)

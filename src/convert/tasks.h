@@ -26,6 +26,8 @@ struct tasks {
     size_t tid_count, tid_capacity;
     struct task_process *processes;
     size_t process_count, process_capacity;
+    size_t copied_mappings; /* from parents to children */
+    uint64_t without_map;   /* children that got none for want of room */
 };
 
 int tasks_init(struct tasks *tasks, struct profile *profile);

@@ -134,7 +134,7 @@ class Corpus(rec.Case):
 
     def test_system_wide_with_everything(self):
         self.compare(self.perf_record(*SOFTWARE, "-a", "-g", "--switch-events", "--namespaces",
-                                      "--all-cgroups", "-d", "-z"), only=OWN)
+                                      "--all-cgroups", "-z"), only=OWN)
 
     def pipe(self, *options):
         """What perf record writes to a pipe."""
