@@ -72,8 +72,8 @@ class Nobody(rec.Case):
                                 {"ask_the_kernel": 50, "burn_until_ns": 50})):
             with self.subTest(script=script):
                 # The best of three: what a busy machine takes away is counted as used by the kernel.
-                worst = min(self.worst_share(script, shares, *before) for _ in range(3))
-                self.assertLessEqual(worst, 5)
+                worst = (self.worst_share(script, shares, *before) for _ in range(3))
+                self.assertTrue(any(share <= 5 for share in worst))
 
     def worst_share(self, script, shares, *before):
         """By how many per cent of all time one of these shares is wrong."""
