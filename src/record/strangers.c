@@ -144,7 +144,9 @@ static void announce(struct collector *collector, struct stranger *stranger)
 static void settle(struct collector *collector, struct stranger *stranger)
 {
     struct image *image = &stranger->image;
-    if (stranger->is_announced && image->last_cpu_ns > image->start_cpu_ns + image->seen_ns)
+    if (!stranger->is_announced)
+        return;
+    if (image->last_cpu_ns > image->start_cpu_ns + image->seen_ns)
         stack_write_synthetic(collector, image, image->pid, SYNTHETIC_NOT_FOLLOWED,
                               image->last_cpu_ns - image->start_cpu_ns - image->seen_ns,
                               collector->round_ns);
@@ -237,11 +239,19 @@ static void look_at_strangers(struct collector *collector)
                           collector->strangers[i].image.executable_id);
 }
 
+/* The command is nobody's child that is known. */
+static void find_command(struct collector *collector)
+{
+    struct proc_stat stat;
+    pid_t root_pid = load_relaxed(&collector->root_pid);
+    if (root_pid && !image_of_pid(collector, root_pid) && !find(collector, root_pid) &&
+        proc_stat_read(&stat, root_pid) == 0 && stat.state != 'Z')
+        add(collector, root_pid, getpid(), 0);
+}
+
 static void find_strangers(struct collector *collector)
 {
-    pid_t root_pid = load_relaxed(&collector->root_pid);
-    if (root_pid && !image_of_pid(collector, root_pid) && !find(collector, root_pid))
-        add(collector, root_pid, getpid(), 0);
+    find_command(collector);
     look_at_images(collector);
 }
 
