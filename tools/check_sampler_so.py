@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds the shipped librec-sampler.so to what may run in somebody else's process.
 
-    check_sampler_so.py LIBRARY [--map EXPORT_MAP]
+    check_sampler_so.py LIBRARY [--exports LIST]
 
 Linkage is read with readelf. What the signal handler can reach is read from the machine code, by
 following every way through objdump's listing from `handler` on: calls, tail calls, and what they do to
@@ -25,6 +25,7 @@ TLS_BYTES_MAX = 64
 # symbol -> why the sampler needs it. None of them may be reachable from the handler.
 IMPORTS = {
     "dlsym": "finds what we are put in front of",
+    "dlvsym": "finds an old version of it",
     "pthread_key_create": "notices the end of a thread",
     "pthread_setspecific": "notices the end of a thread",
     "pthread_attr_getstack": "the stack that a new thread was given",
@@ -93,7 +94,7 @@ class Library:
             for line in body.splitlines():
                 _, value, _, kind, binding, _, section, *name = line.split()
                 name = name[0].split("@")[0] if name else ""
-                if table == ".dynsym" and name:
+                if table == ".dynsym" and name and section != "ABS":  # which names a version
                     (self.imports if section == "UND" else self.exports).add(name)
                 elif table == ".symtab" and kind == "FUNC" and section != "UND":
                     self.functions[int(value, 16)] = name
@@ -271,25 +272,22 @@ class Walk:
         return depth, frame
 
 
-def map_exports(path):
-    text = re.sub(r"/\*.*?\*/", "", Path(path).read_text(encoding="utf-8"), flags=re.S)
-    body = re.search(r"global:(.*?)local:", text, re.S)
-    if not body:
-        raise Unreadable(f"{path}: no global: … local:")
-    return {name.strip() for name in body.group(1).split(";") if name.strip()}
+def listed_exports(path):
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
 
 def names(items):
     return ", ".join(sorted(items))
 
 
-def check_linkage(library, export_map):
+def check_linkage(library, export_list):
     """(check, what is wrong or None, what was found)"""
     unknown = library.imports - IMPORTS.keys()
     yield ("imports are known", names(unknown), f"{len(library.imports)}, each with a reason")
     yield ("libraries needed", names(library.needed ^ NEEDED), names(library.needed))
-    wanted = map_exports(export_map)
-    yield ("exports are those of the map", names(library.exports ^ wanted), f"{len(wanted)}")
+    wanted = listed_exports(export_list)
+    yield ("exports are those of the list", names(library.exports ^ wanted), f"{len(wanted)}")
     helpers = {name for name in library.functions.values()
                if name.startswith("__") and name not in STATIC_RUNTIME | wanted}
     yield ("no compiler runtime linked in", names(helpers), "none")
@@ -342,13 +340,13 @@ def check_handler(library):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("library")
-    default_map = Path(__file__).resolve().parent.parent / "src/sampler/export.map"
-    parser.add_argument("--map", default=default_map)
+    default_list = Path(__file__).resolve().parent.parent / "src/sampler/export.list"
+    parser.add_argument("--exports", default=default_list)
     options = parser.parse_args()
     failed = 0
     try:
         library = Library(options.library)
-        for check, wrong, found in [*check_linkage(library, options.map), *check_handler(library)]:
+        for check, wrong, found in [*check_linkage(library, options.exports), *check_handler(library)]:
             print(f"FAIL  {check}: {wrong}" if wrong else f"ok    {check}: {found}")
             failed += bool(wrong)
     except (Unreadable, OSError) as error:

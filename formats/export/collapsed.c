@@ -51,11 +51,12 @@ struct collapsed {
     size_t walked_count, walked_capacity;
     struct recent *recent;   /* by stack of the model */
     uint32_t *func_names;    /* by func of the model */
+    uint32_t *frame_names;   /* by frame of the model */
     uint32_t *process_names; /* by process of the model */
     uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
     uint32_t *path;          /* scratch */
     struct buffer raw, clean;
-    bool short_names;
+    struct export_options options;
     bool failed;
 };
 
@@ -137,18 +138,60 @@ static void choose_task_names(struct collapsed *collapsed)
 }
 
 /* Names are escaped once each, not once a node. */
+/* "[libfoo.so.1+0x123]" */
+static void append_address(struct collapsed *collapsed, uint32_t func)
+{
+    const struct profile *profile = collapsed->profile;
+    uint32_t lib = profile->funcs[func].lib;
+    const char *name = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].name);
+    buffer_printf(&collapsed->raw, "[%s%s%s]", name, lib == PROFILE_NONE ? "" : "+",
+                  profile_text(profile, profile->funcs[func].name));
+}
+
+static uint32_t func_name_id(struct collapsed *collapsed, uint32_t func)
+{
+    const struct profile *profile = collapsed->profile;
+    bool is_unknown = export_func_is_unknown(profile, func);
+    buffer_clear(&collapsed->raw);
+    if (is_unknown && collapsed->options.addresses)
+        append_address(collapsed, func);
+    else if (collapsed->options.short_names && !is_unknown)
+        short_name_append(&collapsed->raw, profile_text(profile, profile->funcs[func].name),
+                          profile_text(profile, profile->funcs[func].system_name));
+    else
+        export_func_name(profile, func, &collapsed->raw);
+    return name_id(collapsed);
+}
+
+/* As stackcollapse-perf.pl marks them, for flamegraph.pl to colour. */
+static const char *annotation(const struct profile_frame *frame)
+{
+    if (frame->inline_depth)
+        return "_[i]";
+    return frame->category == PROFILE_KERNEL ? "_[k]"
+           : frame->category == PROFILE_JIT  ? "_[j]"
+                                             : "";
+}
+
+static uint32_t frame_name_id(struct collapsed *collapsed, const struct profile_frame *frame)
+{
+    uint32_t name = collapsed->func_names[frame->func];
+    const char *mark = collapsed->options.annotate ? annotation(frame) : "";
+    if (mark[0] == '\0' || collapsed->failed)
+        return name;
+    buffer_clear(&collapsed->raw);
+    buffer_text(&collapsed->raw, intern_string(collapsed->names, name));
+    buffer_text(&collapsed->raw, mark);
+    return name_id(collapsed);
+}
+
 static void choose_names(struct collapsed *collapsed)
 {
     const struct profile *profile = collapsed->profile;
-    for (uint32_t i = 0; i < profile->func_count; i++) {
-        buffer_clear(&collapsed->raw);
-        if (collapsed->short_names && !export_func_is_unknown(profile, i))
-            short_name_append(&collapsed->raw, profile_text(profile, profile->funcs[i].name),
-                              profile_text(profile, profile->funcs[i].system_name));
-        else
-            export_func_name(profile, i, &collapsed->raw);
-        collapsed->func_names[i] = name_id(collapsed);
-    }
+    for (uint32_t i = 0; i < profile->func_count; i++)
+        collapsed->func_names[i] = func_name_id(collapsed, i);
+    for (size_t i = 0; i < profile->frame_count; i++)
+        collapsed->frame_names[i] = frame_name_id(collapsed, &profile->frames[i]);
     if (collapsed->thread_names) {
         choose_task_names(collapsed);
         return;
@@ -214,8 +257,7 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
     }
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
-        uint32_t func = profile->frames[profile->stacks[next].frame].func;
-        node = node_of(collapsed, node, collapsed->func_names[func]);
+        node = node_of(collapsed, node, collapsed->frame_names[profile->stacks[next].frame]);
         walked_of(collapsed, process, next)->node = node;
     }
     return node;
@@ -324,6 +366,7 @@ static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
     collapsed->names = intern_new();
     collapsed->recent = calloc(profile->stack_count + 1, sizeof(*collapsed->recent));
     collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
+    collapsed->frame_names = calloc(profile->frame_count + 1, sizeof(*collapsed->frame_names));
     collapsed->process_names =
         calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
     if (threads_apart)
@@ -332,7 +375,8 @@ static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
     /* A line has up to two names more than its stack: process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
     if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->recent ||
-        !collapsed->func_names || !collapsed->process_names || !collapsed->path)
+        !collapsed->func_names || !collapsed->frame_names || !collapsed->process_names ||
+        !collapsed->path)
         return -ENOMEM;
     return 0;
 }
@@ -346,6 +390,7 @@ static void collapsed_close(struct collapsed *collapsed)
     free(collapsed->walked);
     free(collapsed->recent);
     free(collapsed->func_names);
+    free(collapsed->frame_names);
     free(collapsed->process_names);
     free(collapsed->thread_names);
     free(collapsed->path);
@@ -356,9 +401,10 @@ static void collapsed_close(struct collapsed *collapsed)
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
-    struct collapsed collapsed = {
-        .profile = profile, .out = out, .short_names = options && options->short_names};
-    int err = collapsed_open(&collapsed, options && options->threads_apart);
+    struct collapsed collapsed = {.profile = profile, .out = out};
+    if (options)
+        collapsed.options = *options;
+    int err = collapsed_open(&collapsed, collapsed.options.threads_apart);
     if (err == 0)
         build_tree(&collapsed);
     if (err == 0 && !collapsed.failed)

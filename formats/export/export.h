@@ -14,7 +14,9 @@
 #include <stddef.h>
 
 struct export_options {
-    bool short_names;  /* collapsed: without template arguments and parameters */
+    bool annotate;    /* collapsed: "_[k]" behind names in the kernel, "_[j]" JIT, "_[i]" inlined */
+    bool addresses;   /* collapsed: code without a name by its address, not all of a file as one */
+    bool short_names; /* collapsed: without template arguments and parameters */
     bool embed_source; /* firefox: the text of source files that can be read */
     bool
         threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */

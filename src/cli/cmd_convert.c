@@ -16,7 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HELP = 1, FORMAT, EMBED_SOURCE, THREADS, DEBUG_DIR, SYMFS, DEBUGINFOD, SHORT_NAMES };
+enum {
+    HELP = 1,
+    FORMAT,
+    EMBED_SOURCE,
+    THREADS,
+    DEBUG_DIR,
+    SYMFS,
+    DEBUGINFOD,
+    SHORT_NAMES,
+    ANNOTATE,
+    ADDRS
+};
 
 static const struct option_spec specs[] = {
     {'o', 'o', "output", OPTION_VALUE, NULL},
@@ -25,6 +36,8 @@ static const struct option_spec specs[] = {
     {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
     {THREADS, 0, "threads", OPTION_ALONE, NULL},
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
+    {ANNOTATE, 0, "annotate", OPTION_ALONE, NULL},
+    {ADDRS, 0, "addrs", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
@@ -78,6 +91,12 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case SHORT_NAMES:
         request->options.short_names = true;
+        return 0;
+    case ANNOTATE:
+        request->options.annotate = true;
+        return 0;
+    case ADDRS:
+        request->options.addresses = true;
         return 0;
     case DEBUGINFOD:
         request->from.use_debuginfod = true;

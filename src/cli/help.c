@@ -101,6 +101,8 @@ static const char convert_help[] =
     "  --embed-source        put the text of sampled source files into Firefox's file\n"
     "  --threads             begin collapsed stacks with their process and thread\n"
     "  --short-names         no template arguments and parameters in collapsed stacks\n"
+    "  --annotate            mark names in collapsed stacks: _[k] kernel, _[j] JIT, _[i] inlined\n"
+    "  --addrs               code without a name in collapsed stacks by its address\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from "

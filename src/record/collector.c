@@ -75,7 +75,7 @@ static void check_size(struct collector *collector)
 
 static void count_running(struct collector *collector)
 {
-    uint32_t running = 0;
+    uint32_t running = (uint32_t)collector->stranger_count;
     for (size_t i = 0; i < collector->live_count; i++)
         running += !collector->images[collector->live[i]].has_ended;
     store_relaxed(&collector->running, running);

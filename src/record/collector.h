@@ -154,7 +154,7 @@ int collector_start(struct collector **out, struct session *session, struct comp
 void collector_set_root(struct collector *collector, pid_t pid);
 /* The file has the size that was asked for: the recording should end. */
 bool collector_is_full(const struct collector *collector);
-/* How many processes were there at the end of the last round. */
+/* How many processes were there at the end of the last round, as far as they had been met. */
 uint32_t collector_running(const struct collector *collector);
 /* Ends the thread after a last round that drains everything. The command is dead but not yet reaped, or
  * still runs. */

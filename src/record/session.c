@@ -87,6 +87,13 @@ static void describe(struct session *session, const struct session_config *confi
     rings->token = session->token;
 }
 
+static const char *limit_hint(int err)
+{
+    if (err == -EFBIG)
+        return " (`ulimit -H -f` is one for this, too, although no file is made)";
+    return err == -ENOMEM ? " (see `ulimit -v`)" : "";
+}
+
 int session_open(struct session *session, const struct session_config *config, struct error *error)
 {
     *session = (struct session){.tables_fd = -1, .rings_fd = -1};
@@ -101,9 +108,9 @@ int session_open(struct session *session, const struct session_config *config, s
         err = -errno;
     if (err) {
         session_close(session);
-        return error_set(error, err, "cannot set up %llu MiB of shared address space: %s",
+        return error_set(error, err, "cannot set up %llu MiB of shared address space: %s%s",
                          (unsigned long long)((sizeof(struct tables) + sizeof(struct rings)) >> 20),
-                         strerror(-err));
+                         strerror(-err), limit_hint(err));
     }
     describe(session, config);
     session_beat(session);
@@ -189,7 +196,8 @@ int session_find_sampler(char path[4096], struct error *error)
     char directory[2048];
     ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
     if (length < 0)
-        return error_set(error, -errno, "cannot find out where rec is installed: %s",
+        return error_set(error, -errno,
+                         "cannot find out where rec is installed: /proc/self/exe: %s",
                          strerror(errno));
     directory[length] = '\0';
     char *slash = strrchr(directory, '/');

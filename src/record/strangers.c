@@ -84,10 +84,11 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
     const char *reason = reason_of_file(pid, executable);
     if (reason)
         return reason;
-    if (is_in_other_recording(pid))
-        return "recorded by another rec";
+    /* First: it has our sampler, and could not be told apart. */
     if (file_id(pid, "ns/pid") != file_id(getpid(), "ns/pid"))
         return "in a pid namespace of its own, where nobody can be told apart from here";
+    if (is_in_other_recording(pid))
+        return "recorded by another rec";
     if (executable != 0 && executable == parents)
         return "made by clone(), not by fork(): it has no sampler of its own";
     return "started without the sampler: its environment was replaced, or its loader refused";
@@ -143,7 +144,9 @@ static void announce(struct collector *collector, struct stranger *stranger)
 static void settle(struct collector *collector, struct stranger *stranger)
 {
     struct image *image = &stranger->image;
-    if (stranger->is_announced && image->last_cpu_ns > image->start_cpu_ns + image->seen_ns)
+    if (!stranger->is_announced)
+        return;
+    if (image->last_cpu_ns > image->start_cpu_ns + image->seen_ns)
         stack_write_synthetic(collector, image, image->pid, SYNTHETIC_NOT_FOLLOWED,
                               image->last_cpu_ns - image->start_cpu_ns - image->seen_ns,
                               collector->round_ns);
@@ -236,11 +239,19 @@ static void look_at_strangers(struct collector *collector)
                           collector->strangers[i].image.executable_id);
 }
 
+/* The command is nobody's child that is known. */
+static void find_command(struct collector *collector)
+{
+    struct proc_stat stat;
+    pid_t root_pid = load_relaxed(&collector->root_pid);
+    if (root_pid && !image_of_pid(collector, root_pid) && !find(collector, root_pid) &&
+        proc_stat_read(&stat, root_pid) == 0 && stat.state != 'Z')
+        add(collector, root_pid, getpid(), 0);
+}
+
 static void find_strangers(struct collector *collector)
 {
-    pid_t root_pid = load_relaxed(&collector->root_pid);
-    if (root_pid && !image_of_pid(collector, root_pid) && !find(collector, root_pid))
-        add(collector, root_pid, getpid(), 0);
+    find_command(collector);
     look_at_images(collector);
 }
 

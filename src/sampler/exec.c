@@ -42,7 +42,7 @@ static int execute(int directory, const char *path, char *const *argv, char *con
     if (bytes)
         environment =
             inject_into(__builtin_alloca(bytes), environment,
-                        inject_wants_children() && image_takes_variables(directory, path));
+                        inject_wants_successor() && image_takes_variables(directory, path));
     struct inheritance inheritance = inheritance_begin();
     long result = directory == AT_FDCWD && flags == 0
                       ? raw_syscall(SYS_execve, path, argv, environment)
@@ -122,7 +122,7 @@ __attribute__((visibility("default"))) int execvpe(const char *file, char *const
     size_t bytes = file ? inject_bytes(environment) : 0;
     if (bytes)
         environment = inject_into(__builtin_alloca(bytes), environment,
-                                  inject_wants_children() && search_takes_variables(file));
+                                  inject_wants_successor() && search_takes_variables(file));
     struct inheritance inheritance = inheritance_begin();
     int result = REAL(execvpe)(file, argv, environment);
     inheritance_end(inheritance);

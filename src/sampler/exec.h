@@ -25,6 +25,8 @@ void inject_undo(char **environment);
 /* False when children are not recorded (any more), or could not reach the sampler: then what is executed
  * now gets no variables. */
 bool inject_wants_children(void);
+/* The same for what this process executes itself, without a child: also when it is recorded alone. */
+bool inject_wants_successor(void);
 /* Bytes that inject_into() needs; 0: the environment goes as it is. */
 size_t inject_bytes(char *const *environment);
 /* The environment that the new program gets, in memory of that size. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the signal to one record: whose signal, which thread, what it weighs. */
+#include "sampler/clock.h"
 #include "sampler/sampler.h"
 
 #ifndef TRAP_PERF
@@ -122,7 +123,7 @@ static void note_cost(struct thread_state *thread, uint64_t start_ticks, uint64_
 
 static void sample(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context)
 {
-    uint64_t start_ticks = arch_ticks();
+    uint64_t start_ticks = clock_ticks(thread);
     uint16_t flags = 0;
     if (load_relaxed(&process.tables->header.quiet)) {
         thread->skips_interval = true;
@@ -150,7 +151,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
         thread->slot->lost_ring_full++;
         thread->slot->lost_weight_ns += weight_ns;
     }
-    note_cost(thread, start_ticks, arch_ticks());
+    note_cost(thread, start_ticks, clock_ticks(thread));
 }
 
 /* Nobody would read a record: until somebody does, the time is only added up. */
@@ -183,7 +184,7 @@ void handler(int signal, siginfo_t *info, void *context)
         add_relaxed(&thread->slot->lost_busy, 1);
         return;
     }
-    if (launcher_is_away())
+    if (launcher_is_away(clock_ticks(thread)))
         skip(thread, info);
     else
         sample(thread, info, context);

@@ -119,10 +119,22 @@ static bool sampler_is_reachable(void)
     return !raw_failed(raw_syscall(SYS_faccessat, AT_FDCWD, sampler_path, R_OK));
 }
 
+static bool is_recording(void)
+{
+    return process.tables && !load_relaxed(&process.tables->header.stop) && sampler_is_reachable();
+}
+
 bool inject_wants_children(void)
 {
-    return process.tables && !load_relaxed(&process.tables->header.stop) &&
-           !process.tables->header.no_inherit && sampler_is_reachable();
+    return is_recording() && !process.tables->header.no_inherit;
+}
+
+/* A child between vfork and exec shares this memory, but is another process. */
+bool inject_wants_successor(void)
+{
+    if (!is_recording() || !process.tables->header.no_inherit)
+        return is_recording();
+    return process.slot && process.slot->pid == (uint32_t)raw_syscall(SYS_getpid);
 }
 
 size_t inject_bytes(char *const *environment)

@@ -7,6 +7,7 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(prctl)              \
     X(pthread_getattr_np) \
     X(swapcontext)        \
     X(setcontext)         \
@@ -24,6 +25,8 @@
     X(ppoll)              \
     X(epoll_pwait)        \
     X(execvpe)            \
+    X(posix_spawn_2_2_5)  \
+    X(posix_spawnp_2_2_5) \
     X(posix_spawn)        \
     X(posix_spawnp)       \
     X(system)             \

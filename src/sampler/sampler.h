@@ -69,6 +69,7 @@ struct thread_state {
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
     stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
     uint32_t exit_rounds;
+    bool has_no_clock;    /* reading it is a fault in this thread */
     bool skips_interval;  /* the timer's present interval began before sampling did */
     bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
     bool ever_hid;        /* or did so once */
@@ -109,18 +110,17 @@ static inline bool process_is_followed(void)
 }
 
 /* The launcher's heart has not beaten for long: it is stopped or dead. Async-signal-safe. */
-static inline bool launcher_is_silent(void)
+static inline bool launcher_is_silent(uint64_t now_ticks)
 {
     const struct tables_header *header = &process.tables->header;
     uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    uint64_t now_ticks = arch_ticks();
     return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks;
 }
 
 /* Nobody reads the rings: not now, or never again. Async-signal-safe. */
-static inline bool launcher_is_away(void)
+static inline bool launcher_is_away(uint64_t now_ticks)
 {
-    return load_relaxed(&process.tables->header.stop) || launcher_is_silent();
+    return load_relaxed(&process.tables->header.stop) || launcher_is_silent(now_ticks);
 }
 
 /* start.c */

@@ -27,23 +27,26 @@ static int spawn(spawn_function *real, bool takes_variables, pid_t *pid, const c
     return err;
 }
 
-__attribute__((visibility("default"))) int posix_spawn(pid_t *pid, const char *path,
-                                                       const posix_spawn_file_actions_t *actions,
-                                                       const posix_spawnattr_t *attributes,
-                                                       char *const *argv, char *const *environment)
-{
-    return spawn(REAL(posix_spawn), image_takes_variables(AT_FDCWD, path), pid, path, actions,
-                 attributes, argv, environment);
-}
+/* Before 2.15, a file that is no program was given to the shell. */
+#define DEFINE_SPAWN(name, version, real, looks)                                               \
+    __asm__(".symver " #name ", " version ", remove");                                         \
+    __attribute__((visibility("default"))) int name(                                           \
+        pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,               \
+        const posix_spawnattr_t *attributes, char *const *argv, char *const *environment);     \
+    int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,          \
+             const posix_spawnattr_t *attributes, char *const *argv, char *const *environment) \
+    {                                                                                          \
+        return spawn((spawn_function *)real_function(REAL_INDEX_##real), looks, pid, file,     \
+                     actions, attributes, argv, environment);                                  \
+    }
 
-__attribute__((visibility("default"))) int posix_spawnp(pid_t *pid, const char *file,
-                                                        const posix_spawn_file_actions_t *actions,
-                                                        const posix_spawnattr_t *attributes,
-                                                        char *const *argv, char *const *environment)
-{
-    return spawn(REAL(posix_spawnp), search_takes_variables(file), pid, file, actions, attributes,
-                 argv, environment);
-}
+DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn,
+             image_takes_variables(AT_FDCWD, file))
+DEFINE_SPAWN(spawnp_now, "posix_spawnp@@GLIBC_2.15", posix_spawnp, search_takes_variables(file))
+DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
+             image_takes_variables(AT_FDCWD, file))
+DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
+             search_takes_variables(file))
 
 /* These two give the shell what `environ` says. */
 __attribute__((visibility("default"))) int system(const char *command)

@@ -5,6 +5,7 @@
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
+#include "sampler/clock.h"
 #include "sampler/exec.h"
 #include "sampler/raw.h"
 #include "sampler/real.h"
@@ -194,7 +195,7 @@ uint64_t clock_ns(clockid_t clock)
 bool launcher_is_stale(void)
 {
     uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
-    return launcher_is_away() ||
+    return launcher_is_away(arch_ticks()) ||
            load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
 }
 
@@ -379,7 +380,7 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
-    if (!process.tables)
+    if (!process.tables || clock_is_forbidden())
         return;
     uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t start_ticks = arch_ticks();
@@ -401,9 +402,11 @@ void process_join_after_fork(void)
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
     uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t start_ticks = arch_ticks();
     (void)argc;
     (void)argv;
+    if (clock_is_forbidden())
+        return;
+    uint64_t start_ticks = arch_ticks();
     const char *text = find_variable(environment, SESSION_VARIABLE);
     struct invitation invitation;
     if (!text || !parse_invitation(text, &invitation) || !attach(&invitation))

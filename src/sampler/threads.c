@@ -7,6 +7,7 @@
  *     thread: thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
  *     launcher: drains the ring ─ slot FREE
  */
+#include "sampler/clock.h"
 #include "sampler/sampler.h"
 
 #include "sampler/raw.h"
@@ -64,6 +65,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->timer = -1;
     thread->exit_rounds = 0;
     thread->skips_interval = load_relaxed(&process.tables->header.quiet);
+    thread->has_no_clock = false;
     thread->hides_block = false;
     thread->ever_hid = false;
     thread->has_deferred = false;
@@ -180,7 +182,8 @@ static bool launcher_is_gone(void)
     const struct tables_header *header = &process.tables->header;
     if (load_relaxed(&header->stop))
         return true;
-    return launcher_is_silent() && raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
+    return launcher_is_silent(arch_ticks()) &&
+           raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
 }
 
 static void *thread_main(void *argument)
@@ -197,7 +200,8 @@ static void *thread_main(void *argument)
 
 static struct thread_state *claim_for_new_thread(void)
 {
-    if (!process_is_followed())
+    bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
+    if (!process_is_followed() || has_no_clock)
         return NULL;
     if (!launcher_is_gone())
         return thread_claim();
@@ -261,7 +265,7 @@ static void record_exit(struct thread_state *thread)
     header->bytes = bytes;
     header->kind = RECORD_EXIT;
     header->flags = 0;
-    header->ticks = arch_ticks();
+    header->ticks = clock_ticks(thread);
     header->weight_ns = unaccounted_ns(thread);
     last->start_avma = (uint64_t)(uintptr_t)thread->start;
     raw_syscall(SYS_prctl, PR_GET_NAME, last->name);

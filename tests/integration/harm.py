@@ -61,10 +61,12 @@ class Case(rec.Case):
         for engine in rec.ENGINES:
             for rate in rates:
                 for turn in range(turns):
+                    run = None
                     with self.subTest(program=os.path.basename(str(command[0])), engine=engine, rate=rate,
                                       turn=turn):
                         run = self.under(engine, *command, rate=rate, **options)
                         self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout), run.stderr)
+                    if run:
                         yield run
 
 

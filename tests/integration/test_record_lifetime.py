@@ -62,6 +62,12 @@ class Descendants(Lifetime):
             self.assertNotIn("left_running.0", run.summary)
             self.assert_sum_closes(run)
 
+    def test_wait_all_waits_also_for_what_cannot_be_followed(self):
+        script = f"({rec.target('static_exec')} {burn(WORK_MS)} > /dev/null 2>&1 &); exec {burn(600)}"
+        run = self.recorded("bash", "-c", script, rec_options=["--wait-all"])
+        self.assertNotIn("left_running.0", run.summary)
+        self.assert_within(self.cpu_ms(run, "short_run"), WORK_MS + 600, WORK_MS / 4)
+
     def test_a_daemon_that_ended_before_the_command_is_in_the_account(self):
         script = f"({burn(WORK_MS)} > /dev/null 2>&1 &); exec {burn(3 * WORK_MS)}"
         run = self.recorded("bash", "-c", script)
@@ -151,6 +157,14 @@ class Alone(Lifetime):
             run = self.recorded(rec.target("processes"), "fork", WORK_MS,
                                 rec_options=["--no-inherit", engine])
             self.assertNotIn("work_of_a_forked_child", str(run.stacks()))
+
+    def test_what_the_command_executes_itself_is_recorded(self):
+        for engine in self.each_engine():
+            run = self.recorded("bash", "-c", f"{burn(WORK_MS)}; exec {burn(WORK_MS)}",
+                                rec_options=["-i", engine])
+            self.assertGreater(run.share_of("burn_until_ns"), 80)
+            self.assert_within(self.cpu_ms(run, "short_run"), WORK_MS, WORK_MS / 8)
+            self.assert_sum_closes(run)
 
     def test_their_environment_is_as_it_was(self):
         preload = rec.target("lib_plugin_a.so")

@@ -18,6 +18,9 @@ class ProgramState(rec.Case):
                 self.assertEqual(run.stdout, bare.stdout)
                 self.assertGreater(run.count("samples"), least_samples)
 
+    def test_functions_of_old_versions_do_what_they_did(self):
+        self.compare(rec.target("old_versions"))
+
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
 
@@ -26,7 +29,7 @@ class ProgramState(rec.Case):
 
     def test_handlers_on_small_alternate_stacks_run(self):
         for size in ("0", "4096", "8192", "16384", "65536"):
-            self.compare(rec.target("small_altstack"), size, "300")
+            self.compare(rec.target("small_altstack"), size, "300", least_samples=5)
 
     def test_threads_on_nearly_full_small_stacks_run(self):
         self.compare(rec.target("small_stacks"), "16384", "8192", "150")

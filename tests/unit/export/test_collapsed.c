@@ -82,6 +82,25 @@ static void processes_and_threads_can_be_kept_apart(void **state)
     free(text);
 }
 
+static void names_can_be_marked_and_addresses_kept(void **state)
+{
+    struct profile *profile = *state;
+    build_sample(profile, 0, "main;inlined;in_kernel;made;0x12", 1000);
+    for (size_t i = 0; i < profile->frame_count; i++) {
+        struct profile_frame *frame = &profile->frames[i];
+        const char *name = profile_text(profile, profile->funcs[frame->func].name);
+        frame->inline_depth = strcmp(name, "inlined") == 0;
+        if (strcmp(name, "in_kernel") == 0)
+            frame->category = PROFILE_KERNEL;
+        if (strcmp(name, "made") == 0)
+            frame->category = PROFILE_JIT;
+    }
+    const struct export_options options = {.annotate = true, .addresses = true};
+    char *text = collapse_with(profile, &options);
+    assert_string_equal(text, "app;main;inlined_[i];in_kernel_[k];made_[j];[0x12] 1\n");
+    free(text);
+}
+
 static int by_stack(const void *a, const void *b)
 {
     const char *l = *(char *const *)a;
@@ -201,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(lines_are_sorted_by_their_text),
         TEST(processes_and_threads_can_be_kept_apart),
+        TEST(names_can_be_marked_and_addresses_kept),
         TEST(any_tree_comes_out_in_sorted_order),
         TEST(equal_stacks_of_threads_and_of_equally_named_processes_are_one_line),
         TEST(what_is_left_over_goes_to_the_largest_fractions),

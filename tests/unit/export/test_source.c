@@ -117,6 +117,7 @@ static void only_what_is_named_like_source_is_read(void **state)
     assert_int_equal(symlink("real.rs", "file.c"), 0);
     assert_int_equal(read_back("file.c", &out), 0);
     unlink("real.rs");
+    unlink("file.c");
     buffer_free(&out);
 }
 

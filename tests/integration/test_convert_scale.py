@@ -1,0 +1,41 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""What a sample costs does not depend on how many there are; memory grows with stacks, and with samples by no more
+than the model's own record of one."""
+import os
+import subprocess
+import tempfile
+
+import rec
+
+MAKE_RECORDING = os.path.join(rec.TARGETS, "..", "bench", "make_recording")
+FEW, MANY = 100000, 600000
+RECORD_BYTES = 48  # of a sample in memory: 32, and its place in a thread's list, with room for noise
+
+
+class Scale(rec.Case):
+    def convert(self, folder, samples, suffix):
+        """(CPU seconds, bytes) of the conversion."""
+        process = subprocess.Popen([rec.REC, "convert", "-q", "-i", f"{samples}.data", "-o",
+                                    f"out{suffix}"], cwd=folder)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+    def test_time_and_memory_of_each_format(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for samples in (FEW, MANY):
+                subprocess.run([MAKE_RECORDING, os.path.join(folder, f"{samples}.data"),
+                                os.path.realpath(rec.REC), str(samples), "2000", "16"], check=True,
+                               timeout=60)
+            for suffix in (".folded", ".pb.gz", ".json", ".speedscope.json"):
+                with self.subTest(suffix=suffix):
+                    few_s, few_bytes = self.convert(folder, FEW, suffix)
+                    many_s, many_bytes = self.convert(folder, MANY, suffix)
+                    self.assertLess(many_s / few_s, 1.5 * MANY / FEW)
+                    self.assertLess(many_bytes - few_bytes, RECORD_BYTES * (MANY - FEW) + (8 << 20))
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""In namespaces, jails and under limits a program is the same with rec as without it, and rec says what it
+could not do there."""
+import os
+import pwd
+import shutil
+import subprocess
+
+import harm
+import rec
+
+PYTHON = "/usr/bin/python3"
+LATER = """
+import ctypes, os, sys
+if sys.argv[1] == "setuid":
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+else:
+    ctypes.CDLL(None).prctl(4, 0)
+def work(total, rounds):
+    for i in range(rounds):
+        total = (total * 31 + i) % 1000003
+    return total
+total = work(0, 1500000)
+print(total, flush=True)
+pid = os.fork()
+if pid == 0:
+    print(work(total, 800000), flush=True)
+    os._exit(4)
+print(os.waitpid(pid, 0)[1])
+"""
+WORK_MS = 250
+
+
+class Places(harm.Case):
+    def need_root(self, *programs):
+        if os.getuid() != 0:
+            self.skipTest("only root can set this up")
+        for program in programs:
+            self.need_program(program)
+
+    def recorded_in(self, engine, before, after, *command):
+        """rec in a place, and the command in one: (prefix of rec, prefix of the command)."""
+        self.need_engine(engine)
+        directory = self.new_directory()
+        os.chmod(self.directory, 0o755)
+        return self.watched([*before, rec.REC, "-F", harm.FAST_HZ, f"--engine={engine}", "-o", "rec.data",
+                             "-o", "rec.folded", "--", *after, *command], directory)
+
+    def assert_profiled(self, before, after, least_percent=90):
+        """The command runs as ever and nearly all of its time is in the profile."""
+        for engine in rec.ENGINES:
+            run = self.recorded_in(engine, before, after, rec.target("shares"), WORK_MS)
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertEqual(len(run.stdout.splitlines()), 3)
+            self.assertEqual(run.stderr.count(b"\n"), run.stderr.count(b"rec: "), run.stderr)
+            self.assertGreater(run.info["cpu_ns"], WORK_MS * 1e6 * least_percent / 100)
+            self.assertGreater(run.count("samples"), WORK_MS / 10)
+
+    def assert_left_alone(self, before, after, *said, command=None):
+        """The command runs as ever, without a word of the loader's, and rec says why it is not recorded."""
+        for engine in rec.ENGINES:
+            run = self.recorded_in(engine, before, after, *(command or (rec.target("shares"), WORK_MS)))
+            self.assertEqual(len(run.stdout.splitlines()), 3, run.stderr)
+            for line in run.stderr.splitlines():
+                self.assertTrue(line.startswith(b"rec: "), run.stderr)
+            for text in said:
+                self.assertIn(text, run.stderr)
+
+    def assert_refused(self, before, *said):
+        run = self.recorded_in("timer", before, (), "touch", "started")
+        self.assertEqual((run.status, run.stdout), (125, b""), run.stderr)
+        self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+        for text in said:
+            self.assertIn(text, run.stderr)
+        self.assertFalse(os.path.exists(run.path("started")))
+
+    def test_namespaces_around_rec(self):
+        self.need_root("unshare")
+        self.assert_profiled(["unshare", "--pid", "--fork", "--mount-proc"], [])
+        self.assert_profiled(["unshare", "--time", "--monotonic", "100000"], [])
+
+    def test_namespaces_around_the_program(self):
+        self.need_root("unshare")
+        for options in (["--user", "--map-root-user"], ["--mount"], ["--time", "--monotonic", "100000"],
+                        ["--net", "--ipc", "--uts"]):
+            self.assert_profiled([], ["unshare", *options])
+
+    def test_a_program_in_a_pid_namespace_is_named_as_such(self):
+        self.need_root("unshare")
+        self.assert_left_alone([], ["unshare", "--pid", "--fork", "--mount-proc"], b"pid namespace")
+
+    def test_a_jail_without_the_sampler(self):
+        self.need_root("chroot")
+        jail = os.path.join(self.directory, "jail")
+        loaded = subprocess.run(["ldd", rec.target("shares")], capture_output=True, text=True).stdout
+        for path in [rec.target("shares")] + [word for word in loaded.split() if word.startswith("/")]:
+            place = jail + (path if path != rec.target("shares") else "/shares")
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            shutil.copy(path, place)
+        self.assert_left_alone([], ["chroot", jail], b"not recorded", command=("/shares", WORK_MS))
+
+    def test_without_tmp_and_with_a_file_system_that_is_read_only(self):
+        self.need_root("unshare", "mount")
+        script = "mount -t tmpfs none /mnt && mount --bind /mnt /tmp && cd /mnt && exec \"$@\""
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            run = self.watched(["unshare", "--mount", "sh", "-c", script, "-", rec.REC, "-q", "--",
+                                rec.target("shares"), WORK_MS])
+            self.assertEqual((run.status, run.stderr), (0, b""))
+        run = self.watched(["unshare", "--mount", "sh", "-c",
+                            "mount -t tmpfs none /mnt && mount -o remount,ro /mnt && cd /mnt && exec \"$@\"",
+                            "-", rec.REC, "--", "echo", "started"])
+        self.assertEqual((run.status, run.stdout), (125, b""))
+        self.assertIn(b"Read-only file system", run.stderr)
+
+    def test_without_proc_rec_says_so(self):
+        self.need_root("unshare", "umount")
+        self.assert_refused(["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "-"],
+                            b"/proc")
+
+    def test_small_limits(self):
+        self.need_program("prlimit")
+        self.assert_profiled(["prlimit", "--nofile=16"], [])
+        self.assert_profiled(["prlimit", "--memlock=0"], [])
+        self.assert_profiled(["prlimit", "--fsize=2000000:unlimited"], [])
+        self.assert_profiled([], ["prlimit", "--fsize=100000:100000"])
+        self.assert_left_alone([], ["prlimit", "--as=300000000"], b"not recorded")
+        self.assert_refused(["prlimit", "--fsize=100000:100000"], b"ulimit -H -f")
+        self.assert_refused(["prlimit", "--as=300000000"], b"ulimit -v")
+
+    def test_another_user_and_no_dumps_later_on(self):
+        self.need_root()
+        pwd.getpwnam("nobody")
+        for how in ("setuid", "dumpable"):
+            bare = self.watched([PYTHON, "-c", LATER, how])
+            for engine in rec.ENGINES:
+                run = self.recorded_in(engine, [], [], PYTHON, "-c", LATER, how)
+                self.assertEqual((run.status, run.stdout), (0, bare.stdout), run.stderr)
+                self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.08)
+
+    def test_a_clock_that_is_taken_away(self):
+        for how in ("strict", "fault"):
+            bare = self.watched([rec.target("no_clock"), how, 50000000])
+            self.assertEqual(bare.status, 3)
+            for engine in rec.ENGINES:
+                run = self.recorded_in(engine, [], [], rec.target("no_clock"), how, 50000000)
+                self.assertEqual((run.status, run.stdout), (3, bare.stdout), run.stderr)
+                self.assertGreater(run.share_of("burn_rounds"), 15 if how == "fault" else 80)
+
+
+if __name__ == "__main__":
+    rec.main()

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * old_versions: calls functions by the version names that a binary of 2011 has in it, in the C libraries of
+ * today: threads lived in a library of their own, and posix_spawn() gave files without "#!" to the shell.
+ */
+#include "burn.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+__asm__(".symver pthread_sigmask, pthread_sigmask@GLIBC_2.2.5");
+__asm__(".symver pthread_getattr_np, pthread_getattr_np@GLIBC_2.2.5");
+__asm__(".symver posix_spawn, posix_spawn@GLIBC_2.2.5");
+__asm__(".symver posix_spawnp, posix_spawnp@GLIBC_2.2.5");
+
+__attribute__((noinline)) static void *work_of_a_thread(void *unused)
+{
+    sigset_t all, seen;
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    burn_until_ns(200000000);
+    pthread_sigmask(SIG_SETMASK, NULL, &seen);
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstacksize(&attributes, &bytes);
+    printf("%zu bytes, %d %d\n", bytes, sigismember(&seen, SIGTRAP), sigismember(&seen, SIGPROF));
+    return unused;
+}
+
+static void run_script(void)
+{
+    char *words[] = {(char *)(uintptr_t) "./script", NULL};
+    int fd = open("script", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+    static const char text[] = "echo by the shell; exit 3\n";
+    if (write(fd, text, strlen(text)) < 0)
+        puts("cannot write");
+    close(fd);
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = -1;
+        int status = 0;
+        fflush(stdout);
+        int err = i ? posix_spawnp(&pid, "./script", NULL, NULL, words, environ)
+                    : posix_spawn(&pid, "./script", NULL, NULL, words, environ);
+        if (err == 0)
+            waitpid(pid, &status, 0);
+        printf("%d, status %d\n", err, WEXITSTATUS(status));
+    }
+}
+
+int main(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 32768);
+    pthread_create(&thread, &attributes, work_of_a_thread, NULL);
+    pthread_join(thread, NULL);
+    run_script();
+    return 0;
+}
