@@ -188,6 +188,14 @@ static struct ips rest_behind(const struct unwinder *unwinder, struct ips user)
     return (struct ips){0};
 }
 
+/* A handler returns to the first instruction of the C library's restorer, which nobody called. What it
+ * restores is no return address, either. */
+static bool is_behind_call(const struct unwinder *unwinder, size_t i)
+{
+    bool is_restorer = i + 1 < unwinder->count && !unwinder->are_return_addresses[i + 1];
+    return unwinder->are_return_addresses[i] && !is_restorer;
+}
+
 static int push_unwound(struct chain *chain, const struct address_map *map, struct ips user)
 {
     const struct unwinder *unwinder = &chain->unwinder;
@@ -196,7 +204,7 @@ static int push_unwound(struct chain *chain, const struct address_map *map, stru
     if (chain->count && !address_map_find(map, unwinder->pcs[0]))
         return push_user(chain, map, user, false);
     for (size_t i = 0; i < unwinder->count && err == 0; i++)
-        err = push_pc(chain, map, SIDE_USER, unwinder->pcs[i], unwinder->are_return_addresses[i]);
+        err = push_pc(chain, map, SIDE_USER, unwinder->pcs[i], is_behind_call(unwinder, i));
     if (err != 0 || unwinder->is_complete)
         return err;
     struct ips rest = rest_behind(unwinder, user);

@@ -55,13 +55,37 @@ class Nobody(rec.Case):
         os.makedirs(programs, exist_ok=True)
         build = os.path.dirname(rec.REC)
         for path in (rec.REC, os.path.join(build, "librec-sampler.so"), rec.target("shares"),
-                     rec.target("no_perf")):
+                     rec.target("no_perf"), rec.target("system_calls"), rec.target("short_run")):
             shutil.copy(path, programs)
         directory = self.new_directory()
         os.chown(directory, nobody.pw_uid, nobody.pw_gid)
         words = [word.replace("@", programs + "/") for word in command]
         return self.run_in(directory, ["setpriv", f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}",
                                        "--clear-groups", *words])
+
+    def assert_attributed(self, *before):
+        """Time in system calls and time in the program go to whom they belong: alone, and side by side."""
+        work_ms = 800
+        for script, shares in ((f"@system_calls {work_ms}", {"ask_the_kernel": 100}),
+                               (f"@short_run {work_ms}", {"burn_until_ns": 100}),
+                               (f"@system_calls {work_ms} & @short_run {work_ms}; wait",
+                                {"ask_the_kernel": 50, "burn_until_ns": 50})):
+            with self.subTest(script=script):
+                # The best of three: what a busy machine takes away is counted as used by the kernel.
+                worst = (self.worst_share(script, shares, *before) for _ in range(3))
+                self.assertTrue(any(share <= 5 for share in worst))
+
+    def worst_share(self, script, shares, *before):
+        """By how many per cent of all time one of these shares is wrong."""
+        run = self.as_nobody(*before, "@rec", "-q", "-F", "999", "--", "sh", "-c", script)
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        return max(abs(run.share_of(name) - share) for name, share in shares.items())
+
+    def test_system_calls_and_work_are_told_apart(self):
+        self.assert_attributed()
+
+    def test_without_perf_events_too(self):
+        self.assert_attributed("@no_perf", str(errno.EPERM))
 
     def test_nobody_gets_a_complete_profile(self):
         run = self.as_nobody("@rec", "-F", "999", "--", "@shares", "1500")
