@@ -52,6 +52,14 @@ static void print_time(const struct profile *profile)
     printf("%-12s %s, for %s\n", "recorded", when, shown_duration(wall_ns).text);
 }
 
+static uint64_t samples_of(const struct profile *profile, uint32_t event)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < profile->sample_count; i++)
+        count += profile->samples[i].event == event;
+    return count;
+}
+
 static void print_events(const struct profile *profile)
 {
     for (uint32_t i = 0; i < profile->event_count; i++) {
@@ -62,7 +70,7 @@ static void print_events(const struct profile *profile)
             printf(", one sample every %s", shown_duration(event->period).text);
         else if (event->period > 1)
             printf(", one sample every %s", shown_count(event->period).text);
-        printf("\n");
+        printf("; %s samples\n", shown_count(samples_of(profile, i)).text);
     }
 }
 

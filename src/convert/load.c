@@ -36,6 +36,7 @@ struct loader {
     struct samples samples;
     struct cut cut; /* its lists are borrowed */
     uint64_t lost;
+    uint64_t unknown;           /* records */
     uint64_t first_ns, last_ns; /* of records with a time */
 };
 
@@ -143,6 +144,8 @@ static int load_records(struct loader *loader)
     while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0) {
         if (event.kind == PERFDATA_ROUND)
             err = order_round(&loader->order);
+        else if (event.kind == PERFDATA_UNKNOWN)
+            loader->unknown++;
         else if (event.kind < PERFDATA_ROUND)
             err = order_add(&loader->order, &event);
     }
@@ -169,6 +172,7 @@ static void add_notes(struct loader *loader)
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     note_count(profile, "lost_records", loader->lost);
+    note_count(profile, "unknown_records", loader->unknown);
     note_count(profile, "processes_without_mappings", loader->tasks.without_map);
     const struct unwinder *unwinder = &loader->samples.chain.unwinder;
     note_count(profile, "unwound.complete", unwinder->complete);

@@ -160,10 +160,13 @@ def explain(perf, ours, is_interrupted):
 
 @functools.lru_cache(maxsize=None)
 def data_names(path):
-    lines = subprocess.run(["nm", "-D", "--defined-only", path], capture_output=True,
-                           text=True).stdout
-    return {plain(line.split()[2]) for line in lines.splitlines()
-            if len(line.split()) == 3 and line.split()[1] in "bBdDrRvV"}
+    found = set()
+    for dynamic in ([], ["-D"]):
+        lines = subprocess.run(["nm", *dynamic, "--defined-only", path], capture_output=True,
+                               text=True).stdout
+        found |= {plain(line.split()[2]) for line in lines.splitlines()
+                  if len(line.split()) == 3 and line.split()[1] in "bBdDrRvV"}
+    return found
 
 
 def explain_stack(perf, ours, reasons):

@@ -89,6 +89,32 @@ static void a_pipe_that_breaks_yields_what_came_through(void **state)
     close(fd);
 }
 
+/* Every beginning of a pipe is either refused, or read up to the cut. */
+static void a_pipe_cut_at_any_byte_harms_nobody(void **state)
+{
+    (void)state;
+    struct file file = begin_pipe(false);
+    put_pipe_attr(&file, &small_event);
+    begin_record(&file, 80, 0), put64(&file, 12), put32(&file, 1), put32(&file, 112);
+    buffer_zeros(&file.bytes, 112), put32(&file, 1), put32(&file, UINT32_MAX), end_record(&file);
+    begin_record(&file, 66, 0), put32(&file, 0x7fffffff), put32(&file, 0), end_record(&file);
+    put_sample(&file, 1), put_sample(&file, 3);
+    for (size_t size = 0; size <= file.bytes.size; size++) {
+        int fd = memory_file();
+        assert_int_equal(io_pwrite(fd, file.bytes.bytes, size, 0), 0);
+        struct perfdata_reader *reader;
+        struct error error = {0};
+        if (perfdata_reader_open(&reader, fd, "PIPE", &error) != 0) {
+            assert_true(error.text[0]);
+        } else {
+            free(print_events(reader));
+            perfdata_reader_close(reader);
+        }
+        close(fd);
+    }
+    buffer_free(&file.bytes);
+}
+
 static void write_part(int directory, const char *name, const struct buffer *bytes)
 {
     int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -245,6 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipe_describes_itself_in_records),
         cmocka_unit_test(a_pipe_that_breaks_yields_what_came_through),
+        cmocka_unit_test(a_pipe_cut_at_any_byte_harms_nobody),
         cmocka_unit_test(a_directory_is_read_part_by_part),
         cmocka_unit_test(a_damaged_part_costs_no_other_part),
         cmocka_unit_test(attrs_of_every_size_are_read),
