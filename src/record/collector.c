@@ -89,7 +89,7 @@ static void run_round(struct collector *collector)
         begin_sampling(collector);
     uint64_t before = perfdata_bytes_written(collector->writer);
     collector->fullest_bytes = 0;
-    images_answer(collector);
+    answers_give(collector);
     maps_answer(collector);
     maps_take(collector);
     drain_all(collector);

@@ -3,7 +3,7 @@
  * The collector thread: answers processes, drains rings, finishes misses, settles accounts, and is the
  * only one that writes rec.data.
  *
- *     doorbell or timeout ─▶ round:  answer requests        images.c
+ *     doorbell or timeout ─▶ round:  answer requests        answers.c
  *                                    take finished maps     maps.c
  *                                    drain every ring       drain.c ──▶ stacks.c ──▶ perfdata writer
  *                                    finish misses          misses.c ─────▲
@@ -166,8 +166,10 @@ void collector_free(struct collector *collector);
 /* When something in a ring says that it happened: not before the recording and not after now. */
 uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
 
+/* answers.c */
+void answers_give(struct collector *collector);
+
 /* images.c */
-void images_answer(struct collector *collector);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
 /* A command that never joined gets its name and the synthetic mappings, for what is said of it. */
@@ -176,6 +178,8 @@ void images_start_silent(struct collector *collector, pid_t pid, const char *pro
 void image_end(struct collector *collector, struct image *image);
 /* … or because its process ended, or the recording. */
 void image_settle_and_end(struct collector *collector, struct image *image);
+/* … and the file says so. */
+void image_end_process(struct collector *collector, struct image *image);
 void image_want_map(struct collector *collector, struct image *image);
 /* The first map of a process that proved worth it: it ran for a while, or has a sample. */
 void image_want_first_map(struct collector *collector, struct image *image);

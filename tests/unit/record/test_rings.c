@@ -292,7 +292,7 @@ static struct process_slot *ask(struct fixture *fixture, pid_t pid)
     slot->state = PROCESS_REQUESTED;
     rings_of(fixture)->header.processes_used = PROCESS + 1;
     rings_of(fixture)->header.doorbell++;
-    images_answer(fixture->collector);
+    answers_give(fixture->collector);
     return slot;
 }
 
@@ -310,7 +310,7 @@ static void the_pid_of_a_stranger_is_dismissed(void **state)
         assert_int_equal(fixture->summary.not_followed.count, i + 1);
         slot->state = PROCESS_DISMISSED; /* it has read that */
         rings_of(fixture)->header.doorbell++;
-        images_answer(fixture->collector);
+        answers_give(fixture->collector);
         assert_int_equal(slot->state, PROCESS_FREE);
     }
     assert_int_equal(fixture->summary.cpu_seen_ns, 0);

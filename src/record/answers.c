@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes that ask whether they are recorded get their answer: see the picture in wire/session.h. */
+#include "record/collector.h"
+
+#include "record/proc.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static bool is_go_program(const char *path)
+{
+    struct elf_file *elf = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool is_go = elf_open(&elf, fd, NULL) == 0 && elf_is_go(elf);
+    elf_close(elf);
+    close(fd);
+    return is_go;
+}
+
+static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
+
+/* Why this process must be left alone; NULL: it may be sampled. */
+static const char *refusal(const struct process_slot *slot, pid_t pid)
+{
+    char executable[sizeof(slot->executable)];
+    char link[64];
+    if (proc_executable(pid, executable, sizeof(executable)) != 0)
+        return not_visible;
+    if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
+        return "runs inside another program (valgrind, qemu)";
+    if (proc_tracer(pid) != 0)
+        return "is being traced by a debugger";
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    if (is_go_program(link))
+        return "a Go program (its runtime owns the signals)";
+    return NULL;
+}
+
+/* Opens the event; on refusal falls back to the timer, if the user did not insist. */
+static enum engine choose_engine(struct collector *collector, struct image *image,
+                                 const char **reason)
+{
+    if (collector->options->engine == RECORD_ENGINE_TIMER || !collector->may_arm)
+        return ENGINE_TIMER;
+    int err = arm_open(&image->armed, image->pid, collector->period_ns,
+                       collector->session->tables->header.sig_data);
+    if (err == 0)
+        return ENGINE_PERF_TRAP;
+    if (collector->options->engine == RECORD_ENGINE_PERF_TRAP) {
+        *reason = "the kernel refuses perf events on it";
+        return ENGINE_NONE;
+    }
+    return ENGINE_TIMER;
+}
+
+static void wake(uint32_t *state)
+{
+    syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void watch_end(struct collector *collector, struct image *image)
+{
+    image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
+    if (image->pid_fd < 0) {
+        image->is_gone = errno == ESRCH; /* ended and reaped between its answer and now */
+        return;
+    }
+    struct epoll_event event = {.events = EPOLLIN,
+                                .data.u32 = (uint32_t)(image - collector->images)};
+    epoll_ctl(collector->end_fd, EPOLL_CTL_ADD, image->pid_fd, &event);
+}
+
+/* A slot's map may be its last owner's: an empty one first. */
+static void clear_map(struct collector *collector, uint32_t index)
+{
+    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
+    uint64_t next = verdict->generation + 1;
+    store_relaxed(&verdict->counts[next % 2], 0);
+    store_relaxed(&verdict->unload_count, 0);
+    store_release(&verdict->generation, next); /* publishes the count */
+}
+
+static void fill_image(struct collector *collector, struct image *image,
+                       const struct process_slot *slot, uint64_t start_ns)
+{
+    /* It says how much CPU it had used, the kernel how much it has used by now. */
+    uint64_t cpu_ns = proc_cpu_ns((pid_t)slot->pid);
+    uint64_t start_cpu_ns = slot->start_cpu_ns < cpu_ns ? slot->start_cpu_ns : cpu_ns;
+    *image = (struct image){
+        .in_use = true,
+        .pid = (pid_t)slot->pid,
+        .parent_pid = (pid_t)slot->parent_pid,
+        .pid_fd = -1,
+        .start_ns = start_ns,
+        .start_cpu_ns = start_cpu_ns,
+        .last_cpu_ns = start_cpu_ns,
+    };
+    collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
+    if (image->parent_pid == getpid())
+        collector->has_root = true;
+    if (proc_name(image->pid, 0, image->name) != 0)
+        strcpy(image->name, "?");
+    strangers_note_executable(image);
+    image->checked_ns = collector->round_ns;
+}
+
+/* Tells the process; false: it did not wait so long. */
+static bool reply(struct collector *collector, uint32_t index, uint32_t pid, enum engine engine)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    struct process_verdict *verdict = &collector->session->tables->verdicts[index];
+    clear_map(collector, index);
+    verdict->pid = pid;
+    verdict->engine = engine;
+    bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
+    if (waited && !collector->is_quiet)
+        arm_enable(&collector->images[index].armed);
+    wake(&slot->state);
+    return waited;
+}
+
+/* The pid that a process states may be somebody else's here: in a pid namespace every process has
+ * another one. Only a process that maps our rings is the one that asks. */
+static bool is_member(const struct collector *collector, pid_t pid, struct proc_maps *mappings)
+{
+    struct stat rings;
+    if (fstat(collector->session->rings_fd, &rings) != 0)
+        return false;
+    mappings->memfd_inode = rings.st_ino;
+    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
+}
+
+/* Nothing that its pid leads to is its own, its name included. It gives the slot back. */
+static void dismiss(struct collector *collector, uint32_t index, const struct process_slot *request)
+{
+    const char *slash = strrchr(request->executable, '/');
+    reply(collector, index, request->pid, ENGINE_NONE);
+    collector->summary->processes++;
+    images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
+}
+
+/* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
+ * the one that got its pid. */
+static struct image *same_process(struct collector *collector, pid_t pid)
+{
+    struct image *before = image_of_pid(collector, pid);
+    struct pollfd end = {.fd = before ? before->pid_fd : -1, .events = POLLIN};
+    if (!before || end.fd < 0 || poll(&end, 1, 0) != 1)
+        return before;
+    image_end_process(collector, before);
+    return NULL;
+}
+
+static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
+                   struct proc_maps *mappings)
+{
+    struct image *image = &collector->images[index];
+    struct image *before = same_process(collector, (pid_t)request->pid);
+    uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
+    if (before)
+        image_end(collector, before);
+    fill_image(collector, image, request, start_ns);
+    if (before && before->parent_pid == image->parent_pid)
+        image->is_detached = before->is_detached;
+    else
+        tree_place(collector, image);
+    const char *reason = refusal(request, image->pid);
+    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
+    if (!reply(collector, index, request->pid, image->engine)) {
+        arm_close(&image->armed);
+        reason = "started while rec was stopped";
+        image->engine = ENGINE_NONE;
+    }
+    watch_end(collector, image);
+    uint64_t earlier_ns = 0;
+    bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
+    images_write_start(collector, image, was_there);
+    settle_start(collector, image, before, earlier_ns);
+    image->follows_exec = was_there;
+    if (!image->follows_exec)
+        collector->summary->processes++;
+    if (reason) {
+        images_add_not_followed(collector, image->pid, image->name, reason);
+        return;
+    }
+    image->first_mappings = *mappings;
+    *mappings = (struct proc_maps){0};
+}
+
+static void answer(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    if (!swap_acq_rel(&slot->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+        return;
+    struct process_slot request;
+    load_words(&request, slot, sizeof(request));
+    struct proc_maps mappings = {0};
+    request.executable[sizeof(request.executable) - 1] = '\0';
+    if (is_member(collector, (pid_t)request.pid, &mappings))
+        follow(collector, index, &request, &mappings);
+    else
+        dismiss(collector, index, &request);
+    proc_maps_free(&mappings);
+}
+
+static void take_withdrawn(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    char name[16];
+    if (proc_name((pid_t)slot->pid, 0, name) != 0)
+        strcpy(name, "?");
+    images_add_not_followed(collector, (pid_t)slot->pid, name, "started while rec was busy");
+    store_release(&slot->state, PROCESS_FREE);
+}
+
+void answers_give(struct collector *collector)
+{
+    struct rings *rings = collector->session->rings;
+    uint32_t doorbell = load_acquire(&rings->header.doorbell);
+    if (doorbell == collector->doorbell)
+        return;
+    collector->doorbell = doorbell;
+    uint32_t used = load_acquire(&rings->header.processes_used);
+    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
+        uint32_t state = load_acquire(&rings->processes[i].state);
+        /* A slot whose last owner's map is still being made waits for the next round. */
+        if (collector->images[i].in_use)
+            continue;
+        if (state == PROCESS_REQUESTED)
+            answer(collector, i);
+        else if (state == PROCESS_WITHDRAWN)
+            take_withdrawn(collector, i);
+        else if (state == PROCESS_DISMISSED)
+            store_release(&rings->processes[i].state, PROCESS_FREE);
+    }
+}
