@@ -86,7 +86,7 @@ static const struct perfdata_event *copy_event(struct order *order,
         block_with_room(order, aligned(sizeof(*event)) + extent_bytes(&extent));
     if (!block)
         return NULL;
-    struct perfdata_event *copy = (struct perfdata_event *)(block->bytes + block->used);
+    struct perfdata_event *copy = (void *)(block->bytes + block->used);
     block->used += aligned(sizeof(*event));
     block->events++;
     *copy = *event;

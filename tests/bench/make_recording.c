@@ -100,7 +100,7 @@ static void write_threads(struct perfdata_writer *writer, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct perfdata_task task = {
             .pid = PID, .tid = PID + i, .parent_pid = PID, .parent_tid = PID, .time_ns = 1};
-        char name[16];
+        char name[24];
         snprintf(name, sizeof(name), "worker-%u", i);
         if (i)
             perfdata_write_fork(writer, &task);
