@@ -136,8 +136,10 @@ class Dwarf(rec.Case):
             file.write(os.urandom(200000) * 8)
         found = {"python3": ["-c", PYTHON], "sqlite3": [":memory:", SQL], "perl": ["-e", PERL],
                  "xz": ["-k", "-c", "-1", "in.bin"]}
-        commands = [[os.path.realpath(shutil.which(name)), *words]
-                    for name, words in found.items() if shutil.which(name)]
+        # Debian's own: what else is in the PATH may be a script that starts several programs.
+        paths = {name: shutil.which(name, path="/usr/bin") for name in found}
+        commands = [[os.path.realpath(paths[name]), *words]
+                    for name, words in found.items() if paths[name]]
         if shutil.which("g++"):
             subprocess.run(["g++", "-O2", "-pthread", "t.cc", "-o", "threads"], cwd=self.here,
                            check=True)
@@ -165,7 +167,7 @@ class Dwarf(rec.Case):
                 _, perf_s = self.timed("perf", "script", "--no-inline", "-i", "perf.data")
                 self.assertLess(loading_s, perf_s, "CPU time to unwind")
                 lost = re.search(r"unwound\.lost\s+(\d+)", notes)
-                self.assertLessEqual(int(lost[1]) if lost else 0, total // 500,
+                self.assertLessEqual(int(lost[1]) if lost else 0, max(1, total // 500),
                                      "stacks that end although they were copied in full")
 
 

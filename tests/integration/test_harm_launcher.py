@@ -47,7 +47,7 @@ class Launcher(harm.Case):
     def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
-                run = self.stopped_for(4, engine, rec.target("storm_malloc"), 120000)
+                run = self.stopped_for(4, engine, rec.target("storm_malloc"), 300000)
                 self.assert_accounts_close(run)
                 self.assertGreater(run.count("lost.away"), 0, run.summary)
                 self.assertGreater(run.share_of("[lost]"), 5, run.summary)

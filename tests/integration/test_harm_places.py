@@ -102,11 +102,14 @@ class Places(harm.Case):
 
     def test_without_tmp_and_with_a_file_system_that_is_read_only(self):
         self.need_root("unshare", "mount")
-        script = "mount -t tmpfs none /mnt && mount --bind /mnt /tmp && cd /mnt && exec \"$@\""
+        # The build may lie in /tmp itself.
+        build, shares = os.path.dirname(rec.REC), os.path.relpath(rec.target("shares"), os.path.dirname(rec.REC))
+        script = ("mount -t tmpfs none /mnt && mkdir /mnt/build && mount --bind \"$0\" /mnt/build && "
+                  "mount --bind /mnt /tmp && cd /mnt && exec \"$@\"")
         for engine in rec.ENGINES:
             self.need_engine(engine)
-            run = self.watched(["unshare", "--mount", "sh", "-c", script, "-", rec.REC, "-q", "--",
-                                rec.target("shares"), WORK_MS])
+            run = self.watched(["unshare", "--mount", "sh", "-c", script, build, "/mnt/build/rec", "-q",
+                                "--", f"/mnt/build/{shares}", WORK_MS])
             self.assertEqual((run.status, run.stderr), (0, b""))
         run = self.watched(["unshare", "--mount", "sh", "-c",
                             "mount -t tmpfs none /mnt && mount -o remount,ro /mnt && cd /mnt && exec \"$@\"",
