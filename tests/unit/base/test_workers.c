@@ -75,8 +75,7 @@ static void answers(struct buffer *out)
 static void crashes(struct buffer *out)
 {
     buffer_text(out, "half");
-    raise(SIGSEGV);
-    *(volatile int *)NULL = 0;
+    __builtin_trap(); /* not by a bad address: sanitizers end tidily after one */
 }
 
 static void spins(struct buffer *out)
@@ -128,7 +127,9 @@ static void one_bad_job_costs_its_own_answer(void **state)
             assert_non_null(outcomes.troubles[i]);
     assert_string_equal(outcomes.troubles[1], "crashed");
     assert_string_equal(outcomes.troubles[3], "took too long");
+#ifndef __SANITIZE_ADDRESS__ /* its allocator has reserved all address space before there is a limit */
     assert_string_equal(outcomes.troubles[4], "ran out of memory");
+#endif
     assert_string_equal(outcomes.troubles[6], "found too much");
 }
 
