@@ -136,12 +136,17 @@ def addresses(path):
     return found
 
 
+NAMELESS = ("[unknown]", "@plt", "*ABS*")  # the last two: stubs of IRELATIVE relocations
+
+
 def explain(perf, ours, is_interrupted):
     """Why perf names the frame otherwise; None: it should not."""
     name, module = ours
     if perf.name == name:
         return ""
-    if perf.name == "[unknown]" or perf.name in ("@plt", "*ABS*"):  # of IRELATIVE relocations
+    if perf.name == "[unknown]" and not name:  # where frame pointers lead to nothing
+        return "" if perf.dso == module else "no name on either side"
+    if perf.name in NAMELESS:
         if module == "[unknown]" or module.startswith("[JIT]"):  # mapped without leave to execute, if at all
             return "perf takes data for code" if perf.dso.startswith("/") else ""
         return None if perf.dso != module else "perf has no name" if name else ""
@@ -208,7 +213,8 @@ def difference(perf, ours, reasons):
         theirs[stack] -= same
         ours[names] -= same
     theirs, ours = +theirs, +ours
-    for stack in list(theirs):
+    # A frame to which perf gives no name would fit many: those last.
+    for stack in sorted(theirs, key=lambda stack: sum(frame.name in NAMELESS for frame in stack)):
         for names in list(ours):
             if theirs[stack] and ours[names] and explain_stack(stack, names, reasons):
                 same = min(theirs[stack], ours[names])
