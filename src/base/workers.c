@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/workers.h"
 
+#include "base/clock.h"
 #include "base/io.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MOST_AT_ONCE = 16, CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
@@ -31,13 +31,6 @@ struct pool {
     struct worker places[MOST_AT_ONCE];
     size_t place_count, busy_count;
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static size_t processors(void)
 {
@@ -97,7 +90,8 @@ static bool start(struct pool *pool, struct worker *worker, size_t job)
     *worker = (struct worker){.pid = pid,
                               .fd = ends[0],
                               .job = job,
-                              .end_ms = now_ms() + pool->workers->wall_s * UINT64_C(1000)};
+                              .end_ms = (uint64_t)monotonic_ms() +
+                                        pool->workers->wall_s * UINT64_C(1000)};
     pool->busy_count++;
     return true;
 }
@@ -157,7 +151,7 @@ static bool receive(struct pool *pool, struct worker *worker)
 
 static int first_end_ms(struct pool *pool)
 {
-    uint64_t now = now_ms(), first = now + 60000;
+    uint64_t now = (uint64_t)monotonic_ms(), first = now + 60000;
     for (size_t i = 0; i < pool->place_count; i++) {
         struct worker *worker = &pool->places[i];
         if (worker->fd < 0)

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "elf/elf_file.h"
 
@@ -18,7 +19,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 8, TOTAL_MS = 120000 };
@@ -143,13 +143,6 @@ static bool hear(struct child *child)
     return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* Waits until some child says something or time is up, and hears it. Returns how many ended. */
 static size_t wait_for(struct fetch *fetch, struct child children[AT_ONCE], int64_t until_ms)
 {
@@ -157,7 +150,7 @@ static size_t wait_for(struct fetch *fetch, struct child children[AT_ONCE], int6
     size_t ended = 0;
     for (size_t i = 0; i < AT_ONCE; i++)
         polled[i] = (struct pollfd){.fd = children[i].pid ? children[i].fd : -1, .events = POLLIN};
-    int64_t left_ms = until_ms - now_ms();
+    int64_t left_ms = until_ms - monotonic_ms();
     bool is_late = left_ms <= 0 || poll(polled, AT_ONCE, (int)left_ms) == 0;
     for (size_t i = 0; i < AT_ONCE; i++) {
         if (!children[i].pid || (!is_late && polled[i].revents == 0))
@@ -176,16 +169,16 @@ static void fetch_all(struct fetch *fetch)
 {
     struct child children[AT_ONCE] = {{0}};
     size_t started = 0, ended = 0;
-    int64_t until_ms = now_ms() + TOTAL_MS;
+    int64_t until_ms = monotonic_ms() + TOTAL_MS;
     while (ended < fetch->count) {
-        for (size_t i = 0; i < AT_ONCE && started < fetch->count && now_ms() < until_ms; i++)
+        for (size_t i = 0; i < AT_ONCE && started < fetch->count && monotonic_ms() < until_ms; i++)
             if (!children[i].pid && !start(fetch, &children[i], fetch->libs[started++]))
                 ended++;
         if (fetch->progress)
             fetch->progress(fetch->progress_context, "fetching debug info", ended, fetch->count);
         size_t more = wait_for(fetch, children, until_ms);
         ended += more;
-        if (more == 0 && now_ms() >= until_ms)
+        if (more == 0 && monotonic_ms() >= until_ms)
             break;
     }
 }

@@ -14,13 +14,6 @@ uint64_t ticks_now(void)
 #endif
 }
 
-uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Both clocks at one instant: of three tries, the one that was interrupted least. */
 static struct ticks_anchor read_both(void)
 {

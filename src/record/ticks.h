@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include "base/clock.h"
+
 #include <stdint.h>
 
 struct ticks_anchor {
@@ -30,5 +32,3 @@ uint64_t ticks_clock_advance(struct ticks_clock *clock);
 uint64_t ticks_to_ns(const struct ticks_clock *clock, uint64_t ticks);
 /* A span, not an instant. */
 uint64_t ticks_span_ns(const struct ticks_clock *clock, uint64_t ticks);
-
-uint64_t monotonic_ns(void);
