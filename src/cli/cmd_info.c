@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "base/say.h"
-#include "cli/help.h"
 #include "cli/info.h"
-#include "cli/input.h"
 #include "cli/view_options.h"
 #include "convert/load.h"
 
@@ -37,15 +34,5 @@ static int show(const struct view_request *request, struct error *error)
 
 int cmd_info(char *const *words)
 {
-    struct view_request request;
-    struct error error = {{0}};
-    int err = view_request_parse(&request, words, &error);
-    if (!err && request.help)
-        help_print_command(stdout, "info");
-    else if (!err && (err = input_settle(&request.input, &error)) == 0)
-        err = show(&request, &error);
-    if (err)
-        say_failure("%s", error.text);
-    cut_free(&request.from.cut);
-    return err ? STATUS_FAILED : STATUS_OK;
+    return view_run(words, "info", show);
 }

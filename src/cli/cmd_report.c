@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "base/say.h"
-#include "cli/help.h"
-#include "cli/input.h"
 #include "cli/named.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
@@ -50,15 +47,5 @@ static int show(const struct view_request *request, struct error *error)
 
 int cmd_report(char *const *words)
 {
-    struct view_request request;
-    struct error error = {{0}};
-    int err = view_request_parse(&request, words, &error);
-    if (!err && request.help)
-        help_print_command(stdout, "report");
-    else if (!err && (err = input_settle(&request.input, &error)) == 0)
-        err = show(&request, &error);
-    if (err)
-        say_failure("%s", error.text);
-    cut_free(&request.from.cut);
-    return err ? STATUS_FAILED : STATUS_OK;
+    return view_run(words, "report", show);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/view_options.h"
 
+#include "base/say.h"
 #include "cli/cli.h"
 #include "cli/cut_options.h"
+#include "cli/help.h"
+#include "cli/input.h"
 #include "cli/options.h"
 
 #include <errno.h>
@@ -62,6 +65,22 @@ int view_request_parse(struct view_request *request, char *const *words, struct 
     if (!request->input)
         request->input = CAPTURE_DEFAULT;
     return id;
+}
+
+int view_run(char *const *words, const char *command,
+             int (*show)(const struct view_request *request, struct error *error))
+{
+    struct view_request request;
+    struct error error = {{0}};
+    int err = view_request_parse(&request, words, &error);
+    if (!err && request.help)
+        help_print_command(stdout, command);
+    else if (!err && (err = input_settle(&request.input, &error)) == 0)
+        err = show(&request, &error);
+    if (err)
+        say_failure("%s", error.text);
+    cut_free(&request.from.cut);
+    return err ? STATUS_FAILED : STATUS_OK;
 }
 
 struct view_age view_age(const char *path)

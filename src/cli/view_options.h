@@ -18,6 +18,10 @@ struct view_request {
 
 int view_request_parse(struct view_request *request, char *const *words, struct error *error);
 
+/* A whole command that shows a capture: its exit status. */
+int view_run(char *const *words, const char *command,
+             int (*show)(const struct view_request *request, struct error *error));
+
 /* FILE or -i FILE, once. */
 int view_take_input(const char **input, const char *value, struct error *error);
 
