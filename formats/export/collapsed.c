@@ -120,21 +120,27 @@ static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
     return threads ? node_of(collapsed, node, threads[thread]) : node;
 }
 
-static void build_tree(struct collapsed *collapsed)
+static void add_thread(struct collapsed *collapsed, uint32_t thread)
 {
     const struct profile *profile = collapsed->profile;
-    struct profile_walk walk = profile_walk_all(profile);
+    struct profile_walk walk = profile_walk_thread(profile, thread);
+    uint32_t task = NODE_NONE; /* made at its first sample: threads without one have no line */
     for (const struct profile_sample *sample;
-         !collapsed->failed && (sample = profile_walk_next(&walk));) {
-        if (!profile_is_main(profile, sample))
-            continue;
-        uint32_t task = task_node(collapsed, sample->thread);
+         !collapsed->failed && (sample = profile_walk_next_of(&walk, profile->main_event));) {
+        if (task == NODE_NONE)
+            task = task_node(collapsed, thread);
         struct recent *recent = &collapsed->recent[sample->stack];
         if (recent->node == 0 || recent->process != task)
             *recent = (struct recent){task, stack_node(collapsed, task, sample->stack) + 1};
         if (!collapsed->failed)
             collapsed->nodes[recent->node - 1].weight += sample->weight;
     }
+}
+
+static void build_tree(struct collapsed *collapsed)
+{
+    for (uint32_t i = 0; i < collapsed->profile->thread_count; i++)
+        add_thread(collapsed, i);
 }
 
 static int by_rest(const void *a, const void *b)
