@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Below this share of the profile nothing is worth a line. */
 #define PERCENT_WORTH_SAYING 1.0
@@ -130,6 +131,18 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             shown_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
+static void advise(const char *path, char *advice, size_t size)
+{
+    char package[128];
+    package_debug_symbols(path, package, sizeof(package));
+    if (package[0])
+        snprintf(advice, size, "install its debug symbols (Debian: %s)", package);
+    else if (access(path, F_OK) != 0)
+        snprintf(advice, size, "its file is not there");
+    else
+        snprintf(advice, size, "build it with -g, do not strip it");
+}
+
 static void add_unnamed(struct list *list, const struct profile *profile,
                         const struct unnamed_lib *unnamed, uint64_t total)
 {
@@ -144,12 +157,10 @@ static void add_unnamed(struct list *list, const struct profile *profile,
             profile_text(profile, lib->name), share.text);
         return;
     }
-    char package[128];
-    package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
-    add(list, percent, "no names for %s (%s of samples): %s%s%s", profile_text(profile, lib->name),
-        share.text,
-        package[0] ? "install its debug symbols (Debian: " : "build it with -g, do not strip it",
-        package, package[0] ? ")" : "");
+    char advice[192];
+    advise(profile_text(profile, lib->path), advice, sizeof(advice));
+    add(list, percent, "no names for %s (%s of samples): %s", profile_text(profile, lib->name),
+        share.text, advice);
 }
 
 enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };

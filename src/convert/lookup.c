@@ -70,14 +70,18 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
 {
     const struct profile_lib *lib = &lookup->profile->libs[lib_id];
     const char *path = profile_text(lookup->profile, lib->path);
-    struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
-                                    .debug_file =
-                                        lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
     struct symfs_path here = symfs_path(lookup->options->symfs, path);
+    struct symfs_path now =
+        symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
+    struct symbols_config config = {
+        .debug_directory = lookup->options->debug_directory,
+        .debug_file = lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL,
+        .path_now = now.text,
+    };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
     if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
-        is_changed(lookup->profile, path))
+        is_changed(lookup->profile, now.text))
         return error_set(error, -ESTALE,
                          "%s was written after it was recorded, and has no build-id to tell by: "
                          "names are left out; put the old file back to get them",

@@ -21,6 +21,8 @@ struct image {
 
 /* Regular files only. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
 int image_open(struct image *image, const char *path, struct error *error);
+/* The same for a file whose path leads to it no more: opened from path_now. */
+int image_open_at(struct image *image, const char *path_now, const char *path, struct error *error);
 int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error);
 /* Takes the bytes over; leaves the buffer empty. */
 int image_adopt(struct image *image, struct buffer *bytes, struct error *error);

@@ -163,7 +163,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
     symbols->debug_directory = strdup(config->debug_directory);
-    int err = image_open(&symbols->image, path, error);
+    int err = image_open_at(&symbols->image, config->path_now ?: path, path, error);
     if (err == 0 && !symbols->debug_directory)
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)

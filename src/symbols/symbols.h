@@ -39,6 +39,7 @@ struct symbols; /* opaque: one opened module */
 struct symbols_config {
     const char *debug_directory; /* "/usr/lib/debug"; may not exist */
     const char *debug_file;      /* one more to look into, if its build-id is right; or NULL */
+    const char *path_now;        /* leads to the file; NULL: its path does */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
