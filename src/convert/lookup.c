@@ -117,6 +117,12 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
     return named;
 }
 
+/* A file that is not on this machine is nothing to complain of; one that is no file any more is. */
+static bool is_absent(int err)
+{
+    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG;
+}
+
 /* The answer: what there is to say, terminated, then the names. */
 static void run_piece(void *context, size_t job, struct buffer *out)
 {
@@ -125,7 +131,12 @@ static void run_piece(void *context, size_t job, struct buffer *out)
     struct symbols *symbols = NULL;
     struct error error = {{0}};
     int err = open_symbols(lookup, piece->lib, &symbols, &error);
-    buffer_append(out, error.text, err == -ESTALE ? strlen(error.text) : 0);
+    if (err == 0 && symbols_is_damaged(symbols))
+        buffer_printf(out,
+                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
+                      profile_text(lookup->profile, lookup->profile->libs[piece->lib].path));
+    else if (!is_absent(err))
+        buffer_text(out, error.text);
     buffer_u8(out, 0);
     if (err == -ENOMEM)
         out->failed = true;

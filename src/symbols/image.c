@@ -113,3 +113,10 @@ Elf_Scn *image_section(const struct image *image, const char *name)
     }
     return NULL;
 }
+
+bool image_is_cut(const struct image *image)
+{
+    GElf_Ehdr header;
+    return gelf_getehdr(image->elf, &header) && header.e_shoff != 0 &&
+           !elf_nextscn(image->elf, NULL);
+}

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,9 @@ size_t image_build_id(const struct image *image, const uint8_t **id);
 
 /* The p_vaddr of the first PT_LOAD, page aligned down. */
 uint64_t image_base_svma(const struct image *image);
+
+/* Whether it says that it has sections, and they are not there. */
+bool image_is_cut(const struct image *image);
 
 /* The section of that name that has content, or NULL. */
 Elf_Scn *image_section(const struct image *image, const char *name);

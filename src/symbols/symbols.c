@@ -26,6 +26,7 @@ struct symbols {
     struct splits splits;
     struct unnamed unnamed;
     const char *source;
+    bool is_damaged;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
     struct paths paths;
@@ -98,6 +99,7 @@ static int load_dwarf(struct symbols *symbols)
     if (packed_is_needed(image) && packed_open(&symbols->packed, image) == 0)
         image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+    symbols->is_damaged = !symbols->dwarf;
     if (!symbols->dwarf)
         return 0;
     symbols->source = "dwarf";
@@ -109,7 +111,10 @@ static int load_dwarf(struct symbols *symbols)
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
-    return err ? err : units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+    if (err == 0)
+        err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+    symbols->is_damaged |= symbols->units.is_damaged;
+    return err;
 }
 
 static int load(struct symbols *symbols, struct error *error)
@@ -200,6 +205,11 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
 const char *symbols_source(const struct symbols *symbols)
 {
     return symbols->source;
+}
+
+bool symbols_is_damaged(const struct symbols *symbols)
+{
+    return symbols->is_damaged || image_is_cut(&symbols->image);
 }
 
 uint64_t symbols_base_svma(const struct symbols *symbols)
