@@ -48,8 +48,7 @@ void lookup_free(struct lookup *lookup)
     for (size_t i = 0; i < lookup->count; i++)
         names_free(lookup->pieces[i].names);
     free(lookup->pieces);
-    if (lookup->fetch.profile)
-        fetch_free(&lookup->fetch);
+    fetch_free(&lookup->fetch);
     *lookup = (struct lookup){0};
 }
 
@@ -65,6 +64,11 @@ static bool is_changed(const struct profile *profile, const char *path)
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
 }
 
+static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
+{
+    return fetch_find(context, build_id, build_id_bytes);
+}
+
 static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
                         struct error *error)
 {
@@ -75,7 +79,8 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
         symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
     struct symbols_config config = {
         .debug_directory = lookup->options->debug_directory,
-        .debug_file = lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL,
+        .find_fetched = find_fetched,
+        .find_fetched_context = &lookup->fetch,
         .path_now = now.text,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
@@ -204,21 +209,23 @@ static void piece_done(void *context, size_t job, const struct buffer *answer)
     report_progress(lookup);
 }
 
-/* Asks the servers for what is missing, before those who look names up are confined. */
-static void fetch_missing(struct lookup *lookup)
+static void fetch_each(struct lookup *lookup, int add(struct fetch *fetch, uint32_t lib))
 {
-    const struct convert_options *options = lookup->options;
-    lookup->fetch = (struct fetch){.profile = lookup->profile,
-                                   .debug_directory = options->debug_directory,
-                                   .progress = options->progress,
-                                   .progress_context = options->progress_context};
     for (size_t i = 0; i < lookup->count; i++)
         if (i == 0 || lookup->pieces[i].lib != lookup->pieces[i - 1].lib)
-            if (fetch_add(&lookup->fetch, lookup->pieces[i].lib) != 0)
+            if (add(&lookup->fetch, lookup->pieces[i].lib) != 0)
                 return;
     const char *why = fetch_run(&lookup->fetch);
     if (why)
         add_note(lookup, why);
+}
+
+/* Asks the servers for what is missing, before those who look names up are confined. */
+static void fetch_missing(struct lookup *lookup)
+{
+    lookup->fetch = (struct fetch){.profile = lookup->profile, .options = lookup->options};
+    fetch_each(lookup, fetch_add);
+    fetch_each(lookup, fetch_add_supplement);
 }
 
 void lookup_run(struct lookup *lookup)

@@ -91,7 +91,7 @@ static int load_symtab(struct symbols *symbols)
     return err ? err : symtab_finish(&symbols->symtab);
 }
 
-static int load_dwarf(struct symbols *symbols)
+static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
     const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
@@ -104,7 +104,7 @@ static int load_dwarf(struct symbols *symbols)
         return 0;
     symbols->source = "dwarf";
     supplement_open(&symbols->supplement, symbols->dwarf,
-                    symbols->debug.path ?: symbols->image.path, symbols->debug_directory);
+                    symbols->debug.path ?: symbols->image.path, config);
     symbols->splits = (struct splits){.image = image,
                                       .paths = {symbols->image.path, symbols->debug.path},
                                       .debug_directory = symbols->debug_directory};
@@ -117,11 +117,11 @@ static int load_dwarf(struct symbols *symbols)
     return err;
 }
 
-static int load(struct symbols *symbols, struct error *error)
+static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
     int err = load_symtab(symbols);
     if (err == 0)
-        err = load_dwarf(symbols);
+        err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
 }
 
@@ -133,6 +133,7 @@ static struct symbols *allocate(void)
     symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
     symbols->unnamed.image = &symbols->image;
     packed_init(&symbols->packed);
+    packed_init(&symbols->supplement.packed);
     return symbols;
 }
 
@@ -155,9 +156,8 @@ static void open_debug_file(struct symbols *symbols, const char *path,
 {
     const uint8_t *id;
     size_t id_bytes = image_build_id(&symbols->image, &id);
-    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0 &&
-        config->debug_file && id_bytes)
-        (void)debug_file_open_if_same(&symbols->debug, config->debug_file, id, id_bytes);
+    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0)
+        (void)debug_file_open_fetched(&symbols->debug, config, id, id_bytes);
 }
 
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
@@ -176,7 +176,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (err == 0 && !has_debug_info(&symbols->image))
         open_debug_file(symbols, path, config);
     if (err == 0)
-        err = load(symbols, error);
+        err = load(symbols, config, error);
     if (err != 0) {
         symbols_close(symbols);
         return err;
@@ -193,7 +193,7 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
         return error_set(error, -ENOMEM, "out of memory");
     int err = image_open_memory(&symbols->image, bytes, size, error);
     if (err == 0)
-        err = load(symbols, error);
+        err = load(symbols, &(struct symbols_config){0}, error);
     if (err != 0) {
         symbols_close(symbols);
         return err;

@@ -38,8 +38,11 @@ struct symbols; /* opaque: one opened module */
 
 struct symbols_config {
     const char *debug_directory; /* "/usr/lib/debug"; may not exist */
-    const char *debug_file;      /* one more to look into, if its build-id is right; or NULL */
-    const char *path_now;        /* leads to the file; NULL: its path does */
+    /* One more place for debug files: the path of what was fetched under a build-id, or NULL. May be NULL. */
+    const char *(*find_fetched)(const void *context, const uint8_t *build_id,
+                                size_t build_id_bytes);
+    const void *find_fetched_context;
+    const char *path_now; /* leads to the file; NULL: its path does */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
