@@ -4,6 +4,7 @@
 #include "base/array.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 
 static const char off_cpu[] = "off-cpu";
@@ -93,7 +94,9 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
                       bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
-    const struct address_map *map = &samples->tasks->processes[process].map;
+    struct address_map *map = &samples->tasks->processes[process].map;
+    if ((event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
+        address_map_forget_former(map);
     const struct known_place place = {process, map, samples->chain.kernel};
     if (!known_stacks_find(&samples->known, event, &place, &sample->call)) {
         int err = gather(samples, event, attr, process);

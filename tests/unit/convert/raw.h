@@ -108,14 +108,25 @@ static inline void raw_trailer(struct raw *raw, uint32_t pid, uint32_t tid)
     raw_end_record(raw);
 }
 
-static inline void raw_comm(struct raw *raw, uint32_t pid, uint32_t tid, const char *name)
+static inline void raw_named(struct raw *raw, uint16_t misc, uint32_t pid, uint32_t tid,
+                             const char *name)
 {
-    raw_record(raw, PERF_RECORD_COMM, 0);
+    raw_record(raw, PERF_RECORD_COMM, misc);
     raw_u32(raw, pid);
     raw_u32(raw, tid);
     buffer_append(&raw->bytes, name, strlen(name) + 1);
     buffer_zeros(&raw->bytes, -raw->bytes.size & 7);
     raw_trailer(raw, pid, tid);
+}
+
+static inline void raw_comm(struct raw *raw, uint32_t pid, uint32_t tid, const char *name)
+{
+    raw_named(raw, 0, pid, tid, name);
+}
+
+static inline void raw_exec(struct raw *raw, uint32_t pid, const char *name)
+{
+    raw_named(raw, PERF_RECORD_MISC_COMM_EXEC, pid, pid, name);
 }
 
 static inline void raw_mmap(struct raw *raw, uint32_t pid, uint64_t start, uint64_t bytes,

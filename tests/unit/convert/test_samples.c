@@ -40,6 +40,24 @@ static void every_context_has_its_label(void **state)
     profile_free(profile);
 }
 
+static void an_exec_has_its_caller_until_it_returns(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_exec(&raw, PID, "new");
+    raw_mmap(&raw, PID, 0x80000, 0x1000, "/nonexistent/new");
+    for (int i = 0; i < 2; i++) {
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+                   0xffffffff82000000, MARK(PERF_CONTEXT_USER), TEXT + 0x10);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), 0x80010);
+    }
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "app+0x10;[kernel.kallsyms]+0xffffffff82000000");
+    assert_string_equal(addresses_of(profile, 1), "new+0x10");
+    assert_string_equal(addresses_of(profile, 2), "?+0x10010;[kernel.kallsyms]+0xffffffff82000000");
+    profile_free(profile);
+}
+
 static void a_sample_without_a_chain_has_its_ip(void **state)
 {
     (void)state;
@@ -294,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(an_exec_has_its_caller_until_it_returns),
         cmocka_unit_test(a_sample_without_a_chain_has_its_ip),
         cmocka_unit_test(branches_in_call_stack_mode_are_the_stack),
         cmocka_unit_test(captured_stacks_follow_the_kernel_part),
