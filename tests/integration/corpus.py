@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Recordings by the installed perf, and what rec reads from them against what perf reads."""
 import collections
+import json
 import os
+import shutil
 import subprocess
 
 import perf_script
@@ -81,3 +83,19 @@ class Case(rec.Case):
             if tid in ours.names and tid not in foreign | {0xffffffff}:  # tasks that are gone: perf says ":-1"
                 self.assertLessEqual(ours.names[tid], names, f"names of thread {tid}")
         print(f"{self.id().split('.')[-1]}: {samples} stacks; {dict(reasons)}")
+
+    def modules(self, path, *options):
+        """{path of a file: its build-id} of what was sampled."""
+        done = subprocess.run([rec.REC, "info", "--json", path, *options], capture_output=True,
+                              text=True, timeout=60)
+        return {module["path"]: module.get("build_id", "")
+                for module in json.loads(done.stdout)["modules"] if module["path"].startswith("/")}
+
+    def copy_of_files(self, path):
+        """A directory that holds all files which were sampled where they lie, as for --symfs."""
+        root = self.new_directory()
+        for module in self.modules(path):
+            os.makedirs(os.path.dirname(root + module), exist_ok=True)
+            shutil.copy(module, root + module)
+        shutil.copytree("/usr/lib/debug", root + "/usr/lib/debug")
+        return root

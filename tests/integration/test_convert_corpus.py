@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Files of the installed perf, in every mode it has: what rec reads from them is what perf reads."""
 import collections
-import json
 import os
 import shutil
 import struct
@@ -156,21 +155,9 @@ class Corpus(corpus.Case):
             self.assertRegex(info.stdout.replace("\u202f", "").replace(" ", ""),
                              rf"event{event}(,onesampleevery\w+)?;{count}samples", event)
 
-    def modules(self, path, *options):
-        """{path of a file: its build-id} of what was sampled."""
-        done = subprocess.run([rec.REC, "info", "--json", path, *options], capture_output=True,
-                              text=True, timeout=60)
-        return {module["path"]: module.get("build_id", "")
-                for module in json.loads(done.stdout)["modules"] if module["path"].startswith("/")}
-
     def test_files_of_another_machine_lie_below_symfs(self):
         path = self.perf_record(*CLOCK, "-g")
-        root = self.new_directory()
-        modules = self.modules(path)
-        for module in modules:
-            os.makedirs(os.path.dirname(root + module), exist_ok=True)
-            shutil.copy(module, root + module)
-        shutil.copytree("/usr/lib/debug", root + "/usr/lib/debug")
+        root = self.copy_of_files(path)
         self.assertEqual(perf_script.read_rec(self.convert(path, "--symfs", root)).stacks,
                          perf_script.read_rec(self.convert(path)).stacks)
 

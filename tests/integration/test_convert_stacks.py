@@ -11,8 +11,7 @@ import perf_script
 import rec
 from corpus import CLOCK, SOFTWARE
 
-# To be built with frame pointers.
-FRAMED = r"""
+C_PROGRAM = r"""
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -49,18 +48,17 @@ int main() { std::map<std::string, int> m; m["a"] = 1; }
 
 
 class Stacks(corpus.Case):
-    def framed(self):
-        """A program with frame pointers."""
+    def build(self, *options):
         self.need_program("gcc")
         here = self.new_directory()
-        with open(f"{here}/framed.c", "w", encoding="utf-8") as file:
-            file.write(FRAMED)
-        subprocess.run(["gcc", "-O0", "-fno-omit-frame-pointer", "-pthread",
-                        "framed.c", "-o", "framed"], cwd=here, check=True, timeout=60)
-        return [f"{here}/framed"]
+        with open(f"{here}/program.c", "w", encoding="utf-8") as file:
+            file.write(C_PROGRAM)
+        subprocess.run(["gcc", "-O0", *options, "-pthread", "program.c", "-o", "program"], cwd=here,
+                       check=True, timeout=60)
+        return [f"{here}/program"]
 
     def test_frame_pointers_of_a_program_that_has_them(self):
-        path = self.perf_record(*CLOCK, "--call-graph", "fp", program=self.framed())
+        path = self.perf_record(*CLOCK, "--call-graph", "fp", program=self.build("-fno-omit-frame-pointer"))
         ours = self.convert(path)
         self.compare(path, minimum=3, ours=ours)
         whole = ["leaf", *["recurse"] * 11, "work"]
@@ -69,7 +67,7 @@ class Stacks(corpus.Case):
         self.assertTrue(any(names[:len(whole)] == whole for names in places), places)
 
     def test_branch_records(self):
-        self.compare(self.perf_record("--call-graph", "lbr", program=self.framed()))
+        self.compare(self.perf_record("--call-graph", "lbr", program=self.build("-fno-omit-frame-pointer")))
 
     def compare_dwarf(self, *options, stack_bytes=8192, minimum=20, **how):
         self.compare(self.perf_record(*options, "--call-graph", f"dwarf,{stack_bytes}", **how),
@@ -86,6 +84,23 @@ class Stacks(corpus.Case):
 
     def test_compressed_copied_stacks(self):
         self.compare_dwarf(*CLOCK, "-z")
+
+    def test_files_below_symfs_tell_how_to_unwind(self):
+        """Without frame pointers the program's file has to be read for its callers."""
+        program, = self.build("-fomit-frame-pointer", "-Wl,--build-id")
+        path = self.perf_record(*CLOCK, "--call-graph", "dwarf", program=[program])
+        here = perf_script.read_rec(self.convert(path)).stacks
+        root = self.copy_of_files(path)
+        shutil.copy("/bin/true", program)
+        gone = perf_script.read_rec(self.convert(path)).stacks
+        self.assertLess(self.stacks_with(gone, "main"), self.stacks_with(here, "main") / 2)
+        self.assertGreater(self.stacks_with(here, "main"), 5)
+        below = perf_script.read_rec(self.convert(path, "--symfs", root)).stacks
+        self.assertEqual(self.stacks_with(below, "main"), self.stacks_with(here, "main"))
+
+    def stacks_with(self, stacks, function):
+        return sum(any(name == function for name, *_ in stack) for of_thread in stacks.values()
+                   for stack in of_thread)
 
     def test_copied_stacks_of_programs_without_debug_info(self):
         here = self.new_directory()
