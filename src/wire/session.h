@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 3
+#define SESSION_VERSION 4
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -127,7 +127,9 @@ struct process_slot {
     uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
     uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
     uint32_t unused;
-    char executable[448]; /* as the process sees /proc/self/exe */
+    uint64_t children_ns; /* bills of the children that it has waited for */
+    uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
+    char executable[432]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
