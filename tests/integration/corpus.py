@@ -27,7 +27,7 @@ CLOCK = ["-F", "1999", "-e", "cpu-clock"]
 SOFTWARE = ["-e", "cpu-clock,task-clock,context-switches,page-faults"]
 IDLE_TID = 0  # of a CPU that does nothing
 # What cpu time is called in pprof.
-COLUMNS = {"cpu-clock": "cpu"}
+COLUMNS = {"cpu-clock": "cpu", "cpu-clock:S": "cpu"}
 
 
 class Case(rec.Case):

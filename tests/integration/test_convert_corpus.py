@@ -23,6 +23,14 @@ class Corpus(corpus.Case):
     def test_several_events(self):
         self.compare(self.perf_record(*SOFTWARE, "-g"))
 
+    def test_counters_of_a_group(self):
+        """Each sample is one of every event of the group that counted something since the last."""
+        self.compare(self.perf_record("-F", "1999", "-g", "-e",
+                                      "{cpu-clock,context-switches,page-faults}:S"))
+
+    def test_counters_of_each_event(self):
+        self.compare(self.perf_record("-i", "-F", "1999", "-g", "-e", "cpu-clock:S,page-faults:S"))
+
     def test_fixed_periods(self):
         self.compare(self.perf_record("-e", "cpu-clock", "-c", "500000", "-g"))
 
