@@ -34,7 +34,6 @@ struct samples {
     bool has_call;
     uint32_t call;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
-    bool is_disordered;
 };
 
 /* All are borrowed. 0 or -ENOMEM. */

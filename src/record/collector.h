@@ -241,6 +241,9 @@ void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */
 void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
                 const uint8_t *record, size_t bytes);
+/* The end of a process or thread that is longer than that should have had samples. */
+#define END_MAX_NS 100000000
+void stack_count_end(struct collector *collector, uint64_t weight_ns);
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 

@@ -70,7 +70,7 @@ static void assert_weights(const struct profile *profile, const uint64_t *weight
 {
     assert_int_equal(profile->sample_count, count);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(profile->samples[i].weight, weights[i]);
+        assert_int_equal(sample_at(profile, i).weight, weights[i]);
         assert_string_equal(addresses_of(profile, i), "app+0x10");
     }
 }
@@ -83,7 +83,7 @@ static void a_groups_counters_are_samples_of_its_events(void **state)
     assert_int_equal(profile->event_count, 2);
     const uint16_t events[] = {0, 1, 0, 0, 1};
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(profile->samples[i].event, events[i]);
+        assert_int_equal(sample_at(profile, i).event, events[i]);
     profile_free(profile);
 }
 
@@ -260,14 +260,14 @@ static void switches_become_time_off_the_cpu(void **state)
     raw_comm(&raw, PID, PID, "app");
     struct profile *profile = raw_load(&raw, NULL);
     assert_int_equal(profile->sample_count, 4);
-    const struct profile_sample *off = &profile->samples[2];
-    const struct profile_event *event = &profile->events[off->event];
+    const struct profile_sample off = sample_at(profile, 2);
+    const struct profile_event *event = &profile->events[off.event];
     assert_true(event->is_off_cpu && event->unit == PROFILE_NANOSECONDS);
     assert_string_equal(profile_text(profile, event->name), "off-cpu");
-    assert_int_equal(off->weight, 7000); /* from the sample that says where it stopped */
+    assert_int_equal(off.weight, 7000); /* from the sample that says where it stopped */
     assert_string_equal(addresses_of(profile, 2), "app+0x20");
-    assert_int_equal(profile->samples[3].weight, 10000);
-    assert_int_equal(profile->samples[3].call, PROFILE_NONE);
+    assert_int_equal(sample_at(profile, 3).weight, 10000);
+    assert_int_equal(sample_at(profile, 3).call, PROFILE_NONE);
     assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock");
     profile_free(profile);
 }
