@@ -203,11 +203,12 @@ static void set_times(struct loader *loader)
         profile->start_ns = loader->first_ns;
         profile->end_ns = loader->last_ns;
     }
-    if (profile->sample_count) {
-        uint64_t first = profile->samples[0].time_ns;
-        uint64_t last = profile->samples[profile->sample_count - 1].time_ns;
-        profile->start_ns = first < profile->start_ns ? first : profile->start_ns;
-        profile->end_ns = last > profile->end_ns ? last : profile->end_ns;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        const struct sample_list *samples = &profile->threads[i].samples;
+        if (samples->count && samples->first_ns < profile->start_ns)
+            profile->start_ns = samples->first_ns;
+        if (samples->count && samples->last.time_ns > profile->end_ns)
+            profile->end_ns = samples->last.time_ns;
     }
     if (facts->wall_ns)
         profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);

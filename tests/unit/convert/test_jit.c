@@ -331,7 +331,7 @@ static void stored_names_know_the_time_too(void **state)
         assert_string_equal(names_of(profile, 0), "f");
         assert_string_equal(names_of(profile, 1), "h");
         const struct profile_address *first =
-            &profile->addresses[profile->calls[profile->samples[0].call].address];
+            &profile->addresses[profile->calls[sample_at(profile, 0).call].address];
         const struct profile_frame *frame = &profile->frames[first->first_frame];
         assert_int_equal(frame->line, 9);
         assert_string_equal(profile_text(profile, frame->file), "b.js");
