@@ -137,6 +137,18 @@ static int load_event(void *context, const struct perfdata_event *event)
     }
 }
 
+/* The counter means nothing in times of another clock. */
+static void take_counter(struct loader *loader, const struct perfdata_event *event)
+{
+    const struct perfdata_reader *reader = loader->capture->reader;
+    for (size_t i = 0; i < perfdata_attr_count(reader); i++)
+        if (perfdata_attr(reader, i)->has_own_clock)
+            return;
+    loader->jits.counter = (struct jit_counter){.shift = event->counter_shift,
+                                                .multiplier = event->counter_multiplier,
+                                                .zero_ns = event->counter_zero_ns};
+}
+
 static int load_records(struct loader *loader)
 {
     struct perfdata_event event;
@@ -146,6 +158,8 @@ static int load_records(struct loader *loader)
             err = order_round(&loader->order);
         else if (event.kind == PERFDATA_UNKNOWN)
             loader->unknown++;
+        else if (event.kind == PERFDATA_COUNTER)
+            take_counter(loader, &event);
         else if (event.kind < PERFDATA_ROUND)
             err = order_add(&loader->order, &event);
     }
