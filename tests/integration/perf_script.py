@@ -60,7 +60,7 @@ def environment():
 def run(path):
     """The output of perf script, or None when this perf cannot read the file."""
     done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle",
-                           "--show-task-events", "-F",
+                           "--max-stack", "4096", "--show-task-events", "-F",
                            "comm,tid,period,event,ip,sym,symoff,dso"], env=environment(),
                           capture_output=True, text=True, errors="replace", timeout=120)
     return None if done.returncode else done.stdout
