@@ -105,6 +105,7 @@ static void fill_image(struct collector *collector, struct image *image,
         .start_ns = start_ns,
         .start_cpu_ns = start_cpu_ns,
         .last_cpu_ns = start_cpu_ns,
+        .counted_cpu_ns = start_cpu_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (image->parent_pid == getpid())
@@ -224,12 +225,12 @@ static void take_withdrawn(struct collector *collector, uint32_t index)
     store_release(&slot->state, PROCESS_FREE);
 }
 
-void answers_give(struct collector *collector)
+bool answers_give(struct collector *collector)
 {
     struct rings *rings = collector->session->rings;
     uint32_t doorbell = load_acquire(&rings->header.doorbell);
     if (doorbell == collector->doorbell)
-        return;
+        return false;
     collector->doorbell = doorbell;
     uint32_t used = load_acquire(&rings->header.processes_used);
     for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
@@ -244,4 +245,5 @@ void answers_give(struct collector *collector)
         else if (state == PROCESS_DISMISSED)
             store_release(&rings->processes[i].state, PROCESS_FREE);
     }
+    return true;
 }

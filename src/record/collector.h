@@ -48,7 +48,8 @@ struct image {
     uint64_t seen_ns;                /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;             /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
-    uint64_t last_count_ns;          /* what its event had counted then */
+    uint64_t counted_cpu_ns;         /* and when its event was, … */
+    uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
     uint32_t map_requests;           /* not answered yet */
@@ -138,6 +139,7 @@ struct collector {
     struct buffer miss_bytes;
 
     uint64_t round_ns; /* time of this round */
+    uint64_t look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
     uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
@@ -167,7 +169,8 @@ void collector_free(struct collector *collector);
 uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
 
 /* answers.c */
-void answers_give(struct collector *collector);
+/* True when somebody had rung. */
+bool answers_give(struct collector *collector);
 
 /* images.c */
 void images_check(struct collector *collector);

@@ -17,6 +17,8 @@
 #define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
 #define WORTH_TABLES_NS 1000000
+/* CPU time between two looks at a process' event, which interrupt it. */
+#define COUNT_INTERVAL_NS 20000000
 
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
@@ -193,8 +195,10 @@ static void check(struct collector *collector, struct image *image)
 {
     uint64_t cpu_ns = proc_cpu_ns(image->pid);
     bool ran = cpu_ns > image->last_cpu_ns;
-    if (ran) {
+    if (ran)
         image->last_cpu_ns = cpu_ns;
+    if (ran && cpu_ns - image->counted_cpu_ns > COUNT_INTERVAL_NS) {
+        image->counted_cpu_ns = cpu_ns;
         image->last_count_ns = arm_count_ns(&image->armed);
     }
     if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)

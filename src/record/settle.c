@@ -41,7 +41,7 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
     /* Reaped already: what the event counted since. Not all of it: the event holds time that a hypervisor
      * or interrupts took (1 to 3 % more than the bill on a busy machine). */
     if (cpu_ns == 0 && image->armed.count)
-        cpu_ns = image->last_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
+        cpu_ns = image->counted_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
     if (cpu_ns > image->last_cpu_ns)
         image->last_cpu_ns = cpu_ns;
     uint64_t settled_ns = image->start_cpu_ns + image->seen_ns + image->waiting_ns;
