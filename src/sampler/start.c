@@ -340,6 +340,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     if (!claim_process())
         return;
     fill_process(start_cpu_ns, start_ticks);
+    process.joins++;
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
     bool ready = bind_main_thread(stack_start_avma) && signals_install(SIGTRAP);
