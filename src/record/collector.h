@@ -119,7 +119,7 @@ struct collector {
     uint32_t is_full;     /* atomic: the file has the size that was asked for */
     uint32_t running;     /* atomic: processes, at the end of the last round */
     pid_t root_pid;       /* atomic: the command's */
-    bool has_root;        /* it joined */
+    bool has_root;        /* it joined, or is in the file as a stranger */
     bool is_root_silent;  /* nobody knew of it until it had ended */
     uint64_t detached_ns; /* CPU time of processes that ended detached */
     uint64_t live_ns;     /* of all that is not in the command's bill, when the recording ended */
@@ -201,8 +201,6 @@ void strangers_look(struct collector *collector);
 /* As long as that, or less to look at them in time. */
 uint64_t strangers_wait_ns(const struct collector *collector, uint64_t wait_ns);
 void strangers_note_executable(struct image *image);
-/* Whether this one is in the file as a stranger. */
-bool strangers_know(const struct collector *collector, pid_t pid);
 /* It got a sampler after all: true if it is in the file already, with its CPU time until then. */
 bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns);
 /* Sampling begins: what they used until now does not count. */

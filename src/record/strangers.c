@@ -130,6 +130,8 @@ static void announce(struct collector *collector, struct stranger *stranger)
 {
     struct image *image = &stranger->image;
     stranger->is_announced = true;
+    if (image->parent_pid == getpid())
+        collector->has_root = true;
     image->executable_id = executable_id(image->pid);
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
@@ -318,14 +320,6 @@ bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns)
     if (stranger)
         forget(collector, stranger);
     return was_announced;
-}
-
-bool strangers_know(const struct collector *collector, pid_t pid)
-{
-    for (size_t i = 0; i < collector->stranger_count; i++)
-        if (collector->strangers[i].image.pid == pid)
-            return collector->strangers[i].is_announced;
-    return false;
 }
 
 void strangers_begin(struct collector *collector)
