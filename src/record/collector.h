@@ -130,6 +130,7 @@ struct collector {
     size_t stranger_count;
     size_t strangers_next; /* counts on: whose children are looked at in the next look */
     uint64_t strangers_due_ns, strangers_search_ns;
+    bool has_anybody_run; /* since the last search */
     struct thread_view threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;

@@ -207,7 +207,8 @@ static void check(struct collector *collector, struct image *image)
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
     if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
         image->is_gone = true;
-    if (collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
+    collector->has_anybody_run |= ran;
+    if (!ran || collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;
     if (image->armed.count && proc_tracer(image->pid) != 0) {
@@ -216,7 +217,7 @@ static void check(struct collector *collector, struct image *image)
         images_add_not_followed(collector, image->pid, image->name,
                                 "a debugger attached to it; not sampled from then on");
     }
-    if (ran && image->map_requests == 0)
+    if (image->map_requests == 0)
         image_want_map(collector, image);
 }
 
