@@ -316,8 +316,10 @@ void drain_image(struct collector *collector, const struct image *image)
 
 void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid)
 {
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        const struct thread_slot *slot = &collector->session->rings->threads[i];
+    const struct rings *rings = collector->session->rings;
+    uint32_t used = load_acquire(&rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &rings->threads[i];
         if (!collector->threads[i].in_use && load_relaxed(&slot->state) != THREAD_FREE &&
             load_relaxed(&slot->process) == process && load_relaxed(&slot->pid) == pid)
             free_slot(collector, i);
