@@ -20,6 +20,7 @@
 #include "perfdata/writer.h"
 #include "record/arm.h"
 #include "record/compiler.h"
+#include "record/go_programs.h"
 #include "record/record.h"
 #include "record/session.h"
 #include "record/synthetic.h"
@@ -126,6 +127,7 @@ struct collector {
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
+    struct go_programs go_programs;
     struct stranger strangers[STRANGERS_MAX];
     size_t stranger_count;
     size_t strangers_next; /* counts on: whose children are looked at in the next look */

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 3
+#define SESSION_VERSION 4
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -126,8 +126,10 @@ struct process_slot {
     uint32_t unknown_count;  /* samples in, or called from, code of no published module */
     uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
     uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
-    uint32_t unused;
-    char executable[448]; /* as the process sees /proc/self/exe */
+    uint32_t
+        copy_of; /* a forked child: 1 + the process slot of its parent, whose image it runs on in */
+    char name[16];        /* of its only thread */
+    char executable[432]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 
