@@ -9,6 +9,7 @@
 #include "cli/named.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
+#include "cli/problems.h"
 #include "cli/view_options.h"
 
 #include <errno.h>
@@ -181,8 +182,10 @@ static int convert(const struct convert_request *request, struct error *error)
         err = named_load(&profile, request->input, &request->from, error);
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
-    if (!err)
+    if (!err) {
+        problems_say_unnamed(profile);
         say_written(request, profile);
+    }
     if (!err && request->to_stdout)
         err = write_stdout(request, profile, error);
     profile_free(profile);

@@ -54,12 +54,20 @@ static int store_names(struct capture *capture, const struct profile *profile, s
                : 0;
 }
 
+static const char *find_gone(const void *context, const char *path, const uint8_t *build_id,
+                             size_t build_id_bytes)
+{
+    return kept_files_find(context, path, build_id, build_id_bytes);
+}
+
 /* Names the capture, writes the other formats. */
 static int convert(const struct record_request *request, struct capture *capture,
-                   struct profile **profile, struct error *error)
+                   const struct kept_files *kept, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
     struct convert_options from = {.debug_directory = request->debug_directory,
+                                   .find_gone = find_gone,
+                                   .find_gone_context = kept,
                                    .use_debuginfod = request->use_debuginfod};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
@@ -114,7 +122,7 @@ static int finish(const struct record_request *request, struct capture *capture,
 {
     struct profile *profile = NULL;
     const struct record_summary *summary = &result->summary;
-    int err = recorded ? recorded : convert(request, capture, &profile, error);
+    int err = recorded ? recorded : convert(request, capture, &result->kept, &profile, error);
     struct recap recap = {
         .command = request->options.argv[0],
         .result = result,
@@ -160,6 +168,7 @@ static int record(struct record_request *request)
         capture_abandon(&capture);
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
+    kept_files_free(&result.kept);
     record_summary_free(&result.summary);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/named.h"
+#include "cli/problems.h"
 #include "cli/report.h"
 #include "cli/view_options.h"
 
@@ -40,6 +41,7 @@ static int show(const struct view_request *request, struct error *error)
     } else {
         report_print(&report, request->input, columns_of_stdout());
     }
+    problems_say_unnamed(profile);
     report_free(&report);
     profile_free(profile);
     return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/problems.h"
 
+#include "base/say.h"
 #include "cli/named.h"
 #include "cli/package.h"
 #include "cli/shown.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Below this share of the profile nothing is worth a line. */
 #define PERCENT_WORTH_SAYING 1.0
@@ -130,6 +132,18 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             shown_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
+static void advise(const char *path, char *advice, size_t size)
+{
+    char package[128];
+    package_debug_symbols(path, package, sizeof(package));
+    if (package[0])
+        snprintf(advice, size, "install its debug symbols (Debian: %s)", package);
+    else if (access(path, F_OK) != 0)
+        snprintf(advice, size, "its file is not there");
+    else
+        snprintf(advice, size, "build it with -g, do not strip it");
+}
+
 static void add_unnamed(struct list *list, const struct profile *profile,
                         const struct unnamed_lib *unnamed, uint64_t total)
 {
@@ -144,12 +158,21 @@ static void add_unnamed(struct list *list, const struct profile *profile,
             profile_text(profile, lib->name), share.text);
         return;
     }
-    char package[128];
-    package_debug_symbols(profile_text(profile, lib->path), package, sizeof(package));
-    add(list, percent, "no names for %s (%s of samples): %s%s%s", profile_text(profile, lib->name),
-        share.text,
-        package[0] ? "install its debug symbols (Debian: " : "build it with -g, do not strip it",
-        package, package[0] ? ")" : "");
+    char advice[192];
+    advise(profile_text(profile, lib->path), advice, sizeof(advice));
+    add(list, percent, "no names for %s (%s of samples): %s", profile_text(profile, lib->name),
+        share.text, advice);
+}
+
+/* Why there are none was said when they were looked for (it begins with the path). */
+static bool is_explained(const struct profile *profile, uint32_t lib)
+{
+    const char *path = profile_text(profile, profile->libs[lib].path);
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strcmp(profile_text(profile, profile->notes[i].key), "no_names") == 0 &&
+            strncmp(profile_text(profile, profile->notes[i].value), path, strlen(path)) == 0)
+            return true;
+    return false;
 }
 
 enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
@@ -159,18 +182,21 @@ static void find_unnamed(struct list *list, const struct profile *profile)
 {
     struct unnamed_lib libs[UNNAMED_COUNTED];
     uint64_t total = profile_total(profile), others = 0;
-    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0;
+    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0, other_count = 0;
     for (size_t i = 0; i < count; i++) {
+        if (is_explained(profile, libs[i].lib))
+            continue;
         if (shown < UNNAMED_SHOWN && percent_of(libs[i].weight, total) >= PERCENT_WORTH_SAYING) {
             add_unnamed(list, profile, &libs[i], total);
             shown++;
         } else {
             others += libs[i].weight;
+            other_count++;
         }
     }
     if (percent_of(others, total) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(others, total), "no names for %zu other module%s (%s of samples)",
-            count - shown, count - shown == 1 ? "" : "s", shown_percent(others, total).text);
+            other_count, other_count == 1 ? "" : "s", shown_percent(others, total).text);
 }
 
 /* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
@@ -284,4 +310,13 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
             shown_count(summary->check_differed).text, shown_count(summary->checked).text);
     qsort(problems, list.count, sizeof(*problems), by_percent);
     return list.count;
+}
+
+void problems_say_unnamed(const struct profile *profile)
+{
+    struct problem problems[PROBLEMS_MAX];
+    struct list list = {.problems = problems};
+    find_unnamed(&list, profile);
+    for (size_t i = 0; i < list.count; i++)
+        say("%s", problems[i].text);
 }

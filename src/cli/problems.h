@@ -23,3 +23,6 @@ const struct record_process *problems_worst_not_followed(const struct record_sum
 /* Biggest first. profile may be NULL: then nothing is known of names. Returns how many. */
 size_t problems_find(const struct record_summary *summary, const struct profile *profile,
                      struct problem problems[PROBLEMS_MAX]);
+
+/* Says which modules have no names, for a profile that is not recorded now. */
+void problems_say_unnamed(const struct profile *profile);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/fetch.h"
 
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "elf/elf_file.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,44 +25,18 @@ enum { AT_ONCE = 8, TOTAL_MS = 120000 };
 
 void fetch_free(struct fetch *fetch)
 {
-    for (size_t i = 0; fetch->paths && i < fetch->profile->lib_count; i++)
-        free(fetch->paths[i]);
-    free(fetch->paths);
-    free(fetch->libs);
+    for (size_t i = 0; i < fetch->count; i++)
+        free(fetch->files[i].path);
+    free(fetch->files);
 }
 
-/* Whether the file, or its debug file by build-id, is there with debug info. */
-static bool has_debug_info(const struct fetch *fetch, const struct profile_lib *lib)
+const char *fetch_find(const struct fetch *fetch, const uint8_t *build_id, size_t build_id_bytes)
 {
-    char debug_file[PATH_MAX];
-    int length = snprintf(debug_file, sizeof(debug_file), "%s/.build-id/%02x/",
-                          fetch->debug_directory, lib->build_id[0]);
-    for (unsigned i = 1; i < lib->build_id_bytes && length < PATH_MAX - 16; i++)
-        length += snprintf(debug_file + length, 3, "%02x", lib->build_id[i]);
-    snprintf(debug_file + length, sizeof(debug_file) - (size_t)length, ".debug");
-    struct stat status;
-    struct elf_file *elf = NULL;
-    int fd = open(profile_text(fetch->profile, lib->path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_elf = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                  elf_open(&elf, fd, NULL) == 0;
-    bool has = access(debug_file, R_OK) == 0 || (is_elf && elf_find_section(elf, ".debug_info"));
-    elf_close(elf);
-    if (fd >= 0)
-        close(fd);
-    return has;
-}
-
-int fetch_add(struct fetch *fetch, uint32_t lib_id)
-{
-    const struct profile_lib *lib = &fetch->profile->libs[lib_id];
-    if (lib->build_id_bytes < 2 || profile_text(fetch->profile, lib->path)[0] != '/' ||
-        has_debug_info(fetch, lib))
-        return 0;
-    uint32_t *slot = ARRAY_PUSH(fetch->libs, fetch->count, fetch->capacity);
-    if (!slot)
-        return -ENOMEM;
-    *slot = lib_id;
-    return 0;
+    for (size_t i = 0; i < fetch->count; i++)
+        if (fetch->files[i].build_id_bytes == build_id_bytes &&
+            memcmp(fetch->files[i].build_id, build_id, build_id_bytes) == 0)
+            return fetch->files[i].path;
+    return NULL;
 }
 
 /* ---- in a process of its own ---- */
@@ -73,7 +45,7 @@ typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 
 /* Writes the path of what was fetched; nothing on failure. */
-__attribute__((noreturn)) static void fetch_one(const struct profile_lib *lib, int out)
+__attribute__((noreturn)) static void fetch_one(const struct fetch_file *file, int out)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setenv("DEBUGINFOD_MAXTIME", MODULE_SECONDS, 0);
@@ -85,7 +57,7 @@ __attribute__((noreturn)) static void fetch_one(const struct profile_lib *lib, i
         library ? (find_function *)dlsym(library, "debuginfod_find_debuginfo") : NULL;
     void *client = begin && find ? begin() : NULL;
     char *path = NULL;
-    if (client && find(client, lib->build_id, lib->build_id_bytes, &path) >= 0 && path)
+    if (client && find(client, file->build_id, file->build_id_bytes, &path) >= 0 && path)
         (void)io_write(out, path, strlen(path));
     else if (!client)
         (void)io_write(out, "-", 1);
@@ -97,19 +69,19 @@ __attribute__((noreturn)) static void fetch_one(const struct profile_lib *lib, i
 struct child {
     pid_t pid; /* 0: none */
     int fd;
-    uint32_t lib;
+    struct fetch_file *file;
     struct buffer answer;
 };
 
-static bool start(const struct fetch *fetch, struct child *child, uint32_t lib)
+static bool start(struct fetch_file *file, struct child *child)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    *child = (struct child){.fd = ends[0], .lib = lib};
+    *child = (struct child){.fd = ends[0], .file = file};
     child->pid = fork();
     if (child->pid == 0)
-        fetch_one(&fetch->profile->libs[lib], ends[1]);
+        fetch_one(file, ends[1]);
     close(ends[1]);
     if (child->pid > 0)
         return true;
@@ -125,7 +97,7 @@ static void finish(struct fetch *fetch, struct child *child)
         ;
     buffer_u8(&child->answer, 0);
     if (!child->answer.failed && child->answer.bytes[0] == '/')
-        fetch->paths[child->lib] = (char *)child->answer.bytes;
+        child->file->path = (char *)child->answer.bytes;
     else {
         fetch->is_library_missing |= !child->answer.failed && child->answer.bytes[0] == '-';
         buffer_free(&child->answer);
@@ -168,14 +140,16 @@ static size_t wait_for(struct fetch *fetch, struct child children[AT_ONCE], int6
 static void fetch_all(struct fetch *fetch)
 {
     struct child children[AT_ONCE] = {{0}};
-    size_t started = 0, ended = 0;
-    int64_t until_ms = monotonic_ms() + TOTAL_MS;
+    size_t ended = fetch->tried;
+    int64_t until_ms = fetch->until_ms;
     while (ended < fetch->count) {
-        for (size_t i = 0; i < AT_ONCE && started < fetch->count && monotonic_ms() < until_ms; i++)
-            if (!children[i].pid && !start(fetch, &children[i], fetch->libs[started++]))
+        for (size_t i = 0; i < AT_ONCE && fetch->tried < fetch->count; i++)
+            if (!children[i].pid && monotonic_ms() < until_ms &&
+                !start(&fetch->files[fetch->tried++], &children[i]))
                 ended++;
-        if (fetch->progress)
-            fetch->progress(fetch->progress_context, "fetching debug info", ended, fetch->count);
+        if (fetch->options->progress)
+            fetch->options->progress(fetch->options->progress_context, "fetching debug info", ended,
+                                     fetch->count);
         size_t more = wait_for(fetch, children, until_ms);
         ended += more;
         if (more == 0 && monotonic_ms() >= until_ms)
@@ -186,13 +160,13 @@ static void fetch_all(struct fetch *fetch)
 const char *fetch_run(struct fetch *fetch)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    if (fetch->count == 0)
+    if (fetch->tried == fetch->count)
         return NULL;
     if (!urls || urls[0] == '\0')
         return "--debuginfod: no server is known: set DEBUGINFOD_URLS";
-    fetch->paths = calloc(fetch->profile->lib_count + 1, sizeof(*fetch->paths));
-    if (fetch->paths)
-        fetch_all(fetch);
+    if (fetch->until_ms == 0)
+        fetch->until_ms = monotonic_ms() + TOTAL_MS;
+    fetch_all(fetch);
     return fetch->is_library_missing
                ? "--debuginfod: libdebuginfod.so.1 is not installed (Debian: libdebuginfod1)"
                : NULL;

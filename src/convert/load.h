@@ -24,8 +24,12 @@
 struct convert_options {         /* NULL in their place: none */
     const char *symfs;           /* the recorded files lie below it; NULL: where they lay */
     const char *debug_directory; /* where separate debug files lie; NULL: the above, below symfs */
-    bool use_debuginfod;         /* asks servers for debug info that is missing (fetch.h) */
-    struct cut cut;              /* which samples are loaded */
+    /* Where a recorded file that is gone from its path can be opened; NULL: nowhere. May be NULL. */
+    const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
+                             size_t build_id_bytes);
+    const void *find_gone_context;
+    bool use_debuginfod; /* asks servers for debug info that is missing (fetch.h) */
+    struct cut cut;      /* which samples are loaded */
     /* Called now and then while names are looked up; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

@@ -48,8 +48,7 @@ void lookup_free(struct lookup *lookup)
     for (size_t i = 0; i < lookup->count; i++)
         names_free(lookup->pieces[i].names);
     free(lookup->pieces);
-    if (lookup->fetch.profile)
-        fetch_free(&lookup->fetch);
+    fetch_free(&lookup->fetch);
     *lookup = (struct lookup){0};
 }
 
@@ -65,19 +64,29 @@ static bool is_changed(const struct profile *profile, const char *path)
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
 }
 
+static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
+{
+    return fetch_find(context, build_id, build_id_bytes);
+}
+
 static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
                         struct error *error)
 {
     const struct profile_lib *lib = &lookup->profile->libs[lib_id];
     const char *path = profile_text(lookup->profile, lib->path);
-    struct symbols_config config = {.debug_directory = lookup->options->debug_directory,
-                                    .debug_file =
-                                        lookup->fetch.paths ? lookup->fetch.paths[lib_id] : NULL};
     struct symfs_path here = symfs_path(lookup->options->symfs, path);
+    struct symfs_path now =
+        symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
+    struct symbols_config config = {
+        .debug_directory = lookup->options->debug_directory,
+        .find_fetched = find_fetched,
+        .find_fetched_context = &lookup->fetch,
+        .path_now = now.text,
+    };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
     if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
-        is_changed(lookup->profile, path))
+        is_changed(lookup->profile, now.text))
         return error_set(error, -ESTALE,
                          "%s was written after it was recorded, and has no build-id to tell by: "
                          "names are left out; put the old file back to get them",
@@ -113,6 +122,12 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
     return named;
 }
 
+/* A file that is not on this machine is nothing to complain of; one that is no file any more is. */
+static bool is_absent(int err)
+{
+    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG;
+}
+
 /* The answer: what there is to say, terminated, then the names. */
 static void run_piece(void *context, size_t job, struct buffer *out)
 {
@@ -121,7 +136,12 @@ static void run_piece(void *context, size_t job, struct buffer *out)
     struct symbols *symbols = NULL;
     struct error error = {{0}};
     int err = open_symbols(lookup, piece->lib, &symbols, &error);
-    buffer_append(out, error.text, err == -ESTALE ? strlen(error.text) : 0);
+    if (err == 0 && symbols_is_damaged(symbols))
+        buffer_printf(out,
+                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
+                      profile_text(lookup->profile, lookup->profile->libs[piece->lib].path));
+    else if (!is_absent(err))
+        buffer_text(out, error.text);
     buffer_u8(out, 0);
     if (err == -ENOMEM)
         out->failed = true;
@@ -189,21 +209,23 @@ static void piece_done(void *context, size_t job, const struct buffer *answer)
     report_progress(lookup);
 }
 
-/* Asks the servers for what is missing, before those who look names up are confined. */
-static void fetch_missing(struct lookup *lookup)
+static void fetch_each(struct lookup *lookup, int add(struct fetch *fetch, uint32_t lib))
 {
-    const struct convert_options *options = lookup->options;
-    lookup->fetch = (struct fetch){.profile = lookup->profile,
-                                   .debug_directory = options->debug_directory,
-                                   .progress = options->progress,
-                                   .progress_context = options->progress_context};
     for (size_t i = 0; i < lookup->count; i++)
         if (i == 0 || lookup->pieces[i].lib != lookup->pieces[i - 1].lib)
-            if (fetch_add(&lookup->fetch, lookup->pieces[i].lib) != 0)
+            if (add(&lookup->fetch, lookup->pieces[i].lib) != 0)
                 return;
     const char *why = fetch_run(&lookup->fetch);
     if (why)
         add_note(lookup, why);
+}
+
+/* Asks the servers for what is missing, before those who look names up are confined. */
+static void fetch_missing(struct lookup *lookup)
+{
+    lookup->fetch = (struct fetch){.profile = lookup->profile, .options = lookup->options};
+    fetch_each(lookup, fetch_add);
+    fetch_each(lookup, fetch_add_supplement);
 }
 
 void lookup_run(struct lookup *lookup)

@@ -153,7 +153,8 @@ static int need_image(struct modules *modules, uint32_t index)
         modules->names ? names_find_lib(modules->names, path, build_id, build_id_bytes) : NULL;
     int err = stored && stored->image.is_known
                   ? image_copy(&module->image, &stored->image)
-                  : image_read(&module->image, symfs_path(modules->options->symfs, path).text,
+                  : image_read(&module->image,
+                               symfs_path_of(modules->options, path, build_id, build_id_bytes).text,
                                build_id, build_id_bytes);
     modules->profile->failed |= err != 0;
     return err;
@@ -185,7 +186,7 @@ static void compile(struct modules *modules, uint32_t index)
     size_t build_id_bytes;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
     struct elf_file *elf = NULL, *debug = NULL;
-    struct symfs_path here = symfs_path(modules->options->symfs, path);
+    struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
     if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
         debug = open_debug_file(modules, elf);
         (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);

@@ -10,3 +10,12 @@ struct symfs_path symfs_path(const char *symfs, const char *recorded)
              recorded);
     return path;
 }
+
+struct symfs_path symfs_path_of(const struct convert_options *options, const char *recorded,
+                                const uint8_t *build_id, size_t build_id_bytes)
+{
+    const char *now = options->find_gone ? options->find_gone(options->find_gone_context, recorded,
+                                                              build_id, build_id_bytes)
+                                         : NULL;
+    return now ? symfs_path(NULL, now) : symfs_path(options->symfs, recorded);
+}

@@ -116,6 +116,7 @@ static void fill_image(struct collector *collector, struct image *image,
         .start_cpu_ns = start_cpu_ns,
         .last_cpu_ns = start_cpu_ns,
         .counted_cpu_ns = start_cpu_ns,
+        .looked_ns = start_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (image->parent_pid == getpid())

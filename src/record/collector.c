@@ -116,7 +116,7 @@ static void run_round(struct collector *collector)
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);
-    if (collector->round_ns >= collector->look_due_ns)
+    if (collector->round_ns >= collector->look_due_ns || collector->waits_for_bill)
         look_around(collector);
     if (perfdata_bytes_written(collector->writer) != before)
         collector->last_wrote_ns = collector->round_ns;
@@ -170,8 +170,9 @@ static void *collector_thread(void *argument)
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
         run_round(collector);
-        if (collector->doorbell != doorbell || collector->miss_count > 0)
-            wait_ns = ROUND_MIN_NS; /* something starts, and copies fill rings quickly */
+        if (collector->doorbell != doorbell || collector->miss_count > 0 ||
+            collector->waits_for_bill)
+            wait_ns = ROUND_MIN_NS; /* something starts or ends, and copies fill rings quickly */
         else if (may_idle && is_idle(collector) && wake_arm(collector))
             wait_ns = IDLE_ROUND_NS;
         else
@@ -196,6 +197,7 @@ int collector_start(struct collector **out, struct session *session, struct comp
     collector->options = options;
     collector->summary = summary;
     collector->may_arm = may_arm;
+    collector->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     collector->period_ns = session->tables->header.period_ns;
     collector->end_fd = epoll_create1(EPOLL_CLOEXEC);
     collector->scratch = malloc(SESSION_RING_BYTES);

@@ -49,7 +49,9 @@ struct image {
     uint64_t seen_ns;                /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;             /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
-    uint64_t counted_cpu_ns;         /* and when its event was, … */
+    uint64_t looked_ns;              /* when that was */
+    uint32_t end_sightings;          /* how often it was seen to have ended, without a bill */
+    uint64_t counted_cpu_ns;         /* the same when its event was read, … */
     uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
@@ -107,12 +109,14 @@ struct collector {
     struct record_summary *summary;
     const struct record_options *options;
     uint64_t period_ns;
+    uint32_t processors;
     bool may_arm; /* perf-trap is wanted and this user may */
     struct ticks_clock clock;
     pthread_t thread;
-    uint32_t stop;     /* atomic */
-    int end_fd;        /* epoll: every image's pid_fd */
-    uint32_t doorbell; /* last value seen */
+    uint32_t stop;       /* atomic */
+    int end_fd;          /* epoll: every image's pid_fd */
+    bool waits_for_bill; /* of a process that was gone in this round */
+    uint32_t doorbell;   /* last value seen */
     uint32_t threads_started;
 
     bool is_quiet; /* the delay before sampling is not over */
@@ -274,6 +278,8 @@ bool blind_settle(struct collector *collector, struct image *image, uint64_t res
                   uint64_t time_ns);
 
 /* settle.c */
+/* Whether the bill of a process that has ended is known. */
+bool settle_has_bill(const struct collector *collector, const struct image *image);
 /* before: the program that it replaced, or NULL; earlier_ns: CPU time before that was told otherwise. */
 void settle_start(struct collector *collector, struct image *image, struct image *before,
                   uint64_t earlier_ns);

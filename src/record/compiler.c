@@ -103,8 +103,12 @@ static int add_mapping(struct image_map *map, struct proc_mapping *from)
 /* Finds or compiles the module behind a mapping. */
 static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapping, pid_t pid)
 {
-    const struct known_module *module =
-        module_store_get(compiler->store, pid, mapping->path, mapping->inode);
+    const struct mapped_file file = {.pid = pid,
+                                     .path = mapping->path,
+                                     .inode = mapping->inode,
+                                     .start_avma = mapping->start_avma,
+                                     .end_avma = mapping->end_avma};
+    const struct known_module *module = module_store_get(compiler->store, &file);
     mapping->is_pending = false;
     if (!module)
         return -ENOMEM;
@@ -255,10 +259,11 @@ static void *compiler_thread(void *argument)
     return NULL;
 }
 
-int compiler_start(struct compiler **out, struct session *session, struct error *error)
+int compiler_start(struct compiler **out, struct session *session, struct kept_files *kept,
+                   struct error *error)
 {
     struct compiler *compiler = calloc(1, sizeof(*compiler));
-    int err = compiler ? module_store_open(&compiler->store, session->tables) : -ENOMEM;
+    int err = compiler ? module_store_open(&compiler->store, session->tables, kept) : -ENOMEM;
     if (err == 0) {
         compiler->session = session;
         pthread_mutex_init(&compiler->lock, NULL);

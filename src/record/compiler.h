@@ -37,7 +37,9 @@ void image_map_free(struct image_map *map);
 
 struct compiler;
 
-int compiler_start(struct compiler **out, struct session *session, struct error *error);
+/* The files that are mapped go to kept, which is in use until compiler_stop(). */
+int compiler_start(struct compiler **out, struct session *session, struct kept_files *kept,
+                   struct error *error);
 /* Ends the thread and frees all modules: maps that it handed out must be freed before. */
 void compiler_stop(struct compiler *compiler);
 

@@ -166,19 +166,29 @@ static void release(struct collector *collector, size_t live_index)
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
 }
 
+/* Whoever has waited for it may just be about to pass its bill on: there is a second look for that. */
+static void find_end(struct collector *collector, struct image *image)
+{
+    if (image->end_sightings++ == 0 && !settle_has_bill(collector, image))
+        collector->waits_for_bill = true;
+    else
+        image_end_process(collector, image);
+}
+
 void images_find_ended(struct collector *collector)
 {
+    collector->waits_for_bill = false;
     struct epoll_event events[64];
     int count = epoll_wait(collector->end_fd, events, 64, 0);
     for (int i = 0; i < count; i++) {
         struct image *image = &collector->images[events[i].data.u32];
         if (image->in_use && !image->has_ended)
-            image_end_process(collector, image);
+            find_end(collector, image);
     }
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         if (image->is_gone && !image->has_ended)
-            image_end_process(collector, image);
+            find_end(collector, image);
     }
     /* Those of processes that just ended: a slot that is released must have none. */
     misses_finish(collector, false);
@@ -195,6 +205,8 @@ static void check(struct collector *collector, struct image *image)
 {
     uint64_t cpu_ns = proc_cpu_ns(image->pid);
     bool ran = cpu_ns > image->last_cpu_ns;
+    if (cpu_ns)
+        image->looked_ns = collector->round_ns;
     if (ran)
         image->last_cpu_ns = cpu_ns;
     if (ran && cpu_ns - image->counted_cpu_ns > COUNT_INTERVAL_NS) {

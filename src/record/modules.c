@@ -6,8 +6,6 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -22,18 +20,20 @@
 
 struct module_store {
     struct tables *tables;
+    struct kept_files *kept;
     struct known_module **modules;
     size_t count, capacity;
     uint64_t rows_used;
     uint64_t uses;
 };
 
-int module_store_open(struct module_store **out, struct tables *tables)
+int module_store_open(struct module_store **out, struct tables *tables, struct kept_files *kept)
 {
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return -ENOMEM;
     (*out)->tables = tables;
+    (*out)->kept = kept;
     return 0;
 }
 
@@ -60,27 +60,6 @@ void module_store_close(struct module_store *store)
 uint64_t module_store_rows(const struct module_store *store)
 {
     return store->rows_used;
-}
-
-/* The file itself: below the process' root if it lives in another one, and only if it is still the one
- * that was mapped. */
-static int open_mapped(pid_t pid, struct known_module *module)
-{
-    char below_root[4352];
-    snprintf(below_root, sizeof(below_root), "/proc/%d/root%s", (int)pid, module->path);
-    const char *const candidates[] = {module->path, below_root};
-    for (int i = 0; i < 2; i++) {
-        struct stat status;
-        int fd = open(candidates[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (fd < 0)
-            continue;
-        if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_ino == module->inode) {
-            module->changed = status.st_mtim;
-            return fd;
-        }
-        close(fd);
-    }
-    return -ENOENT;
 }
 
 /* The kernel maps the same vDSO into every 64-bit process. */
@@ -127,21 +106,34 @@ static bool publish_rows(struct module_store *store, struct known_module *module
     return true;
 }
 
-static void compile(struct module_store *store, struct known_module *module, pid_t pid)
+/* Headers and build-id; the file is held for whoever looks up names. */
+static void open_file(struct module_store *store, struct known_module *module,
+                      const struct mapped_file *file)
+{
+    struct stat status;
+    int fd = mapped_file_open(file, &status);
+    if (fd < 0)
+        return;
+    module->changed = status.st_mtim;
+    if (elf_open(&module->elf, fd, NULL) == 0) {
+        module->build_id_bytes = elf_build_id(module->elf, module->build_id);
+        kept_files_add(store->kept, module->path, module->build_id, module->build_id_bytes, fd);
+    }
+    close(fd);
+}
+
+static void compile(struct module_store *store, struct known_module *module,
+                    const struct mapped_file *file)
 {
     module->has_rows = true;
     if (strcmp(module->path, "[vdso]") == 0) {
-        open_vdso(&module->elf);
+        if (open_vdso(&module->elf) == 0)
+            module->build_id_bytes = elf_build_id(module->elf, module->build_id);
     } else if (module->path[0] == '/') {
-        int fd = open_mapped(pid, module);
-        if (fd < 0)
-            return;
-        elf_open(&module->elf, fd, NULL);
-        close(fd);
+        open_file(store, module, file);
     }
     if (!module->elf)
         return;
-    module->build_id_bytes = elf_build_id(module->elf, module->build_id);
     module->is_go = elf_is_go(module->elf);
     module->is_sampler = strcmp(base_name(module->path), "librec-sampler.so") == 0;
     find_root(module);
@@ -210,23 +202,23 @@ static void forget_oldest(struct module_store *store)
     store->modules[oldest] = store->modules[--store->count];
 }
 
-const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
-                                            uint64_t inode)
+const struct known_module *module_store_get(struct module_store *store,
+                                            const struct mapped_file *file)
 {
-    struct known_module *module = find(store, path, inode);
+    struct known_module *module = find(store, file->path, file->inode);
     if (module)
         return use(store, module);
     if (store->count >= MODULES_KEPT)
         forget_oldest(store);
     module = calloc(1, sizeof(*module));
-    if (!module || !(module->path = strdup(path)))
+    if (!module || !(module->path = strdup(file->path)))
         goto out;
-    module->inode = inode;
+    module->inode = file->inode;
     struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
     if (!place)
         goto out;
     *place = module;
-    compile(store, module, pid);
+    compile(store, module, file);
     return use(store, module);
 out:
     module_free(module);

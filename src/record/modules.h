@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include "record/kept_files.h"
+#include "record/mapped_file.h"
 #include "unwind/module.h"
 #include "wire/session.h"
 
@@ -38,13 +40,14 @@ struct known_module {
 
 struct module_store;
 
-int module_store_open(struct module_store **out, struct tables *tables);
+/* Files go to kept as they are opened. */
+int module_store_open(struct module_store **out, struct tables *tables, struct kept_files *kept);
 void module_store_close(struct module_store *store);
 
-/* The module behind a mapping of process pid, compiled if it is new; for known_module_release(). NULL:
- * memory is out. Never fails for a strange file: that is a module without rows. */
-const struct known_module *module_store_get(struct module_store *store, pid_t pid, const char *path,
-                                            uint64_t inode);
+/* The module behind a mapping, compiled if it is new; for known_module_release(). NULL: memory is out.
+ * Never fails for a strange file: that is a module without rows. */
+const struct known_module *module_store_get(struct module_store *store,
+                                            const struct mapped_file *file);
 /* NULL is fine. */
 void known_module_release(const struct known_module *module);
 size_t module_store_count(const struct module_store *store);

@@ -137,7 +137,8 @@ static int open_session(struct recording *recording, struct error *error)
 
 static int start_threads(struct recording *recording, struct error *error)
 {
-    int err = compiler_start(&recording->compiler, &recording->session, error);
+    int err =
+        compiler_start(&recording->compiler, &recording->session, &recording->result->kept, error);
     if (err)
         return err;
     bool may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP;
@@ -229,6 +230,7 @@ static void release(struct recording *recording)
 {
     collector_free(recording->collector);
     compiler_stop(recording->compiler);
+    kept_files_drop_present(&recording->result->kept);
     perfdata_writer_close(recording->writer);
     session_environment_free(&recording->environment);
     session_close(&recording->session);

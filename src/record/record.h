@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "record/alias.h"
+#include "record/kept_files.h"
 #include "record/launch.h"
 
 #include <stdbool.h>
@@ -148,9 +149,10 @@ struct record_result {
     bool is_running; /* and still does: record_wait() must be called */
     bool was_ended;  /* it was asked to end, as options->end_command wants */
     struct launch launch;
-    struct alias alias; /* goes when the command has ended, and nobody of the tree is left */
-    int wait_status;    /* as from waitpid, when started and not running */
-    int exit_status;    /* when not started: 125, 126 or 127 */
+    struct alias alias;     /* goes when the command has ended, and nobody of the tree is left */
+    struct kept_files kept; /* what was mapped and is gone from its path; for kept_files_free() */
+    int wait_status;        /* as from waitpid, when started and not running */
+    int exit_status;        /* when not started: 125, 126 or 127 */
     struct record_summary summary;
 };
 

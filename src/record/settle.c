@@ -9,10 +9,15 @@
  *
  * A program that execs again without forking keeps its pid and its bill: the gap between what its last
  * image had and the new one's start is the new one's [exec and dynamic linking].
+ *
+ * Of a process that somebody has waited for, the kernel says nothing any more. Who waited passes on the bill that
+ * it got. Failing that (a parent without a sampler), there is what the event counted: since Linux 6.17 without
+ * the taking down of the address space.
  */
 #include "record/collector.h"
 
 #include "record/proc.h"
+#include "wire/atomic.h"
 
 void settle_start(struct collector *collector, struct image *image, struct image *before,
                   uint64_t earlier_ns)
@@ -35,13 +40,46 @@ void settle_start(struct collector *collector, struct image *image, struct image
     image->seen_ns -= gap_ns; /* it lies before start_cpu_ns */
 }
 
+/* What was passed on, without the children that the process had waited for itself. 0: nothing that can be
+ * true, as both numbers are what targets say. */
+static uint64_t passed_on_ns(const struct collector *collector, const struct image *image)
+{
+    const struct process_slot *slot =
+        &collector->session->rings->processes[image - collector->images];
+    uint64_t bill_ns = load_acquire(&slot->bill_ns);
+    uint64_t children_ns = load_relaxed(&slot->children_ns);
+    uint64_t own_ns = bill_ns > children_ns ? bill_ns - children_ns : 0;
+    uint64_t since_look_ns = monotonic_ns() - image->looked_ns;
+    uint64_t most_ns = image->last_cpu_ns + since_look_ns * collector->processors;
+    return own_ns < most_ns ? own_ns : 0;
+}
+
+/* What the event holds is not the bill: it has time that a hypervisor or interrupts took, too (1 to 3 % more on
+ * a busy machine). So it only stands for what came after the last look at it. */
+static uint64_t counted_ns(const struct image *image)
+{
+    if (image->armed.count == 0)
+        return 0;
+    return image->counted_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
+}
+
+/* The bill that was passed on first: the pid may be another process' by now. */
+static uint64_t bill_ns(const struct collector *collector, const struct image *image)
+{
+    uint64_t passed_ns = passed_on_ns(collector, image);
+    return passed_ns ? passed_ns : proc_cpu_ns(image->pid);
+}
+
+bool settle_has_bill(const struct collector *collector, const struct image *image)
+{
+    return bill_ns(collector, image) != 0;
+}
+
 void settle_end(struct collector *collector, struct image *image, uint64_t end_ns)
 {
-    uint64_t cpu_ns = proc_cpu_ns(image->pid);
-    /* Reaped already: what the event counted since. Not all of it: the event holds time that a hypervisor
-     * or interrupts took (1 to 3 % more than the bill on a busy machine). */
-    if (cpu_ns == 0 && image->armed.count)
-        cpu_ns = image->counted_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
+    uint64_t cpu_ns = bill_ns(collector, image);
+    if (cpu_ns == 0)
+        cpu_ns = counted_ns(image);
     if (cpu_ns > image->last_cpu_ns)
         image->last_cpu_ns = cpu_ns;
     uint64_t settled_ns = image->start_cpu_ns + image->seen_ns + image->waiting_ns;

@@ -55,7 +55,10 @@ void tree_take_end(struct collector *collector, const struct image *ended)
         collector->detached_ns += ended->last_cpu_ns;
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
-        if (!image->has_ended && image->parent_pid == ended->pid)
+        struct proc_stat stat;
+        /* One that is gone, too: most likely it was before its parent, who waited for it. */
+        if (!image->has_ended && image->parent_pid == ended->pid &&
+            proc_stat_read(&stat, image->pid) == 0)
             image->is_detached = !leads_to_command(collector, image->pid);
     }
 }

@@ -30,7 +30,9 @@
     X(posix_spawn)        \
     X(posix_spawnp)       \
     X(system)             \
-    X(popen)
+    X(popen)              \
+    X(pclose)             \
+    X(wait4)
 
 enum real_index {
 #define REAL_INDEX(name) REAL_INDEX_##name,

@@ -9,7 +9,8 @@
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
- *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose
+ *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
+ *                    bills.c  what a child used that has ended
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -207,6 +208,12 @@ void handler(int signal, siginfo_t *info, void *context);
 bool handler_is_ours(const siginfo_t *info);
 /* Marks our timers' signals: the address is the value they carry. */
 extern const char handler_timer_token;
+
+/* bills.c */
+/* CPU time of the children that this process has waited for, whatever it ran. Not async-signal-safe. */
+uint64_t bills_of_children_ns(void);
+/* The C library has waited for one by itself, since they had used that much. Not async-signal-safe. */
+void bills_note_waited(uint64_t before_ns);
 
 /* walk.c */
 /* Walks the interrupted stack and writes one record; true if it was committed. Async-signal-safe. */

@@ -3,6 +3,7 @@
 #include "sampler/exec.h"
 
 #include "sampler/real.h"
+#include "sampler/sampler.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -52,9 +53,11 @@ DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
 __attribute__((visibility("default"))) int system(const char *command)
 {
     bool lends = command && environment_lend();
+    uint64_t before_ns = bills_of_children_ns();
     struct inheritance inheritance = inheritance_begin();
     int status = REAL(system)(command);
     inheritance_end(inheritance);
+    bills_note_waited(before_ns);
     if (lends)
         environment_take_back();
     return status;

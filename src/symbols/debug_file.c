@@ -46,6 +46,15 @@ int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_
     return err;
 }
 
+int debug_file_open_fetched(struct image *out, const struct symbols_config *config,
+                            const uint8_t *id, size_t id_bytes)
+{
+    const char *path = config->find_fetched
+                           ? config->find_fetched(config->find_fetched_context, id, id_bytes)
+                           : NULL;
+    return path ? debug_file_open_if_same(out, path, id, id_bytes) : -ENOENT;
+}
+
 static bool has_crc(const struct image *image, uint32_t wanted)
 {
     unsigned char chunk[65536];

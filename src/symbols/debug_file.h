@@ -10,6 +10,7 @@
 #pragma once
 
 #include "symbols/image.h"
+#include "symbols/symbols.h"
 
 /* Opens the debug file of an image that was opened from path. 0, or -ENOENT. */
 int debug_file_open(struct image *out, const struct image *image, const char *path,
@@ -18,6 +19,10 @@ int debug_file_open(struct image *out, const struct image *image, const char *pa
 /* Opens <debug directory>/.build-id/ab/cdef….debug, which must have that build-id. 0, or -ENOENT. */
 int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
                                 const char *debug_directory);
+
+/* Opens what was fetched under that build-id. 0, or -ENOENT, …. */
+int debug_file_open_fetched(struct image *out, const struct symbols_config *config,
+                            const uint8_t *id, size_t id_bytes);
 
 /* Opens the file at path if it has that build-id. 0, or -ENOENT, …. */
 int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *id,

@@ -88,16 +88,16 @@ static const char *linkage_name(Dwarf_Die *die)
 /*
  * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas) no linkage
  * name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
- * better.
+ * better; and it knows something where the name lies in a file that is not there.
  */
-static const struct symbol *symbol_of_instance(const struct function *function,
-                                               const struct symtab *symtab)
+static const char *name_of_instance(const struct function *function, const struct symtab *symtab,
+                                    const char *plain)
 {
     const struct symbol *symbol =
         function->entry_svma ? symtab_find(symtab, function->entry_svma) : NULL;
-    if (!symbol || symbol->svma != function->entry_svma || strncmp(symbol->name, "_Z", 2) != 0)
+    if (!symbol || symbol->svma != function->entry_svma)
         return NULL;
-    return symbol;
+    return !plain || strncmp(symbol->name, "_Z", 2) == 0 ? symbol->name : NULL;
 }
 
 /* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
@@ -196,10 +196,8 @@ static void name_function(struct functions *functions, struct function *function
 {
     const char *plain = string_attribute(key, DW_AT_name);
     const char *linkage = linkage_name(key);
-    if (!linkage) {
-        const struct symbol *symbol = symbol_of_instance(function, functions->symtab);
-        linkage = symbol ? symbol->name : NULL;
-    }
+    if (!linkage)
+        linkage = name_of_instance(function, functions->symtab, plain);
     if (linkage)
         function->owned = demangle_function(linkage);
     else if (plain)

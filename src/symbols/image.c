@@ -18,12 +18,12 @@ static int check_elf(struct image *image, const char *path, struct error *error)
     return error_set(error, -ENOEXEC, "%s is not an ELF file", path);
 }
 
-int image_open(struct image *image, const char *path, struct error *error)
+int image_open_at(struct image *image, const char *path_now, const char *path, struct error *error)
 {
     *image = (struct image){.fd = -1};
     elf_version(EV_CURRENT);
     /* O_NONBLOCK: a FIFO of that name must not hang us. */
-    image->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    image->fd = open(path_now, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (image->fd < 0)
         return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
     struct stat st;
@@ -38,6 +38,11 @@ int image_open(struct image *image, const char *path, struct error *error)
     }
     image->elf = elf_begin(image->fd, ELF_C_READ_MMAP, NULL);
     return check_elf(image, path, error);
+}
+
+int image_open(struct image *image, const char *path, struct error *error)
+{
+    return image_open_at(image, path, path, error);
 }
 
 int image_adopt(struct image *image, struct buffer *bytes, struct error *error)
@@ -107,4 +112,11 @@ Elf_Scn *image_section(const struct image *image, const char *name)
             return section;
     }
     return NULL;
+}
+
+bool image_is_cut(const struct image *image)
+{
+    GElf_Ehdr header;
+    return gelf_getehdr(image->elf, &header) && header.e_shoff != 0 &&
+           !elf_nextscn(image->elf, NULL);
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 
 #include <libelf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,8 @@ struct image {
 
 /* Regular files only. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
 int image_open(struct image *image, const char *path, struct error *error);
+/* The same for a file whose path leads to it no more: opened from path_now. */
+int image_open_at(struct image *image, const char *path_now, const char *path, struct error *error);
 int image_open_memory(struct image *image, const void *bytes, size_t size, struct error *error);
 /* Takes the bytes over; leaves the buffer empty. */
 int image_adopt(struct image *image, struct buffer *bytes, struct error *error);
@@ -31,6 +34,9 @@ size_t image_build_id(const struct image *image, const uint8_t **id);
 
 /* The p_vaddr of the first PT_LOAD, page aligned down. */
 uint64_t image_base_svma(const struct image *image);
+
+/* Whether it says that it has sections, and they are not there. */
+bool image_is_cut(const struct image *image);
 
 /* The section of that name that has content, or NULL. */
 Elf_Scn *image_section(const struct image *image, const char *name);

@@ -31,8 +31,9 @@ static int open_joined(struct image *out, const struct link *link, const char *d
 }
 
 static int open_linked(struct image *out, const struct link *link, const char *path,
-                       const char *debug_directory)
+                       const struct symbols_config *config)
 {
+    const char *debug_directory = config->debug_directory;
     char directory[PATH_MAX] = "";
     int err = -ENOENT;
     if (link->name[0] == '/')
@@ -45,7 +46,9 @@ static int open_linked(struct image *out, const struct link *link, const char *p
     const char *last = slash ? slash + 1 : link->name;
     if (err != 0)
         err = debug_file_open_by_build_id(out, link->id, link->id_bytes, debug_directory);
-    return err ? open_joined(out, link, debug_directory, "/.dwz/", last) : 0;
+    if (err != 0)
+        err = open_joined(out, link, debug_directory, "/.dwz/", last);
+    return err ? debug_file_open_fetched(out, config, link->id, link->id_bytes) : 0;
 }
 
 /* Debug info with nothing in it, for references into a file that is not there. */
@@ -59,7 +62,7 @@ static int make_empty(struct image *out)
 }
 
 void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *path,
-                     const char *debug_directory)
+                     const struct symbols_config *config)
 {
     const void *id;
     struct link link = {0};
@@ -69,9 +72,12 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
     link.id = id;
     link.id_bytes = (size_t)id_bytes;
     struct image *image = &supplement->image;
-    if ((debug_directory && open_linked(image, &link, path, debug_directory) == 0) ||
-        make_empty(image) == 0)
-        supplement->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+    if ((!config->debug_directory || open_linked(image, &link, path, config) != 0) &&
+        make_empty(image) != 0)
+        return;
+    if (packed_is_needed(image) && packed_open(&supplement->packed, image) == 0)
+        image = &supplement->packed.image;
+    supplement->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (supplement->dwarf)
         dwarf_setalt(dwarf, supplement->dwarf);
 }
@@ -79,5 +85,6 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
 void supplement_close(struct supplement *supplement)
 {
     dwarf_end(supplement->dwarf);
+    packed_free(&supplement->packed);
     image_close(&supplement->image);
 }

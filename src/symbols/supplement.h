@@ -6,20 +6,24 @@
  *     <directory of the debug file>/<link>            else
  *     <debug directory>/.build-id/ab/cdef….debug      its build-id must be the one that the link states
  *     <debug directory>/.dwz/<last component>
+ *     what was fetched under that build-id
  */
 #pragma once
 
 #include "symbols/image.h"
+#include "symbols/packed.h"
+#include "symbols/symbols.h"
 
 #include <elfutils/libdw.h>
 
 struct supplement {
     struct image image;
-    Dwarf *dwarf; /* NULL: none is needed */
+    struct packed packed; /* the same made readable, if it was not */
+    Dwarf *dwarf;         /* NULL: none is needed */
 };
 
 /* Opens what a file's debug info refers to and makes libdw use that and nothing else: by itself it would
  * open whatever lies at the link's name, a FIFO too. A file that is missing costs the names in it. */
 void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *path,
-                     const char *debug_directory);
+                     const struct symbols_config *config);
 void supplement_close(struct supplement *supplement);

@@ -26,6 +26,7 @@ struct symbols {
     struct splits splits;
     struct unnamed unnamed;
     const char *source;
+    bool is_damaged;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
     struct paths paths;
@@ -90,7 +91,7 @@ static int load_symtab(struct symbols *symbols)
     return err ? err : symtab_finish(&symbols->symtab);
 }
 
-static int load_dwarf(struct symbols *symbols)
+static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
     const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
     if (!has_debug_info(image))
@@ -98,25 +99,29 @@ static int load_dwarf(struct symbols *symbols)
     if (packed_is_needed(image) && packed_open(&symbols->packed, image) == 0)
         image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+    symbols->is_damaged = !symbols->dwarf;
     if (!symbols->dwarf)
         return 0;
     symbols->source = "dwarf";
     supplement_open(&symbols->supplement, symbols->dwarf,
-                    symbols->debug.path ?: symbols->image.path, symbols->debug_directory);
+                    symbols->debug.path ?: symbols->image.path, config);
     symbols->splits = (struct splits){.image = image,
                                       .paths = {symbols->image.path, symbols->debug.path},
                                       .debug_directory = symbols->debug_directory};
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
-    return err ? err : units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+    if (err == 0)
+        err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+    symbols->is_damaged |= symbols->units.is_damaged;
+    return err;
 }
 
-static int load(struct symbols *symbols, struct error *error)
+static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
     int err = load_symtab(symbols);
     if (err == 0)
-        err = load_dwarf(symbols);
+        err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
 }
 
@@ -128,6 +133,7 @@ static struct symbols *allocate(void)
     symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
     symbols->unnamed.image = &symbols->image;
     packed_init(&symbols->packed);
+    packed_init(&symbols->supplement.packed);
     return symbols;
 }
 
@@ -150,9 +156,8 @@ static void open_debug_file(struct symbols *symbols, const char *path,
 {
     const uint8_t *id;
     size_t id_bytes = image_build_id(&symbols->image, &id);
-    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0 &&
-        config->debug_file && id_bytes)
-        (void)debug_file_open_if_same(&symbols->debug, config->debug_file, id, id_bytes);
+    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0)
+        (void)debug_file_open_fetched(&symbols->debug, config, id, id_bytes);
 }
 
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
@@ -163,7 +168,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
     symbols->debug_directory = strdup(config->debug_directory);
-    int err = image_open(&symbols->image, path, error);
+    int err = image_open_at(&symbols->image, config->path_now ?: path, path, error);
     if (err == 0 && !symbols->debug_directory)
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
@@ -171,7 +176,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (err == 0 && !has_debug_info(&symbols->image))
         open_debug_file(symbols, path, config);
     if (err == 0)
-        err = load(symbols, error);
+        err = load(symbols, config, error);
     if (err != 0) {
         symbols_close(symbols);
         return err;
@@ -188,7 +193,7 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
         return error_set(error, -ENOMEM, "out of memory");
     int err = image_open_memory(&symbols->image, bytes, size, error);
     if (err == 0)
-        err = load(symbols, error);
+        err = load(symbols, &(struct symbols_config){0}, error);
     if (err != 0) {
         symbols_close(symbols);
         return err;
@@ -200,6 +205,11 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
 const char *symbols_source(const struct symbols *symbols)
 {
     return symbols->source;
+}
+
+bool symbols_is_damaged(const struct symbols *symbols)
+{
+    return symbols->is_damaged || image_is_cut(&symbols->image);
 }
 
 uint64_t symbols_base_svma(const struct symbols *symbols)

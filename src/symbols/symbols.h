@@ -38,7 +38,11 @@ struct symbols; /* opaque: one opened module */
 
 struct symbols_config {
     const char *debug_directory; /* "/usr/lib/debug"; may not exist */
-    const char *debug_file;      /* one more to look into, if its build-id is right; or NULL */
+    /* One more place for debug files: the path of what was fetched under a build-id, or NULL. May be NULL. */
+    const char *(*find_fetched)(const void *context, const uint8_t *build_id,
+                                size_t build_id_bytes);
+    const void *find_fetched_context;
+    const char *path_now; /* leads to the file; NULL: its path does */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
@@ -51,6 +55,9 @@ void symbols_close(struct symbols *symbols);
 
 /* Where the names come from: "dwarf", "symtab", "debugdata", "dynsym", "none". */
 const char *symbols_source(const struct symbols *symbols);
+
+/* Whether there is debug info, or anything at all, that could not be read. */
+bool symbols_is_damaged(const struct symbols *symbols);
 
 /* Whether a name is no name but a place: functions without one are called "libfoo.so.1+0x1234", after their
  * module and where they begin in it by its unwind tables. */

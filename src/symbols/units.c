@@ -28,7 +28,10 @@ static int list_units(struct units *units)
     Dwarf_CU *cu = NULL;
     Dwarf_Die die;
     uint8_t type;
-    while (dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
+    int end;
+    units->is_damaged = true;
+    while ((end = dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
+        units->is_damaged = false;
         if ((type != DW_UT_compile && type != DW_UT_skeleton) || units->count >= SPAN_NONE)
             continue;
         struct unit *unit = ARRAY_PUSH(units->units, units->count, units->capacity);
@@ -37,6 +40,7 @@ static int list_units(struct units *units)
         unit->die = die;
         unit->offset = dwarf_dieoffset(&die);
     }
+    units->is_damaged |= end < 0;
     return 0;
 }
 

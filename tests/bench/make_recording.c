@@ -136,7 +136,7 @@ int main(int argc, char **argv)
     int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
     struct perfdata_config config = {
         .period_ns = PERIOD_NS, .start_time_ns = PERIOD_NS, .event_name = "cpu-clock:u"};
-    struct perfdata_writer *writer;
+    struct perfdata_writer *writer = NULL;
     if (fd < 0 || perfdata_writer_open(&writer, fd, &config) != 0)
         die(argv[1]);
     write_threads(writer, threads);

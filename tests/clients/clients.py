@@ -13,12 +13,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from tally import Tally, plain, unnamed
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = os.path.join(HERE, 'node_modules')
 FLAMEGRAPH = '/usr/share/perl5/Devel/NYTProf/flamegraph.pl'
+DAEMON_TIMEOUT_S = 120
 
 
 def skip(reason):
@@ -83,16 +85,25 @@ class FirefoxProfiler:
             raise
         return self
 
-    def load(self, attempts=5):
-        """It gives its daemon half a second to start, which a busy machine may not have."""
+    def load(self):
+        """It gives its daemon half a second to start, which a busy machine may not have: the daemon
+        goes on starting, and answers when it has the file."""
         try:
             self.run('load', self.path)
         except AssertionError as error:
-            if attempts == 1 or 'did not become ready' not in str(error):
+            if 'did not become ready' not in str(error):
                 raise
-            self.__exit__()
-            os.makedirs(self.directory, exist_ok=True)
-            self.load(attempts - 1)
+            self.wait_for_daemon(time.monotonic() + DAEMON_TIMEOUT_S)
+
+    def wait_for_daemon(self, deadline_s):
+        while True:
+            try:
+                self.threads()
+                return
+            except AssertionError:
+                if time.monotonic() > deadline_s:
+                    raise
+            time.sleep(0.2)
 
     def __exit__(self, *_):
         subprocess.run([*self.command, 'stop', 'test'], env=self.environment, check=False,

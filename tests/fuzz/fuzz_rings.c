@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct session session;
 static struct record_options options;
 static struct record_summary summary;
+static struct kept_files kept;
 static struct collector *collector;
 
 static void prepare(void)
@@ -23,7 +24,7 @@ static void prepare(void)
     struct error error;
     collector = calloc(1, sizeof(*collector));
     if (!collector || session_open(&session, &config, &error) != 0 ||
-        compiler_start(&collector->compiler, &session, &error) != 0)
+        compiler_start(&collector->compiler, &session, &kept, &error) != 0)
         abort();
     collector->session = &session;
     collector->options = &options;

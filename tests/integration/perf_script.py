@@ -11,13 +11,15 @@ explained, or the test fails. Explanations:
     perf has no name                  and rec has one
     perf miscounts stubs              of calls into other libraries ("memcpy@plt"), or has no names for
                                       them and takes what stands before
-    perf takes data for code          return addresses out of stacks without frame pointers
+    perf takes data for code          what lies on stacks without frame pointers is no return address: no
+                                      call stands before it. The two sides may each name it as they like
 """
 import collections
 import functools
 import glob
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -25,11 +27,13 @@ sys.path.insert(0, os.path.join(os.environ["SOURCE"], "tests/clients"))
 import decoders  # noqa: E402
 
 COMM = re.compile(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/(\d+)$")
+FORK = re.compile(r"PERF_RECORD_FORK\(\d+:(\d+)\):\(\d+:(\d+)\)")
 HEAD = re.compile(r"^\s*(?P<comm>\S.*?)\s+(?P<tid>-?\d+)\s+(?P<period>\d+)\s+(?P<event>[a-z]\S*):"
                   r"(?:\s(?P<rest>.*))?$")
 FRAME = re.compile(r"^\s*(?P<ip>[0-9a-f]+) (?P<name>\S+?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)$")
 
 Frame = collections.namedtuple("Frame", "name offset dso")
+Place = collections.namedtuple("Place", "name module file_offset")
 
 
 class Tally:
@@ -62,6 +66,15 @@ def run(path):
     return None if done.returncode else done.stdout
 
 
+def descendants(text, pid):
+    """The threads of a process and of all that it made, in the output of perf script."""
+    found = {pid}
+    for child, parent in FORK.findall(text):
+        if int(parent) in found:
+            found.add(int(child))
+    return found
+
+
 def frame_of(line):
     found = FRAME.match(line)
     assert found, f"perf script printed {line!r}"
@@ -87,8 +100,8 @@ def read(text):
 
 
 class Names(decoders.Pprof):
-    """Of each location only the machine code's own function, under its linkage name, and its module;
-    where nothing more is known, the name is empty."""
+    """Of each location only the machine code's own function, under its linkage name, its module, and
+    the offset in that file; where nothing more is known, the name is empty."""
 
     def frames(self, location):
         found = self.locations[location]
@@ -97,12 +110,14 @@ class Names(decoders.Pprof):
         mapping = self.mappings.get(decoders.one(found, 2))
         if name.startswith("[") or re.search(r"\+0x[0-9a-f]+$", name):
             name = ""
-        return [(name,
-                 self.text(decoders.one(mapping, 5)) if mapping else "[unknown]")]
+        if not mapping:
+            return [Place(name, "[unknown]", 0)]
+        return [Place(name, self.text(decoders.one(mapping, 5)), decoders.one(found, 3)
+                      - decoders.one(mapping, 2) + decoders.one(mapping, 4))]
 
 
 def read_rec(path):
-    """A Tally of a .pb file that rec wrote; stacks are of (name, module)."""
+    """A Tally of a .pb file that rec wrote; stacks are of Place."""
     profile = Names(path)
     tally = Tally()
     for stack, values, labels in profile.samples:
@@ -131,9 +146,66 @@ def addresses(path):
             lines = subprocess.run(["nm", *dynamic, "--defined-only", file], capture_output=True,
                                    text=True).stdout
             for line in lines.splitlines():
-                address, _, name = line.split(maxsplit=2)
-                found[plain(name)].add(int(address, 16))
+                address, _, name = (line + " ").split(" ", 2)
+                found[plain(name.strip())].add(int(address, 16))
     return found
+
+
+@functools.lru_cache(maxsize=None)
+def image(path):
+    """The bytes of an ELF file and its loaded segments: (address, file offset, size, is code)."""
+    with open(path, "rb") as file:
+        content = file.read()
+    at, = struct.unpack_from("<Q", content, 32)
+    size, count = struct.unpack_from("<HH", content, 54)
+    segments = []
+    for header in range(at, at + size * count, size):
+        kind, flags, offset, address, _, length = struct.unpack_from("<IIQQQQ", content, header)
+        if kind == 1:
+            segments.append((address, offset, length, bool(flags & 1)))
+    return content, segments
+
+
+def call_length(code):
+    """Bytes of the call that code starts with; 0: of none."""
+    if code[0] == 0xe8:
+        return 5
+    if code[0] != 0xff or len(code) < 2 or code[1] >> 3 & 7 != 2:
+        return 0
+    mode, register = code[1] >> 6, code[1] & 7
+    if mode == 3:
+        return 2
+    displacement = {0: 4 if register == 5 else 0, 1: 1, 2: 4}[mode]
+    if register == 4 and len(code) > 2:
+        displacement = 4 if mode == 0 and code[2] & 7 == 5 else displacement
+    return 2 + (register == 4) + displacement
+
+
+def follows_call(path, file_offset):
+    content, segments = image(path)
+    if not any(is_code and offset < file_offset <= offset + size
+               for _, offset, size, is_code in segments):
+        return False
+    return any(call_length(content[file_offset - back:file_offset]) == back for back in range(2, 8))
+
+
+def file_offsets(frame):
+    """Where in its file a frame of perf's may be: a name can be that of several functions."""
+    return [address + frame.offset - start + offset
+            for address in addresses(frame.dso).get(frame.name, ())
+            for start, offset, size, _ in image(frame.dso)[1]
+            if start <= address + frame.offset <= start + size]
+
+
+def is_no_return_address(perf, ours):
+    """Where a side knows the file, it has no call before that place."""
+    known = []
+    if perf.dso.startswith("/") and perf.name not in NAMELESS:
+        known.append(any(follows_call(perf.dso, offset) for offset in file_offsets(perf)))
+    if ours.module.startswith("/"):
+        # Callers are looked up at the byte before.
+        known.append(follows_call(ours.module, ours.file_offset + 1))
+    return bool(known) and not any(known)
 
 
 NAMELESS = ("[unknown]", "@plt", "*ABS*")  # the last two: stubs of IRELATIVE relocations
@@ -141,9 +213,11 @@ NAMELESS = ("[unknown]", "@plt", "*ABS*")  # the last two: stubs of IRELATIVE re
 
 def explain(perf, ours, is_interrupted):
     """Why perf names the frame otherwise; None: it should not."""
-    name, module = ours
+    name, module, _ = ours
     if perf.name == name:
         return ""
+    if not is_interrupted and is_no_return_address(perf, ours):
+        return "perf takes data for code"
     if perf.name == "[unknown]" and not name:  # where frame pointers lead to nothing
         return "" if perf.dso == module else "no name on either side"
     if perf.name in NAMELESS:
@@ -155,23 +229,10 @@ def explain(perf, ours, is_interrupted):
     if perf.dso == module and (name.endswith("@plt") or not name) and (
             perf.name.endswith("@plt") or perf.name == "_init"):
         return "perf miscounts stubs"
-    if not name and perf.name in data_names(perf.dso):
-        return "perf takes data for code"
     known = addresses(perf.dso)
     if known.get(perf.name, set()) & known.get(name, set()):
         return "another name for the same place"
     return None
-
-
-@functools.lru_cache(maxsize=None)
-def data_names(path):
-    found = set()
-    for dynamic in ([], ["-D"]):
-        lines = subprocess.run(["nm", *dynamic, "--defined-only", path], capture_output=True,
-                               text=True).stdout
-        found |= {plain(line.split()[2]) for line in lines.splitlines()
-                  if len(line.split()) == 3 and line.split()[1] in "bBdDrRvV"}
-    return found
 
 
 def explain_stack(perf, ours, reasons):
@@ -195,7 +256,7 @@ def describe(perf, ours):
         lines.append("perf: " + " < ".join(f"{frame.name}+{frame.offset} {frame.dso}"
                                            for frame in stack[:12]))
     for stack in sorted(ours, key=len)[:5]:
-        lines.append("rec: " + " < ".join(f"{name or '?'} {module}" for name, module in stack[:12]))
+        lines.append("rec: " + " < ".join(f"{name or '?'} {module}" for name, module, _ in stack[:12]))
     return "\n".join(lines)
 
 

@@ -12,8 +12,9 @@ import perf_script
 import rec
 
 # Threads, processes, system calls, page faults; less than half a second.
-PROGRAM = ["python3", "-c", """
-import hashlib, os, subprocess, threading, time
+PROGRAM = ["/usr/bin/python3", "-c", """
+import hashlib, os, subprocess, sys, threading, time
+print(os.getpid(), file=sys.stderr)
 def work():
     for _ in range(15):
         hashlib.sha256(b'x' * 200000).hexdigest()
@@ -26,23 +27,25 @@ time.sleep(0.01)
 """]
 CLOCK = ["-F", "1999", "-e", "cpu-clock"]
 SOFTWARE = ["-e", "cpu-clock,task-clock,context-switches,page-faults"]
-# Of the above program, and of a CPU that does nothing.
-OWN = {"python3", "sh", "ls", "swapper", "perf", "perf-exec", "env", "bash", "pyenv"}
+IDLE_TID = 0  # of a CPU that does nothing
 # What cpu time is called in pprof.
 COLUMNS = {"cpu-clock": "cpu"}
 
 
 class Corpus(rec.Case):
-    def perf_record(self, *options, program=PROGRAM, name="perf.data"):
+    program_pid = None
+
+    def perf_record(self, *options, name="perf.data"):
         """The path of a recording; skips the test when this machine does not let perf do it."""
         self.need_program("perf")
         here = self.new_directory()
         path = f"{here}/{name}"
-        done = subprocess.run(["perf", "record", "-q", "-o", path, *options, "--", *program],
+        done = subprocess.run(["perf", "record", "-q", "-o", path, *options, "--", *PROGRAM],
                               cwd=here, capture_output=True, text=True, timeout=60,
                               env=perf_script.environment())
         if done.returncode or not os.path.exists(path):
             self.skipTest(f"perf record {' '.join(options)}: {done.stderr.strip()[-200:]}")
+        self.program_pid = int(done.stderr.split()[-1])
         return path
 
     def convert(self, path, *options, **how):
@@ -52,8 +55,8 @@ class Corpus(rec.Case):
         self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
         return out
 
-    def compare(self, path, minimum=20, ours=None, only=None):
-        """Every (tid, event, stack, period) of perf's is one of rec's. only: threads of these names;
+    def compare(self, path, minimum=20, ours=None, only_program=False):
+        """Every (tid, event, stack, period) of perf's is one of rec's. only_program: in its threads;
         what else runs on the machine may be gone, or another file, by the time of the conversion."""
         text = perf_script.run(path)
         self.assertIsNotNone(text, "perf script cannot read its own file")
@@ -61,7 +64,8 @@ class Corpus(rec.Case):
         ours = perf_script.read_rec(ours or self.convert(path))
         reasons = collections.Counter()
         samples = 0
-        foreign = {tid for tid, names in perf.names.items() if only and not names <= only}
+        own = perf_script.descendants(text, self.program_pid) | {IDLE_TID}
+        foreign = {tid for tid in perf.names if only_program and tid not in own}
         for tid, event in list(ours.stacks):
             if tid in foreign:
                 del ours.stacks[tid, event]
@@ -94,7 +98,7 @@ class Corpus(rec.Case):
         self.compare(self.perf_record("-e", "cpu-clock", "-c", "500000", "-g"))
 
     def test_all_cpus(self):
-        self.compare(self.perf_record(*CLOCK, "-a", "-g"), only=OWN)
+        self.compare(self.perf_record(*CLOCK, "-a", "-g"), only_program=True)
 
     def test_per_thread(self):
         self.compare(self.perf_record(*CLOCK, "--per-thread", "-g"))
@@ -116,7 +120,7 @@ class Corpus(rec.Case):
 
     def test_tracepoints_beside_a_clock(self):
         self.compare(self.perf_record("-e", "sched:sched_switch,cpu-clock", "-a", "-g"),
-                     only=OWN)
+                     only_program=True)
 
     def test_everything_that_a_sample_can_hold(self):
         self.compare(self.perf_record(*CLOCK, "-g", "-d", "--phys-data", "-W", "--sample-cpu", "-s",
@@ -134,7 +138,7 @@ class Corpus(rec.Case):
 
     def test_system_wide_with_everything(self):
         self.compare(self.perf_record(*SOFTWARE, "-a", "-g", "--switch-events", "--namespaces",
-                                      "--all-cgroups", "-z"), only=OWN)
+                                      "--all-cgroups", "-z"), only_program=True)
 
     def pipe(self, *options):
         """What perf record writes to a pipe."""
@@ -244,7 +248,7 @@ class Corpus(rec.Case):
         empty = self.new_directory()
         tally = perf_script.read_rec(self.convert(path, "--symfs", empty))
         files = collections.Counter(bool(name) for stacks in tally.stacks.values()
-                                    for stack in stacks for name, module in stack
+                                    for stack in stacks for name, module, _ in stack
                                     if module.startswith("/"))
         self.assertGreater(files[False], 20)
         self.assertEqual(files[True], 0, "names of files that are not there")

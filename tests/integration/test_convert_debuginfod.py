@@ -19,15 +19,18 @@ class Debuginfod(rec.Case):
         if not shutil.which("debuginfod"):
             self.skipTest("debuginfod is not installed (Debian: debuginfod)")
 
+    def build(self, path):
+        source = str(rec.SOURCE / "tests" / "targets" / "shares.c")
+        subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-Wl,--build-id", source, "-o", path],
+                       check=True, timeout=60)
+
     def make_program(self):
         """A stripped program here, its debug file in a directory that only the server reads."""
         served = os.path.join(self.directory, "served")
         os.mkdir(served)
         program = os.path.join(self.directory, "program")
         whole = os.path.join(served, "program.debug")
-        source = str(rec.SOURCE / "tests" / "targets" / "shares.c")
-        subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-Wl,--build-id", source, "-o", whole],
-                       check=True, timeout=60)
+        self.build(whole)
         subprocess.run(["strip", "-s", whole, "-o", program], check=True)
         subprocess.run(["objcopy", "--only-keep-debug", whole], check=True)
         return program, served
@@ -70,6 +73,52 @@ class Debuginfod(rec.Case):
         fetched = self.report(run, "--debuginfod", url=url).stdout
         self.assertIn("hot_70", fetched)
         self.assertIn("burn.h:", fetched)
+
+    def test_debug_info_of_files_below_another_root(self):
+        program, served = self.make_program()
+        run = self.recorded(program, "300")
+        root = os.path.join(self.directory, "root")
+        os.makedirs(root + os.path.dirname(program))
+        os.rename(program, root + program)
+        url = self.serve(served)
+        fetched = self.report(run, "--debuginfod", f"--symfs={root}", url=url).stdout
+        self.assertIn("hot_70", fetched)
+        self.assertIn("burn.h:", fetched)
+
+    def test_nothing_is_fetched_for_a_file_with_debug_info_below_another_root(self):
+        program, served = self.make_program()
+        run = self.recorded(program, "300")
+        root = os.path.join(self.directory, "root")
+        os.makedirs(root + os.path.dirname(program))
+        whole = root + program
+        self.build(whole)
+        os.unlink(program)
+        url = self.serve(served)
+        fetched = self.report(run, "--debuginfod", f"--symfs={root}", url=url).stdout
+        self.assertIn("hot_70", fetched)
+        build_id = subprocess.run(["readelf", "-n", whole], capture_output=True, text=True,
+                                  check=True).stdout.split("Build ID: ")[1].split()[0]
+        self.assertFalse(os.path.exists(os.path.join(self.directory, "cache", build_id)))
+
+    def test_what_dwz_moved_to_a_file_of_its_own(self):
+        """Two debug files share a third, which only the server has."""
+        if not shutil.which("dwz"):
+            self.skipTest("dwz is not installed (Debian: dwz)")
+        program, served = self.make_program()
+        run = self.recorded(program, "300")
+        shared = os.path.join(self.directory, "shared")
+        os.mkdir(shared)
+        for name in ("program.debug", "other.debug"):
+            source = os.path.join(served, "program.debug")
+            shutil.copy(source, os.path.join(shared, name))
+        subprocess.run(["dwz", "-m", "common.debug", "-M", "/nonexistent/common.debug", "program.debug",
+                        "other.debug"], cwd=shared, check=True, timeout=60)
+        os.unlink(os.path.join(shared, "other.debug"))
+        url = self.serve(shared)
+        fetched = self.report(run, "--debuginfod", url=url).stdout
+        self.assertIn("hot_70", fetched)
+        self.assertIn("burn_rounds", fetched)
+        self.assertNotIn("(unnamed)", fetched)
 
     def test_a_server_that_does_not_answer_costs_names_only(self):
         program, _ = self.make_program()

@@ -43,19 +43,24 @@ class Trouble(rec.Case):
         count = 40
         script = (f"echo ready; read line; a=$(date +%s%N); for i in $(seq {count}); do /bin/true; done; "
                   "b=$(date +%s%N); echo $(( (b - a) / 1000 ))")
-        process = subprocess.Popen([rec.REC, "-q", "--", "bash", "-c", script], cwd=self.directory,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.assertEqual(process.stdout.readline(), "ready\n")
-        process.send_signal(signal.SIGSTOP)
-        process.stdin.write("go\n")
-        process.stdin.flush()
-        per_start_ms = int(process.stdout.readline()) / count / 1000
-        process.send_signal(signal.SIGCONT)
-        process.stdin.close()
-        self.assertEqual(process.wait(30), 0)
-        process.stdout.close()
+        bare_ms = self.milliseconds_of(["bash", "-c", script]) / count
+        stopped_ms = self.milliseconds_of([rec.REC, "-q", "--", "bash", "-c", script], True) / count
         # Two waits each, at most: after the fork and after the exec.
-        self.assertLess(per_start_ms, 20)
+        self.assertLess(stopped_ms, 10 + 5 * bare_ms)
+
+    def milliseconds_of(self, command, is_stopped=False):
+        with subprocess.Popen(command, cwd=self.directory, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            if is_stopped:
+                process.send_signal(signal.SIGSTOP)
+            process.stdin.write("go\n")
+            process.stdin.flush()
+            taken_us = int(process.stdout.readline())
+            process.send_signal(signal.SIGCONT)
+            process.stdin.close()
+            self.assertEqual(process.wait(30), 0)
+        return taken_us / 1000
 
     def test_a_program_outlives_a_killed_rec(self):
         for engine in rec.ENGINES:

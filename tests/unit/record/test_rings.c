@@ -20,6 +20,7 @@ enum { PROCESS = 3, THREAD = 7 };
 
 struct fixture {
     struct session session;
+    struct kept_files kept;
     struct record_options options;
     struct record_summary summary;
     struct collector *collector;
@@ -40,7 +41,8 @@ static int set_up(void **state)
     collector->session = &fixture->session;
     collector->options = &fixture->options;
     collector->summary = &fixture->summary;
-    assert_int_equal(compiler_start(&collector->compiler, &fixture->session, &error), 0);
+    assert_int_equal(
+        compiler_start(&collector->compiler, &fixture->session, &fixture->kept, &error), 0);
     fixture->file = tmpfile();
     assert_non_null(fixture->file);
     assert_int_equal(perfdata_writer_open(&collector->writer, fileno(fixture->file), &file_config),
@@ -62,6 +64,7 @@ static int tear_down(void **state)
     perfdata_writer_close(fixture->collector->writer);
     collector_free(fixture->collector);
     compiler_stop(compiler);
+    kept_files_free(&fixture->kept);
     session_close(&fixture->session);
     record_summary_free(&fixture->summary);
     fclose(fixture->file);

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""In trees of short processes the sum of the weights is the kernel's bill, and each process has its own part of
+it: also what it used between its last sample and its end, when its parent was there before rec."""
+import os
+import resource
+
+import rec
+
+MOST_UNNAMED_PERCENT = 2
+UNITS = 40
+MAKEFILE = """
+all: $(patsubst %,%.o,$(shell seq UNITS))
+%.o: %.c
+\t@gcc -O1 -c -o $@ $<
+"""
+
+
+def children_cpu_ns():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (usage.ru_utime + usage.ru_stime) * 1e9
+
+
+class Bills(rec.Case):
+    def assert_closed(self, run):
+        """Everything was followed, so next to nothing may be in nobody's account, or in two."""
+        self.assertNotIn(b"not recorded", run.stderr)
+        seen = run.count("cpu_seen_ns") / run.count("cpu_billed_ns")
+        self.assert_within(seen, 1, 0.02, "what was seen of the bill")
+        self.assertLess(run.share_of("[not followed]", self_only=True), MOST_UNNAMED_PERCENT)
+        self.assertLess(run.share_of("[lost]", self_only=True), MOST_UNNAMED_PERCENT)
+
+    def record_with(self, engine, *command):
+        self.need_engine(engine)
+        before_ns = children_cpu_ns()
+        run = self.recorded(*command, rec_options=[f"--engine={engine}", "-o", "rec.data", "-o", "rec.folded"])
+        self.assertLess(run.count("cpu_billed_ns"), children_cpu_ns() - before_ns)
+        return run
+
+    def test_whoever_waits_and_however(self):
+        for how in ("wait", "waitpid", "wait3", "wait4", "system", "pclose"):
+            for engine in rec.ENGINES:
+                with self.subTest(how=how, engine=engine):
+                    self.assert_closed(self.record_with(engine, rec.target("waiter"), how, "30"))
+
+    def test_a_build(self):
+        self.need_program("make")
+        self.need_program("gcc")
+        sources = self.new_directory()
+        for unit in range(1, UNITS + 1):
+            with open(os.path.join(sources, f"{unit}.c"), "w", encoding="ascii") as file:
+                file.write(f"#include <stdio.h>\nint unit_{unit}(int a) {{ return printf(\"%d\", a); }}\n")
+        with open(os.path.join(sources, "Makefile"), "w", encoding="ascii") as file:
+            file.write(MAKEFILE.replace("UNITS", str(UNITS)))
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.record_with(engine, "make", "-s", "-B", "-j2", "-C", sources)
+                self.assertGreaterEqual(run.count("processes"), 3 * UNITS)
+                self.assert_closed(run)
+
+
+if __name__ == "__main__":
+    rec.main()
