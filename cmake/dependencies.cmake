@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
 # (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
-# (.gnu_debugdata). Each with its reason in README.md.
+# (.gnu_debugdata), deflate (zlib sections, faster). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -29,3 +29,4 @@ endfunction()
 
 rec_find_optional(REC_ZSTD zstd zstd.h libzstd-dev)
 rec_find_optional(REC_LZMA lzma lzma.h liblzma-dev)
+rec_find_optional(REC_DEFLATE deflate libdeflate.h libdeflate-dev)

@@ -13,14 +13,11 @@
 #include "base/array.h"
 #include "base/decimal.h"
 #include "base/pairs.h"
-#include "base/short_name.h"
-#include "base/utf8.h"
 #include "export/common.h"
-#include "export/export.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct line {
     uint64_t count;
@@ -42,166 +39,17 @@ struct
 struct collapsed {
     const struct profile *profile;
     struct buffer *out;
-    struct intern *names; /* escaped */
+    struct collapsed_names names;
     struct pairs node_index;
     struct name_node *nodes;
     size_t node_count, node_capacity;
     struct pairs walked_index;
     struct walked *walked;
     size_t walked_count, walked_capacity;
-    struct recent *recent;   /* by stack of the model */
-    uint32_t *func_names;    /* by func of the model */
-    uint32_t *frame_names;   /* by frame of the model */
-    uint32_t *process_names; /* by process of the model */
-    uint32_t *thread_names;  /* by thread of the model; NULL: they are added up */
-    uint32_t *path;          /* scratch */
-    struct buffer raw, clean;
-    struct export_options options;
+    struct recent *recent; /* by stack of the model */
+    uint32_t *path;        /* scratch */
     bool failed;
 };
-
-/*
- * A name that the readers take for one frame: ';' parts frames, control characters part lines, and
- * a number behind the last space is taken for a count (flamegraph.pl then sees a line with two
- * counts).
- */
-static void escape_name(struct buffer *name)
-{
-    char *text = (char *)name->bytes;
-    size_t length = name->size;
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == ';')
-            text[i] = ':';
-        else if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            text[i] = ' ';
-    }
-    while (length && text[length - 1] == ' ')
-        length--;
-    size_t digits = length;
-    while (digits && strchr("0123456789.", text[digits - 1]))
-        digits--;
-    if (digits && digits < length && text[digits - 1] == ' ')
-        text[digits - 1] = '_';
-    name->size = length;
-}
-
-/* The id of the raw name's escaped form. */
-static uint32_t name_id(struct collapsed *collapsed)
-{
-    struct buffer *clean = &collapsed->clean;
-    buffer_u8(&collapsed->raw, 0);
-    buffer_clear(clean);
-    if (!collapsed->raw.failed) {
-        const char *text = (const char *)collapsed->raw.bytes;
-        utf8_append(clean, text + strspn(text, " "));
-    }
-    if (clean->size && !clean->failed)
-        escape_name(clean);
-    if (clean->size == 0)
-        buffer_text(clean, "[unknown]");
-    uint32_t id =
-        clean->failed ? INTERN_NONE : intern_add(collapsed->names, clean->bytes, clean->size);
-    if (id == INTERN_NONE)
-        collapsed->failed = true;
-    return id;
-}
-
-/* "NAME-ID", and ".N" for the Nth later use of an id. */
-static uint32_t task_name_id(struct collapsed *collapsed, struct intern *uses, uint32_t name,
-                             uint32_t process, uint32_t id)
-{
-    uint32_t key[] = {process, id, 0};
-    size_t before = intern_count(uses);
-    while (intern_add(uses, key, sizeof(key)) < before)
-        key[2]++;
-    buffer_clear(&collapsed->raw);
-    buffer_printf(&collapsed->raw, "%s-%u", profile_text(collapsed->profile, name), id);
-    if (key[2])
-        buffer_printf(&collapsed->raw, ".%u", key[2]);
-    return name_id(collapsed);
-}
-
-static void choose_task_names(struct collapsed *collapsed)
-{
-    const struct profile *profile = collapsed->profile;
-    struct intern *uses = intern_new();
-    collapsed->failed |= !uses;
-    for (uint32_t i = 0; i < profile->process_count && !collapsed->failed; i++)
-        collapsed->process_names[i] = task_name_id(collapsed, uses, profile->processes[i].name,
-                                                   PROFILE_NONE, profile->processes[i].pid);
-    for (uint32_t i = 0; i < profile->thread_count && !collapsed->failed; i++)
-        collapsed->thread_names[i] =
-            task_name_id(collapsed, uses, profile->threads[i].name, profile->threads[i].process,
-                         profile->threads[i].tid);
-    if (uses)
-        intern_free(uses);
-}
-
-/* Names are escaped once each, not once a node. */
-/* "[libfoo.so.1+0x123]" */
-static void append_address(struct collapsed *collapsed, uint32_t func)
-{
-    const struct profile *profile = collapsed->profile;
-    uint32_t lib = profile->funcs[func].lib;
-    const char *name = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].name);
-    buffer_printf(&collapsed->raw, "[%s%s%s]", name, lib == PROFILE_NONE ? "" : "+",
-                  profile_text(profile, profile->funcs[func].name));
-}
-
-static uint32_t func_name_id(struct collapsed *collapsed, uint32_t func)
-{
-    const struct profile *profile = collapsed->profile;
-    bool is_unknown = export_func_is_unknown(profile, func);
-    buffer_clear(&collapsed->raw);
-    if (is_unknown && collapsed->options.addresses)
-        append_address(collapsed, func);
-    else if (collapsed->options.short_names && !is_unknown)
-        short_name_append(&collapsed->raw, profile_text(profile, profile->funcs[func].name),
-                          profile_text(profile, profile->funcs[func].system_name));
-    else
-        export_func_name(profile, func, &collapsed->raw);
-    return name_id(collapsed);
-}
-
-/* As stackcollapse-perf.pl marks them, for flamegraph.pl to colour. */
-static const char *annotation(const struct profile_frame *frame)
-{
-    if (frame->inline_depth)
-        return "_[i]";
-    return frame->category == PROFILE_KERNEL ? "_[k]"
-           : frame->category == PROFILE_JIT  ? "_[j]"
-                                             : "";
-}
-
-static uint32_t frame_name_id(struct collapsed *collapsed, const struct profile_frame *frame)
-{
-    uint32_t name = collapsed->func_names[frame->func];
-    const char *mark = collapsed->options.annotate ? annotation(frame) : "";
-    if (mark[0] == '\0' || collapsed->failed)
-        return name;
-    buffer_clear(&collapsed->raw);
-    buffer_text(&collapsed->raw, intern_string(collapsed->names, name));
-    buffer_text(&collapsed->raw, mark);
-    return name_id(collapsed);
-}
-
-static void choose_names(struct collapsed *collapsed)
-{
-    const struct profile *profile = collapsed->profile;
-    for (uint32_t i = 0; i < profile->func_count; i++)
-        collapsed->func_names[i] = func_name_id(collapsed, i);
-    for (size_t i = 0; i < profile->frame_count; i++)
-        collapsed->frame_names[i] = frame_name_id(collapsed, &profile->frames[i]);
-    if (collapsed->thread_names) {
-        choose_task_names(collapsed);
-        return;
-    }
-    for (size_t i = 0; i < profile->process_count; i++) {
-        buffer_clear(&collapsed->raw);
-        buffer_text(&collapsed->raw, profile_text(profile, profile->processes[i].name));
-        collapsed->process_names[i] = name_id(collapsed);
-    }
-}
 
 static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
 {
@@ -257,7 +105,7 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
     }
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
-        node = node_of(collapsed, node, collapsed->frame_names[profile->stacks[next].frame]);
+        node = node_of(collapsed, node, collapsed->names.frames[profile->stacks[next].frame]);
         walked_of(collapsed, process, next)->node = node;
     }
     return node;
@@ -267,26 +115,32 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32
 static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
 {
     uint32_t process = collapsed->profile->threads[thread].process;
-    uint32_t node = node_of(collapsed, NODE_NONE, collapsed->process_names[process]);
-    return collapsed->thread_names ? node_of(collapsed, node, collapsed->thread_names[thread])
-                                   : node;
+    uint32_t node = node_of(collapsed, NODE_NONE, collapsed->names.processes[process]);
+    const uint32_t *threads = collapsed->names.threads;
+    return threads ? node_of(collapsed, node, threads[thread]) : node;
 }
 
-static void build_tree(struct collapsed *collapsed)
+static void add_thread(struct collapsed *collapsed, uint32_t thread)
 {
     const struct profile *profile = collapsed->profile;
-    choose_names(collapsed);
-    for (size_t i = 0; i < profile->sample_count && !collapsed->failed; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
-        if (!profile_is_main(profile, sample))
-            continue;
-        uint32_t task = task_node(collapsed, sample->thread);
+    struct profile_walk walk = profile_walk_thread(profile, thread);
+    uint32_t task = NODE_NONE; /* made at its first sample: threads without one have no line */
+    for (const struct profile_sample *sample;
+         !collapsed->failed && (sample = profile_walk_next_of(&walk, profile->main_event));) {
+        if (task == NODE_NONE)
+            task = task_node(collapsed, thread);
         struct recent *recent = &collapsed->recent[sample->stack];
         if (recent->node == 0 || recent->process != task)
             *recent = (struct recent){task, stack_node(collapsed, task, sample->stack) + 1};
         if (!collapsed->failed)
             collapsed->nodes[recent->node - 1].weight += sample->weight;
     }
+}
+
+static void build_tree(struct collapsed *collapsed)
+{
+    for (uint32_t i = 0; i < collapsed->profile->thread_count; i++)
+        add_thread(collapsed, i);
 }
 
 static int by_rest(const void *a, const void *b)
@@ -326,7 +180,7 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
         collapsed->path[depth++] = collapsed->nodes[node].name;
     while (depth > 0) {
         size_t size;
-        const void *name = intern_bytes(collapsed->names, collapsed->path[--depth], &size);
+        const void *name = intern_bytes(collapsed->names.texts, collapsed->path[--depth], &size);
         buffer_append(collapsed->out, name, size);
         buffer_append(collapsed->out, depth ? ";" : " ", 1);
     }
@@ -343,8 +197,8 @@ static int write_lines(struct collapsed *collapsed)
     size_t count = 0;
     int err = -ENOMEM;
     if (order && lines)
-        err = collapsed_order(collapsed->nodes, collapsed->node_count, collapsed->names, order,
-                              &count);
+        err = collapsed_order(collapsed->nodes, collapsed->node_count, collapsed->names.texts,
+                              order, &count);
     for (size_t i = 0; i < count; i++) {
         uint64_t weight = collapsed->nodes[order[i]].weight;
         lines[i] = (struct line){weight / period, weight % period, i};
@@ -360,51 +214,32 @@ static int write_lines(struct collapsed *collapsed)
     return err;
 }
 
-static int collapsed_open(struct collapsed *collapsed, bool threads_apart)
+static int collapsed_open(struct collapsed *collapsed, const struct export_options *options)
 {
     const struct profile *profile = collapsed->profile;
-    collapsed->names = intern_new();
     collapsed->recent = calloc(profile->stack_count + 1, sizeof(*collapsed->recent));
-    collapsed->func_names = calloc(profile->func_count + 1, sizeof(*collapsed->func_names));
-    collapsed->frame_names = calloc(profile->frame_count + 1, sizeof(*collapsed->frame_names));
-    collapsed->process_names =
-        calloc(profile->process_count + 1, sizeof(*collapsed->process_names));
-    if (threads_apart)
-        collapsed->thread_names =
-            calloc(profile->thread_count + 1, sizeof(*collapsed->thread_names));
     /* A line has up to two names more than its stack: process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
-    if ((threads_apart && !collapsed->thread_names) || !collapsed->names || !collapsed->recent ||
-        !collapsed->func_names || !collapsed->frame_names || !collapsed->process_names ||
-        !collapsed->path)
-        return -ENOMEM;
-    return 0;
+    int err = collapsed_names_open(&collapsed->names, profile, options);
+    return err != 0 || (collapsed->recent && collapsed->path) ? err : -ENOMEM;
 }
 
 static void collapsed_close(struct collapsed *collapsed)
 {
-    intern_free(collapsed->names);
+    collapsed_names_close(&collapsed->names);
     pairs_free(&collapsed->node_index);
     pairs_free(&collapsed->walked_index);
     free(collapsed->nodes);
     free(collapsed->walked);
     free(collapsed->recent);
-    free(collapsed->func_names);
-    free(collapsed->frame_names);
-    free(collapsed->process_names);
-    free(collapsed->thread_names);
     free(collapsed->path);
-    buffer_free(&collapsed->raw);
-    buffer_free(&collapsed->clean);
 }
 
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
     struct collapsed collapsed = {.profile = profile, .out = out};
-    if (options)
-        collapsed.options = *options;
-    int err = collapsed_open(&collapsed, collapsed.options.threads_apart);
+    int err = collapsed_open(&collapsed, options);
     if (err == 0)
         build_tree(&collapsed);
     if (err == 0 && !collapsed.failed)

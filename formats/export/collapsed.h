@@ -2,17 +2,36 @@
 /*
  * Private to the collapsed exporter.
  *
+ *     collapsed_names.c  from indices of the model to names
  *     collapsed.c        samples ──▶ tree of names, with weights
  *     collapsed_order.c  the tree's stacks in the order of their lines' text
  */
 #pragma once
 
 #include "base/intern.h"
+#include "export/export.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define NODE_NONE UINT32_MAX
+
+struct collapsed_names { /* ids in texts */
+    const struct profile *profile;
+    struct export_options options;
+    struct intern *texts; /* escaped */
+    uint32_t *funcs;      /* by func of the model */
+    uint32_t *frames;     /* by frame of the model */
+    uint32_t *processes;  /* by process of the model */
+    uint32_t *threads;    /* by thread of the model; NULL: they are added up */
+    struct buffer raw, clean;
+    bool failed;
+};
+
+/* 0 or -ENOMEM; closed in either case. options: NULL for none. */
+int collapsed_names_open(struct collapsed_names *names, const struct profile *profile,
+                         const struct export_options *options);
+void collapsed_names_close(struct collapsed_names *names);
 
 /* One name below another; addresses no longer count. A parent comes before its children. The first two
  * are its key. */

@@ -2,6 +2,7 @@
 #include "export/common.h"
 
 #include "base/utf8.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,10 +12,11 @@ uint64_t export_period(const struct profile *profile, uint32_t event)
     if (event < profile->event_count && profile->events[event].period)
         return profile->events[event].period;
     uint64_t total = 0, count = 0;
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        if (profile->samples[i].event != event)
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        if (sample->event != event)
             continue;
-        total += profile->samples[i].weight;
+        total += sample->weight;
         count++;
     }
     return total > count ? total / count : 1;

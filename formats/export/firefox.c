@@ -177,7 +177,7 @@ static int firefox_open(struct firefox *firefox)
         !firefox->resources || !firefox->sources || !firefox->funcs ||
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
-    return firefox_sort_markers(firefox);
+    return 0;
 }
 
 static void firefox_close(struct firefox *firefox)
@@ -190,8 +190,6 @@ static void firefox_close(struct firefox *firefox)
     intern_free(firefox->sources);
     intern_free(firefox->funcs);
     free(firefox->func_lines);
-    free(firefox->marker_samples);
-    free(firefox->marker_starts);
     text_table_close(&firefox->texts);
 }
 

@@ -6,7 +6,8 @@
  *     firefox_libs.c     libs, and how the symbol server would know them
  *     firefox_rows.c     from indices of the model to rows of the file
  *     firefox_tables.c   the tables shared by all threads
- *     firefox_threads.c  threads and their samples
+ *     firefox_threads.c  threads, of each event
+ *     firefox_samples.c  the samples of a thread
  *     firefox_markers.c  samples of other events on the time line of a thread
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
@@ -18,6 +19,7 @@
 #include "export/common.h"
 #include "export/export.h"
 #include "export/json.h"
+#include "export/threads.h"
 
 #include <stdint.h>
 
@@ -63,14 +65,6 @@ struct firefox {
     struct intern *funcs;     /* key: struct firefox_func */
     uint32_t *func_lines;     /* by row of funcs */
     size_t func_line_count, func_line_capacity;
-
-    uint32_t *marker_samples; /* samples that become markers, by thread, … */
-    size_t *marker_starts;    /* … where those of a thread start, and of the next */
-};
-
-struct firefox_markers { /* of one thread, borrowed */
-    const uint32_t *samples;
-    size_t count;
 };
 
 /* The address as the format wants it, relative to the lib's start; false when it has none. */
@@ -86,13 +80,24 @@ void firefox_write_tables(struct firefox *firefox);
 
 void firefox_write_threads(struct firefox *firefox);
 
-/* 0 or -ENOMEM. */
-int firefox_sort_markers(struct firefox *firefox);
-struct firefox_markers firefox_markers_of(const struct firefox *firefox, uint32_t thread);
+/* One event's threads while they are written. */
+struct firefox_event {
+    uint32_t index;
+    struct profile_event event;
+    uint64_t period;
+    bool is_cpu_time;
+    bool is_uniform; /* every sample weighs one period */
+    struct thread_list threads;
+};
+
+void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,
+                           const struct thread_view *view);
+
 void firefox_write_marker_schema(struct firefox *firefox);
 /* Into the string table, before that is written. */
 void firefox_add_marker_names(struct firefox *firefox);
-void firefox_write_markers(struct firefox *firefox, struct firefox_markers markers);
+/* Of a thread; PROFILE_NONE: none. */
+void firefox_write_markers(struct firefox *firefox, uint32_t thread);
 
 /* A time of the model, as ms since the start of the recording. */
 void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);

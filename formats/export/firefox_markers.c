@@ -6,8 +6,7 @@
  */
 #include "export/firefox.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "profile/walk.h"
 
 static const char type[] = "Event";
 
@@ -84,55 +83,45 @@ static void write_zero(struct firefox *firefox, const struct profile_sample *sam
     json_unsigned(firefox->out, 0); /* no end; phase: an instant; category: other */
 }
 
-static void
-write_column(struct firefox *firefox, const struct firefox_markers *markers, const char *key,
-             void (*write)(struct firefox *firefox, const struct profile_sample *sample))
+static const struct profile_sample *next_marked(struct profile_walk *walk)
+{
+    const struct profile_sample *sample;
+    do
+        sample = profile_walk_next(walk);
+    while (sample && !is_marked(walk->profile, sample->event));
+    return sample;
+}
+
+static size_t count_marked(struct profile_walk walk)
+{
+    size_t count = 0;
+    while (next_marked(&walk))
+        count++;
+    return count;
+}
+
+static void write_column(struct firefox *firefox, struct profile_walk walk, const char *key,
+                         void (*write)(struct firefox *firefox,
+                                       const struct profile_sample *sample))
 {
     json_key(firefox->out, key);
     json_open(firefox->out, '[');
-    for (size_t i = 0; i < markers->count; i++)
-        write(firefox, &firefox->profile->samples[markers->samples[i]]);
+    for (const struct profile_sample *sample; (sample = next_marked(&walk));)
+        write(firefox, sample);
     json_close(firefox->out, ']');
 }
 
-void firefox_write_markers(struct firefox *firefox, struct firefox_markers markers)
+void firefox_write_markers(struct firefox *firefox, uint32_t thread)
 {
+    struct profile_walk walk = profile_walk_thread(firefox->profile, thread);
     json_key(firefox->out, "markers");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", markers.count);
-    write_column(firefox, &markers, "data", write_data);
-    write_column(firefox, &markers, "name", write_name);
-    write_column(firefox, &markers, "startTime", write_start);
-    write_column(firefox, &markers, "endTime", write_zero);
-    write_column(firefox, &markers, "phase", write_zero);
-    write_column(firefox, &markers, "category", write_zero);
+    json_member_unsigned(firefox->out, "length", count_marked(walk));
+    write_column(firefox, walk, "data", write_data);
+    write_column(firefox, walk, "name", write_name);
+    write_column(firefox, walk, "startTime", write_start);
+    write_column(firefox, walk, "endTime", write_zero);
+    write_column(firefox, walk, "phase", write_zero);
+    write_column(firefox, walk, "category", write_zero);
     json_close(firefox->out, '}');
-}
-
-/* All samples to be marked, by thread: counted, then put in place. */
-int firefox_sort_markers(struct firefox *firefox)
-{
-    const struct profile *profile = firefox->profile;
-    size_t *starts = calloc(profile->thread_count + 2, sizeof(*starts));
-    uint32_t *samples = calloc(profile->sample_count + 1, sizeof(*samples));
-    firefox->marker_starts = starts;
-    firefox->marker_samples = samples;
-    if (!starts || !samples)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->sample_count; i++)
-        if (is_marked(profile, profile->samples[i].event))
-            starts[profile->samples[i].thread + 2]++;
-    for (size_t i = 2; i < profile->thread_count + 2; i++)
-        starts[i] += starts[i - 1];
-    for (size_t i = 0; i < profile->sample_count; i++)
-        if (is_marked(profile, profile->samples[i].event))
-            samples[starts[profile->samples[i].thread + 1]++] = (uint32_t)i;
-    return 0;
-}
-
-struct firefox_markers firefox_markers_of(const struct firefox *firefox, uint32_t thread)
-{
-    size_t start = firefox->marker_starts[thread];
-    return (struct firefox_markers){firefox->marker_samples + start,
-                                    firefox->marker_starts[thread + 1] - start};
 }

@@ -17,64 +17,14 @@
 
 #include "base/array.h"
 #include "export/common.h"
+#include "export/pprof_fields.h"
 #include "export/protobuf.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { /* field numbers */
-       PROFILE_SAMPLE_TYPE = 1,
-       PROFILE_SAMPLE = 2,
-       PROFILE_MAPPING = 3,
-       PROFILE_LOCATION = 4,
-       PROFILE_FUNCTION = 5,
-       PROFILE_STRING_TABLE = 6,
-       PROFILE_TIME_NANOS = 9,
-       PROFILE_DURATION_NANOS = 10,
-       PROFILE_PERIOD_TYPE = 11,
-       PROFILE_PERIOD = 12,
-       PROFILE_COMMENT = 13,
-       PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-
-       VALUE_TYPE_TYPE = 1,
-       VALUE_TYPE_UNIT = 2,
-
-       SAMPLE_LOCATION_ID = 1,
-       SAMPLE_VALUE = 2,
-       SAMPLE_LABEL = 3,
-
-       LABEL_KEY = 1,
-       LABEL_STR = 2,
-       LABEL_NUM = 3,
-
-       MAPPING_ID = 1,
-       MAPPING_MEMORY_START = 2,
-       MAPPING_MEMORY_LIMIT = 3,
-       MAPPING_FILE_OFFSET = 4,
-       MAPPING_FILENAME = 5,
-       MAPPING_BUILD_ID = 6,
-       MAPPING_HAS_FUNCTIONS = 7,
-       MAPPING_HAS_FILENAMES = 8,
-       MAPPING_HAS_LINE_NUMBERS = 9,
-       MAPPING_HAS_INLINE_FRAMES = 10,
-
-       LOCATION_ID = 1,
-       LOCATION_MAPPING_ID = 2,
-       LOCATION_ADDRESS = 3,
-       LOCATION_LINE = 4,
-
-       LINE_FUNCTION_ID = 1,
-       LINE_LINE = 2,
-       LINE_COLUMN = 3,
-
-       FUNCTION_ID = 1,
-       FUNCTION_NAME = 2,
-       FUNCTION_SYSTEM_NAME = 3,
-       FUNCTION_FILENAME = 4,
-       FUNCTION_START_LINE = 5,
-};
 
 struct pprof {
     const struct profile *profile;
@@ -302,8 +252,8 @@ static uint64_t *sample_values(struct pprof *pprof, const struct profile_sample 
 static void tally_samples(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
         uint64_t *values = sample_values(pprof, sample);
         if (!values) {
             pprof->out->failed = true;

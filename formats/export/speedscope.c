@@ -12,6 +12,7 @@
 #include "export/common.h"
 #include "export/json.h"
 #include "export/threads.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -83,50 +84,53 @@ static void write_stack(struct speedscope *scope, uint32_t stack)
     json_close(scope->out, ']');
 }
 
-static const struct profile_sample *sample_at(const struct speedscope *scope,
-                                              const struct thread_view *view, size_t i)
+/* Neighbouring samples of equal stack. */
+struct run {
+    uint32_t stack;
+    uint64_t weight;
+};
+
+static bool next_run(struct profile_walk *walk, struct run *run)
 {
-    return &scope->profile->samples[view->samples[i]];
+    uint32_t event = walk->profile->main_event;
+    const struct profile_sample *sample = profile_walk_next_of(walk, event);
+    if (!sample)
+        return false;
+    *run = (struct run){sample->stack, sample->weight};
+    struct profile_walk ahead = *walk;
+    while ((sample = profile_walk_next_of(&ahead, event)) && sample->stack == run->stack) {
+        run->weight += sample->weight;
+        *walk = ahead;
+    }
+    return true;
 }
 
-/* Where the run of equal stacks that begins at `first` ends. */
-static size_t run_end(const struct speedscope *scope, const struct thread_view *view, size_t first)
+static void write_samples(struct speedscope *scope, uint32_t thread)
 {
-    size_t end = first + 1;
-    while (end < view->sample_count &&
-           sample_at(scope, view, end)->stack == sample_at(scope, view, first)->stack)
-        end++;
-    return end;
-}
-
-static void write_samples(struct speedscope *scope, const struct thread_view *view)
-{
+    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
     json_key(scope->out, "samples");
     json_open(scope->out, '[');
-    for (size_t i = 0; i < view->sample_count; i = run_end(scope, view, i))
-        write_stack(scope, sample_at(scope, view, i)->stack);
+    for (struct run run; next_run(&walk, &run);)
+        write_stack(scope, run.stack);
     json_close(scope->out, ']');
 }
 
-static void write_weights(struct speedscope *scope, const struct thread_view *view)
+static void write_weights(struct speedscope *scope, uint32_t thread)
 {
+    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
     json_key(scope->out, "weights");
     json_open(scope->out, '[');
-    for (size_t i = 0, end; i < view->sample_count; i = end) {
-        uint64_t weight = 0;
-        end = run_end(scope, view, i);
-        for (size_t j = i; j < end; j++)
-            weight += sample_at(scope, view, j)->weight;
-        json_unsigned(scope->out, weight);
-    }
+    for (struct run run; next_run(&walk, &run);)
+        json_unsigned(scope->out, run.weight);
     json_close(scope->out, ']');
 }
 
-static uint64_t thread_weight(const struct speedscope *scope, const struct thread_view *view)
+static uint64_t thread_weight(const struct speedscope *scope, uint32_t thread)
 {
     uint64_t total = 0;
-    for (size_t i = 0; i < view->sample_count; i++)
-        total += sample_at(scope, view, i)->weight;
+    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
+    for (struct run run; next_run(&walk, &run);)
+        total += run.weight;
     return total;
 }
 
@@ -153,9 +157,9 @@ static void write_thread(struct speedscope *scope, const struct thread_view *vie
     write_name(scope, &scope->profile->threads[view->thread]);
     json_member_string(scope->out, "unit", scope->unit);
     json_member_unsigned(scope->out, "startValue", 0);
-    json_member_unsigned(scope->out, "endValue", thread_weight(scope, view));
-    write_samples(scope, view);
-    write_weights(scope, view);
+    json_member_unsigned(scope->out, "endValue", thread_weight(scope, view->thread));
+    write_samples(scope, view->thread);
+    write_weights(scope, view->thread);
     json_close(scope->out, '}');
 }
 
@@ -172,7 +176,7 @@ static size_t busiest(const struct speedscope *scope)
     uint64_t most = 0;
     size_t best = 0;
     for (size_t i = 0, shown = 0; i < scope->threads.count; i++) {
-        uint64_t weight = thread_weight(scope, &scope->threads.views[i]);
+        uint64_t weight = thread_weight(scope, scope->threads.views[i].thread);
         if (weight > most) {
             most = weight;
             best = shown;

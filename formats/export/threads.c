@@ -1,31 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/threads.h"
 
+#include "profile/walk.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
 /* views[] still has all threads, at their index in the profile. */
-static void share_out_samples(struct thread_list *list, const struct profile *profile,
-                              uint32_t event)
+static void count_samples(struct thread_list *list, const struct profile *profile, uint32_t event)
 {
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        bool is_wanted = profile->samples[i].event == event;
-        list->views[profile->samples[i].thread].sample_count += is_wanted;
-        list->sample_count += is_wanted;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next_of(&walk, event));) {
+        list->views[sample->thread].sample_count++;
+        list->sample_count++;
     }
-    uint32_t *room = list->samples;
-    for (size_t i = 0; i < profile->thread_count; i++) {
+    for (size_t i = 0; i < profile->thread_count; i++)
         list->views[i].thread = (uint32_t)i;
-        list->views[i].samples = room;
-        room += list->views[i].sample_count;
-        list->views[i].sample_count = 0;
-    }
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        if (profile->samples[i].event != event)
-            continue;
-        struct thread_view *view = &list->views[profile->samples[i].thread];
-        list->samples[(size_t)(view->samples - list->samples) + view->sample_count++] = (uint32_t)i;
-    }
 }
 
 /* Process of each view, whether it is the main thread, then start: the order of the list. */
@@ -79,12 +69,9 @@ int thread_list_collect(struct thread_list *list, const struct profile *profile,
 {
     *list = (struct thread_list){.count = profile->thread_count};
     list->views = calloc(profile->thread_count + 1, sizeof(*list->views));
-    list->samples = calloc(profile->sample_count + 1, sizeof(*list->samples));
-    if (!list->views || !list->samples) {
-        thread_list_free(list);
+    if (!list->views)
         return -ENOMEM;
-    }
-    share_out_samples(list, profile, event);
+    count_samples(list, profile, event);
     qsort_r(list->views, list->count, sizeof(*list->views), compare, (void *)profile);
     drop_hidden(list, profile);
     return 0;
@@ -93,6 +80,5 @@ int thread_list_collect(struct thread_list *list, const struct profile *profile,
 void thread_list_free(struct thread_list *list)
 {
     free(list->views);
-    free(list->samples);
     *list = (struct thread_list){0};
 }

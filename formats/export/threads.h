@@ -13,16 +13,14 @@
 #include <stddef.h>
 
 struct thread_view {
-    uint32_t thread;         /* index in the profile */
-    bool is_main;            /* exactly one in a process, also where the real one was never seen */
-    const uint32_t *samples; /* indices in the profile, in time order; borrowed from the list */
-    size_t sample_count;
+    uint32_t thread;     /* index in the profile */
+    bool is_main;        /* exactly one in a process, also where the real one was never seen */
+    size_t sample_count; /* of the event */
 };
 
 struct thread_list {
     struct thread_view *views;
     size_t count;
-    uint32_t *samples; /* of all threads, one after the other */
     size_t sample_count;
 };
 

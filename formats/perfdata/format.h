@@ -52,6 +52,7 @@ enum record_type {
     RECORD_FINISHED_ROUND = 68,
     RECORD_AUXTRACE = 71, /* its payload follows the record */
     RECORD_EVENT_UPDATE = 78,
+    RECORD_TIME_CONV = 79,
     RECORD_HEADER_FEATURE = 80,
     RECORD_COMPRESSED = 81,
     RECORD_COMPRESSED2 = 83,

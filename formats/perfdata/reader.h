@@ -27,6 +27,7 @@ enum perfdata_event_kind {
     PERFDATA_TEXT_POKE,  /* kernel code was changed */
     PERFDATA_DEFERRED,   /* the user half of earlier callchains of pid/tid */
     PERFDATA_ROUND,      /* FINISHED_ROUND */
+    PERFDATA_COUNTER,    /* TIME_CONV: what the processor's counter means */
     PERFDATA_OTHER,      /* known and of no use here; only `type` is set */
     PERFDATA_UNKNOWN,    /* of a type, or a sample of an event, that nobody described */
 };
@@ -96,7 +97,9 @@ struct perfdata_event {
     uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: who ran before, or runs next */
     const struct perfdata_namespace *namespaces; /* NAMESPACES */
     size_t namespace_count;
-    uint32_t bpf_id;          /* BPF */
+    uint32_t bpf_id; /* BPF */
+    /* COUNTER: time = zero + ticks * multiplier / 2^shift, in the kernel's own clock */
+    uint64_t counter_shift, counter_multiplier, counter_zero_ns;
     uint64_t deferred_cookie; /* DEFERRED: follows PERF_CONTEXT_USER_DEFERRED in the callchain */
 };
 
@@ -107,8 +110,9 @@ struct perfdata_attr {
     uint64_t branch_sample_type;
     uint64_t period_or_frequency;
     bool is_frequency;
-    bool has_switches; /* SWITCH records were asked for */
-    const char *name;  /* as recorded, or made from type and config */
+    bool has_own_clock; /* times are not those of the kernel's own clock (perf record -k) */
+    bool has_switches;  /* SWITCH records were asked for */
+    const char *name;   /* as recorded, or made from type and config */
 };
 
 struct perfdata_reader; /* opaque */

@@ -206,6 +206,14 @@ static void read_cgroup(struct cursor *c, struct perfdata_event *event)
     event->path = cursor_string(c);
 }
 
+static void read_counter(struct cursor *c, struct perfdata_event *event)
+{
+    event->kind = PERFDATA_COUNTER;
+    event->counter_shift = cursor_u64(c);
+    event->counter_multiplier = cursor_u64(c);
+    event->counter_zero_ns = cursor_u64(c);
+}
+
 static bool is_known(uint32_t type)
 {
     return (type > 0 && type <= RECORD_KERNEL_LAST) ||
@@ -255,6 +263,9 @@ bool record_decode(struct cursor body, const struct event_table *events,
         break;
     case RECORD_CALLCHAIN_DEFERRED:
         read_deferred(&body, words, event);
+        break;
+    case RECORD_TIME_CONV:
+        read_counter(&body, event);
         break;
     case RECORD_FINISHED_ROUND:
         event->kind = PERFDATA_ROUND;

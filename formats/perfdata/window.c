@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { WINDOW_BYTES = 1 << 20 };
+enum { WINDOW_BYTES = 1 << 18 }; /* stays in the caches */
 
 int window_open(struct window *window, int fd, uint64_t file_bytes)
 {
@@ -25,7 +25,7 @@ void window_reuse(struct window *window, int fd, uint64_t file_bytes)
     *window = (struct window){.fd = fd, .file_bytes = file_bytes, .bytes = window->bytes};
 }
 
-/* What is left of the old content is read again: less than one record in a megabyte. */
+/* What is left of the old content is read again: a record of 64 KiB at most, of 256. */
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes)
 {
     uint64_t skip = offset - window->start;

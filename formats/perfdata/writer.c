@@ -109,11 +109,21 @@ static int end_record(struct perfdata_writer *writer, size_t start)
     return writer->err;
 }
 
+/* A time that breaks no promise of a round's mark. */
+static uint64_t date(struct perfdata_writer *writer, uint64_t time_ns)
+{
+    if (time_ns < writer->promised_ns)
+        time_ns = writer->promised_ns;
+    if (time_ns > writer->newest_ns)
+        writer->newest_ns = time_ns;
+    return time_ns;
+}
+
 static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct trailer trailer)
 {
     buffer_u32(&writer->pending, trailer.pid);
     buffer_u32(&writer->pending, trailer.tid);
-    buffer_u64(&writer->pending, trailer.time_ns);
+    buffer_u64(&writer->pending, date(writer, trailer.time_ns));
     buffer_u64(&writer->pending, WRITER_EVENT_ID);
     return end_record(writer, start);
 }
@@ -194,7 +204,7 @@ static int write_birth_or_death(struct perfdata_writer *writer, enum record_type
     buffer_u32(&writer->pending, task->parent_pid);
     buffer_u32(&writer->pending, task->tid);
     buffer_u32(&writer->pending, task->parent_tid);
-    buffer_u64(&writer->pending, task->time_ns);
+    buffer_u64(&writer->pending, date(writer, task->time_ns));
     return end_with_trailer(writer, start, (struct trailer){task->pid, task->tid, task->time_ns});
 }
 
@@ -287,17 +297,18 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
         return -EINVAL;
     size_t frame_count = sample->frame_count < FRAMES_MAX ? sample->frame_count : FRAMES_MAX;
     struct buffer *out = &writer->pending;
+    uint64_t time_ns = date(writer, sample->time_ns);
     size_t start = begin_record(writer, RECORD_SAMPLE, MISC_USER);
     buffer_u64(out, WRITER_EVENT_ID);
     buffer_u64(out, sample->frames[0]);
     buffer_u32(out, sample->pid);
     buffer_u32(out, sample->tid);
-    buffer_u64(out, sample->time_ns);
+    buffer_u64(out, time_ns);
     buffer_u64(out, sample->weight_ns);
     buffer_u64(out, frame_count + 1);
     buffer_u64(out, PERFDATA_CONTEXT_USER);
     buffer_u64s(out, sample->frames, frame_count);
-    note_sample_time(writer, sample->time_ns);
+    note_sample_time(writer, time_ns);
     return end_record(writer, start);
 }
 
@@ -315,7 +326,11 @@ int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t
 int perfdata_write_round(struct perfdata_writer *writer)
 {
     int err = check_open(writer);
-    return err ? err : end_record(writer, begin_record(writer, RECORD_FINISHED_ROUND, 0));
+    if (err)
+        return err;
+    writer->promised_ns = writer->last_round_ns;
+    writer->last_round_ns = writer->newest_ns;
+    return end_record(writer, begin_record(writer, RECORD_FINISHED_ROUND, 0));
 }
 
 int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const void *bytes,

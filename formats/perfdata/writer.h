@@ -86,7 +86,8 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
 
 int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns);
 
-/* Everything before is older than everything after the next one. */
+/* Everything before is older than everything after the next one: readers sort no farther back. What is written
+ * with an older time gets the oldest that keeps to that. */
 int perfdata_write_round(struct perfdata_writer *writer);
 
 /* Flushes, then publishes data.size: what is written so far survives a crash. */

@@ -19,6 +19,9 @@ struct perfdata_writer {
     struct buffer pending;                    /* whole records, not yet on disk */
     uint64_t end;                             /* of the records on disk: the offset of pending */
     uint64_t first_sample_ns, last_sample_ns; /* UINT64_MAX, 0: no sample yet */
+    uint64_t newest_ns;                       /* of all records */
+    uint64_t last_round_ns;                   /* the newest one when the last round was marked */
+    uint64_t promised_ns;                     /* nothing older is written any more */
     struct intern *build_ids;                 /* entries of the BUILD_ID feature, each once */
     struct private_feature *features;
     size_t feature_count, feature_capacity;

@@ -9,61 +9,12 @@ static void fail(struct cursor *c)
     c->at = c->size;
 }
 
-const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
-{
-    if (c->failed || size > cursor_left(c)) {
-        fail(c);
-        return NULL;
-    }
-    const uint8_t *bytes = c->bytes + c->at;
-    c->at += (size_t)size;
-    return bytes;
-}
-
-void cursor_skip(struct cursor *c, uint64_t size)
-{
-    (void)cursor_bytes(c, size);
-}
-
 void cursor_seek(struct cursor *c, uint64_t offset)
 {
     if (c->failed || offset > c->size)
         fail(c);
     else
         c->at = (size_t)offset;
-}
-
-uint8_t cursor_u8(struct cursor *c)
-{
-    const uint8_t *bytes = cursor_bytes(c, 1);
-    return bytes ? bytes[0] : 0;
-}
-
-uint16_t cursor_u16(struct cursor *c)
-{
-    uint16_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
-    return c->swapped ? __builtin_bswap16(value) : value;
-}
-
-uint32_t cursor_u32(struct cursor *c)
-{
-    uint32_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
-    return c->swapped ? __builtin_bswap32(value) : value;
-}
-
-uint64_t cursor_u64(struct cursor *c)
-{
-    uint64_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
-    return c->swapped ? __builtin_bswap64(value) : value;
 }
 
 uint64_t cursor_uleb128(struct cursor *c)

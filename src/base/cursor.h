@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct cursor {
     const uint8_t *bytes; /* borrowed */
@@ -28,18 +29,60 @@ static inline size_t cursor_left(const struct cursor *c)
     return c->size - c->at;
 }
 
-uint8_t cursor_u8(struct cursor *c);
-uint16_t cursor_u16(struct cursor *c);
-uint32_t cursor_u32(struct cursor *c);
-uint64_t cursor_u64(struct cursor *c);
+/* size bytes in place, or NULL (and failed). */
+static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
+{
+    if (c->failed || size > cursor_left(c)) {
+        c->failed = true;
+        c->at = c->size;
+        return NULL;
+    }
+    const uint8_t *bytes = c->bytes + c->at;
+    c->at += (size_t)size;
+    return bytes;
+}
+
+static inline void cursor_skip(struct cursor *c, uint64_t size)
+{
+    (void)cursor_bytes(c, size);
+}
+
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+    const uint8_t *bytes = cursor_bytes(c, 1);
+    return bytes ? bytes[0] : 0;
+}
+
+static inline uint16_t cursor_u16(struct cursor *c)
+{
+    uint16_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap16(value) : value;
+}
+
+static inline uint32_t cursor_u32(struct cursor *c)
+{
+    uint32_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap32(value) : value;
+}
+
+static inline uint64_t cursor_u64(struct cursor *c)
+{
+    uint64_t value = 0;
+    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
+    if (bytes)
+        memcpy(&value, bytes, sizeof(value));
+    return c->swapped ? __builtin_bswap64(value) : value;
+}
 
 /* LEB128; more than 64 bits of value is a failure. */
 uint64_t cursor_uleb128(struct cursor *c);
 int64_t cursor_sleb128(struct cursor *c);
-
-/* size bytes in place, or NULL (and failed). */
-const uint8_t *cursor_bytes(struct cursor *c, uint64_t size);
-void cursor_skip(struct cursor *c, uint64_t size);
 
 /* Moves to an absolute offset. */
 void cursor_seek(struct cursor *c, uint64_t offset);

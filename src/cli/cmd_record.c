@@ -134,7 +134,7 @@ static int finish(const struct record_request *request, struct capture *capture,
     recap_say(&recap);
     if (err)
         say_failure("%s", error->text);
-    bool is_blind = summary->samples == 0 && summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS;
+    bool is_blind = recap_is_blind(summary);
     if (is_blind)
         say_blind(summary);
     profile_free(profile);

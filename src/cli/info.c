@@ -2,6 +2,7 @@
 #include "cli/info.h"
 
 #include "cli/taken.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,9 +37,10 @@ int info_build(struct info *info, const struct profile *profile)
         info_free(info);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < profile->sample_count; i++)
-        if (profile_is_main(profile, &profile->samples[i]))
-            count_sample(info, &profile->samples[i]);
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        if (profile_is_main(profile, sample))
+            count_sample(info, sample);
     return 0;
 }
 

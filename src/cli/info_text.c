@@ -6,6 +6,7 @@
 #include "cli/taken.h"
 #include "cli/weight.h"
 #include "cli/view_options.h"
+#include "profile/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,9 @@ static void print_time(const struct profile *profile)
 static uint64_t samples_of(const struct profile *profile, uint32_t event)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < profile->sample_count; i++)
-        count += profile->samples[i].event == event;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        count += sample->event == event;
     return count;
 }
 

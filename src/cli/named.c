@@ -5,6 +5,7 @@
 #include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
+#include "profile/walk.h"
 #include "symbols/symbols.h"
 
 #include <stdlib.h>
@@ -101,10 +102,11 @@ size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, siz
         return 0;
     for (size_t i = 0; i < profile->lib_count; i++)
         all[i].lib = (uint32_t)i;
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        uint32_t lib = lib_without_name(profile, &profile->samples[i]);
-        if (lib != PROFILE_NONE && profile_is_main(profile, &profile->samples[i]))
-            all[lib].weight += profile->samples[i].weight;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        uint32_t lib = lib_without_name(profile, sample);
+        if (lib != PROFILE_NONE && profile_is_main(profile, sample))
+            all[lib].weight += sample->weight;
     }
     qsort(all, profile->lib_count, sizeof(*all), by_weight);
     size_t count = 0;

@@ -5,6 +5,7 @@
 #include "cli/named.h"
 #include "cli/package.h"
 #include "cli/shown.h"
+#include "profile/walk.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -225,8 +226,10 @@ static void find_rate(struct list *list, const struct record_summary *summary)
 static uint64_t not_followed_ns(const struct profile *profile)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; profile && i < profile->sample_count; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
+    if (!profile)
+        return 0;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
         if (sample->call == PROFILE_NONE || !profile_is_main(profile, sample))
             continue;
         uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;

@@ -43,6 +43,20 @@ static int say_ran(const struct recap *recap)
     return 1;
 }
 
+bool recap_is_blind(const struct record_summary *summary)
+{
+    return summary->samples == 0 &&
+           summary->cpu_billed_ns > summary->cpu_ends_ns + RECAP_CPU_WORTH_SAMPLING_NS;
+}
+
+static int say_too_short(const struct record_summary *summary)
+{
+    if (recap_is_blind(summary))
+        return 0;
+    say("no samples: each process was shorter than a sampling period; -F asks for shorter ones");
+    return 1;
+}
+
 static int say_nothing_to_sample(const struct recap *recap)
 {
     const struct record_summary *summary = &recap->result->summary;
@@ -187,7 +201,7 @@ void recap_say(const struct recap *recap)
     if (summary->samples > 0)
         room -= say_ran(recap) + say_samples(summary);
     else if (summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS)
-        room -= say_ran(recap);
+        room -= say_ran(recap) + say_too_short(summary);
     else
         room -= say_nothing_to_sample(recap);
     room -= say_part(recap) + say_left_running(summary);

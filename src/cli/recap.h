@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* A program that used more than this must have samples. */
+/* A program that used more than this must have samples, unless it was many short ones. */
 #define RECAP_CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
 
 struct recap {
@@ -21,6 +21,9 @@ struct recap {
 };
 
 void recap_say(const struct recap *recap);
+
+/* It used much more CPU time than programs do at their beginnings and ends, and has no sample. */
+bool recap_is_blind(const struct record_summary *summary);
 
 /* "status 3", "killed by SIGSEGV". */
 struct recap_ending {

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "cli/named.h"
+#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -83,8 +84,8 @@ static int build_paths(struct report *report, struct intern *paths, const uint32
 static void add_weights(struct report *report, const uint32_t *node_of_stack)
 {
     const struct profile *profile = report->profile;
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
         if (!profile_is_main(profile, sample))
             continue;
         uint32_t node = sample->stack == PROFILE_NONE ? 0 : node_of_stack[sample->stack];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/taken.h"
 
+#include "profile/walk.h"
+
 #include <string.h>
 
 bool taken_sample(const struct profile *profile, const struct profile_sample *sample)
@@ -17,8 +19,8 @@ bool taken_sample(const struct profile *profile, const struct profile_sample *sa
 size_t taken_count(const struct profile *profile)
 {
     size_t count = 0;
-    for (size_t i = 0; i < profile->sample_count; i++)
-        count += profile_is_main(profile, &profile->samples[i]) &&
-                 taken_sample(profile, &profile->samples[i]);
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        count += profile_is_main(profile, sample) && taken_sample(profile, sample);
     return count;
 }

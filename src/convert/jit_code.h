@@ -71,8 +71,16 @@ const struct jit_line *jit_codes_line(const struct jit_codes *codes, const struc
  */
 int perf_map_parse(struct jit_codes *codes, const void *bytes, size_t size);
 
+/* What the processor's counter means: time = zero + ticks * multiplier / 2^shift. */
+struct jit_counter {
+    uint64_t shift, multiplier; /* multiplier 0: not known */
+    uint64_t zero_ns;
+};
+
 /*
  * Reads a jitdump (the format is in the kernel's tools/perf/Documentation/jitdump-specification.txt). What
- * follows damage is left out. 0, -EBADMSG: no jitdump at all, or -ENOMEM.
+ * follows damage is left out. 0, -EBADMSG: no jitdump at all, -ENOTSUP: its times are counter values of
+ * unknown meaning, or -ENOMEM.
  */
-int jit_dump_parse(struct jit_codes *codes, const void *bytes, size_t size);
+int jit_dump_parse(struct jit_codes *codes, const struct jit_counter *counter, const void *bytes,
+                   size_t size);

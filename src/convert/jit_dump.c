@@ -14,13 +14,13 @@ enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 
 #define MAGIC 0x4a695444u
 #define MAGIC_SWAPPED 0x4454694au
-#define FLAG_ARCH_TIMESTAMP 1u /* times are the processor's own: of no use here */
+#define FLAG_ARCH_TIMESTAMP 1u /* times are values of the processor's counter */
 #define LARGEST_CODE (UINT64_C(1) << 30)
 enum { LINES_MAX = 1 << 16 /* of one piece */, ELF_HEADER_BYTES = 64 };
 
 struct dump {
     struct jit_codes *codes;
-    bool has_times;
+    const struct jit_counter *counter; /* NULL: times are times */
     struct intern *starts; /* address -> index in latest: the last piece that began there */
     uint32_t *latest;
     size_t latest_count, latest_capacity;
@@ -31,7 +31,7 @@ struct dump {
 
 struct head {
     uint32_t kind;
-    uint64_t time_ns;
+    uint64_t time;
 };
 
 static int add_code(struct dump *dump, const struct jit_code *code)
@@ -149,9 +149,15 @@ static int read_lines(struct dump *dump, struct cursor *c)
     return 0;
 }
 
+static uint64_t counter_ns(const struct jit_counter *counter, uint64_t ticks)
+{
+    unsigned __int128 scaled = (unsigned __int128)ticks * counter->multiplier;
+    return counter->zero_ns + (counter->shift < 128 ? (uint64_t)(scaled >> counter->shift) : 0);
+}
+
 static int read_record(struct dump *dump, const struct head *head, struct cursor *body)
 {
-    uint64_t time_ns = dump->has_times ? head->time_ns : 0;
+    uint64_t time_ns = dump->counter ? counter_ns(dump->counter, head->time) : head->time;
     switch (head->kind) {
     case RECORD_LOAD:
         return read_load(dump, body, time_ns);
@@ -164,7 +170,8 @@ static int read_record(struct dump *dump, const struct head *head, struct cursor
     }
 }
 
-int jit_dump_parse(struct jit_codes *codes, const void *bytes, size_t size)
+int jit_dump_parse(struct jit_codes *codes, const struct jit_counter *counter, const void *bytes,
+                   size_t size)
 {
     struct cursor c = cursor_of(bytes, size);
     uint32_t magic = cursor_u32(&c);
@@ -174,14 +181,16 @@ int jit_dump_parse(struct jit_codes *codes, const void *bytes, size_t size)
     cursor_skip(&c, 4); /* version */
     uint32_t header_bytes = cursor_u32(&c);
     cursor_skip(&c, 20); /* machine, padding, pid, time */
-    struct dump dump = {.codes = codes, .starts = intern_new()};
-    dump.has_times = !(cursor_u64(&c) & FLAG_ARCH_TIMESTAMP);
+    bool counts = cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
+    if (counts && counter->multiplier == 0)
+        return -ENOTSUP;
+    struct dump dump = {.codes = codes, .counter = counts ? counter : NULL, .starts = intern_new()};
     cursor_seek(&c, header_bytes);
     int err = dump.starts ? 0 : -ENOMEM;
     while (err == 0 && !c.failed && cursor_left(&c) > 0) {
         struct head head = {.kind = cursor_u32(&c)};
         uint32_t record_bytes = cursor_u32(&c);
-        head.time_ns = cursor_u64(&c);
+        head.time = cursor_u64(&c);
         struct cursor body = cursor_sub(&c, record_bytes < 16 ? UINT64_MAX : record_bytes - 16);
         if (head.kind == RECORD_CLOSE || c.failed)
             break;

@@ -24,20 +24,26 @@ void jits_free(struct jits *jits)
     *jits = (struct jits){0};
 }
 
-/* "[JIT] tid 4711" and, for a later generation, "[JIT] tid 4711 #2". */
-static bool parse_lib(const char *path, uint32_t *pid, uint32_t *generation)
+struct lib_name {
+    uint32_t pid, number, generation;
+};
+
+/* "[JIT] tid 4711" and, for the second process of that pid and a later generation, "[JIT] tid 4711.1 #2". */
+static bool parse_lib(const char *path, struct lib_name *name)
 {
-    int end = 0;
-    *generation = 1;
-    if (sscanf(path, LIB_NAME "%" SCNu32 "%n", pid, &end) != 1 || end == 0)
+    int end = 0, more = 0;
+    *name = (struct lib_name){.generation = 1};
+    if (sscanf(path, LIB_NAME "%" SCNu32 "%n", &name->pid, &end) != 1 || end == 0)
         return false;
-    return path[end] == '\0' || sscanf(path + end, " #%" SCNu32, generation) == 1;
+    if (sscanf(path + end, ".%" SCNu32 "%n", &name->number, &more) == 1)
+        end += more;
+    return path[end] == '\0' || sscanf(path + end, " #%" SCNu32, &name->generation) == 1;
 }
 
-bool jits_is_lib(const char *path, uint32_t *pid)
+bool jits_is_lib(const char *path)
 {
-    uint32_t generation;
-    return parse_lib(path, pid, &generation);
+    struct lib_name name;
+    return parse_lib(path, &name);
 }
 
 static struct jit_process *process_of(struct jits *jits, uint32_t process)
@@ -73,18 +79,18 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
 
 /* The pieces of code that stored names are of; the names themselves are found later, as those of files
  * are. False: nothing is stored. */
-static bool add_stored(const struct jits *jits, uint32_t pid, struct jit_codes *codes)
+static bool add_stored(const struct jits *jits, uint32_t pid, struct jit_process *jit)
 {
     bool is_stored = false;
     for (size_t i = 0; jits->names && i < jits->names->lib_count; i++) {
         const struct names_lib *lib = &jits->names->libs[i];
-        uint32_t lib_pid, generation;
-        if (!parse_lib(lib->path, &lib_pid, &generation) || lib_pid != pid)
+        struct lib_name name;
+        if (!parse_lib(lib->path, &name) || name.pid != pid || name.number != jit->number)
             continue;
         is_stored = true;
         for (size_t j = 0; j < lib->image.segment_count; j++) {
             const struct elf_segment *segment = &lib->image.segments[j];
-            struct jit_code *code = jit_codes_add(codes);
+            struct jit_code *code = jit_codes_add(&jit->codes);
             uint64_t end;
             if (!code)
                 break;
@@ -92,24 +98,45 @@ static bool add_stored(const struct jits *jits, uint32_t pid, struct jit_codes *
                 *code = (struct jit_code){.since_ns = segment->offset,
                                           .avma = segment->svma,
                                           .bytes = segment->file_bytes,
-                                          .generation = generation};
+                                          .generation = name.generation};
         }
     }
     return is_stored;
 }
 
+static void note_counter(struct profile *profile, const char *path)
+{
+    struct buffer text = {0};
+    buffer_printf(
+        &text,
+        "%s: its times are values of the processor's counter, which this capture does not "
+        "explain: it is not used; run the program without JITDUMP_USE_ARCH_TIMESTAMP",
+        path);
+    buffer_u8(&text, 0);
+    if (!text.failed)
+        profile_add_note(profile, "no_names", (char *)text.bytes);
+    buffer_free(&text);
+}
+
+/* A time of the samples as the wall's; 0: unknown. */
+static uint64_t wall_ns(const struct jits *jits, uint64_t time_ns)
+{
+    if (jits->wall_ns && time_ns > jits->clock_ns)
+        return jits->wall_ns + (time_ns - jits->clock_ns);
+    return jits->wall_ns;
+}
+
 static int read_files(const struct jits *jits, uint32_t process, struct jit_process *jit)
 {
     const struct profile_process *of = &jits->profile->processes[process];
-    struct jit_file_place place = {.pid = of->pid, .owner = jits->owner};
-    if (jits->wall_ns && of->start_ns > jits->clock_ns)
-        place.since_wall_ns = jits->wall_ns + (of->start_ns - jits->clock_ns);
-    else if (jits->wall_ns)
-        place.since_wall_ns = jits->wall_ns;
+    struct jit_file_place place = {
+        .pid = of->pid, .owner = jits->owner, .since_wall_ns = wall_ns(jits, of->start_ns)};
     struct buffer bytes = {0};
     int err = jit->dump_path ? jit_file_read_dump(&place, jit->dump_path, &bytes) : -ENOENT;
     if (err == 0)
-        err = jit_dump_parse(&jit->codes, bytes.bytes, bytes.size);
+        err = jit_dump_parse(&jit->codes, &jits->counter, bytes.bytes, bytes.size);
+    if (err == -ENOTSUP)
+        note_counter(jits->profile, jit->dump_path);
     if (err != 0 && err != -ENOMEM) {
         buffer_clear(&bytes);
         err = jit_file_read_map(&place, &bytes);
@@ -125,18 +152,23 @@ static int read_files(const struct jits *jits, uint32_t process, struct jit_proc
 
 static int read_codes(const struct jits *jits, uint32_t process, struct jit_process *jit)
 {
+    const struct profile *profile = jits->profile;
+    uint32_t pid = profile->processes[process].pid;
     jit->is_read = true;
+    for (uint32_t i = 0; i < process; i++)
+        jit->number += profile->processes[i].pid == pid;
     int err = 0;
-    if (!add_stored(jits, jits->profile->processes[process].pid, &jit->codes))
+    if (!add_stored(jits, pid, jit))
         err = read_files(jits, process, jit);
     return err ? err : jit_codes_sort(&jit->codes);
 }
 
-static uint32_t lib_of(struct jits *jits, uint32_t pid, uint32_t generation)
+static uint32_t lib_of(struct jits *jits, const struct lib_name *of)
 {
     char name[64], path[96];
-    snprintf(name, sizeof(name), LIB_NAME "%u", pid);
-    snprintf(path, sizeof(path), generation > 1 ? "%s #%u" : "%s", name, generation);
+    snprintf(name, sizeof(name), of->number ? LIB_NAME "%u.%u" : LIB_NAME "%u", of->pid,
+             of->number);
+    snprintf(path, sizeof(path), of->generation > 1 ? "%s #%u" : "%s", name, of->generation);
     uint32_t id = profile_lib_id(jits->profile, path, NULL, 0);
     if (id == PROFILE_NONE)
         return id;
@@ -194,8 +226,10 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
     const struct jit_code *code = jit_codes_find(&jit->codes, avma, place->time_ns);
     if (!code && !place->mapping_path)
         return profile_address_id(profile, PROFILE_NONE, avma);
-    uint32_t pid = profile->processes[place->process].pid;
-    uint32_t lib = lib_of(jits, pid, code ? code->generation : 1);
+    struct lib_name name = {.pid = profile->processes[place->process].pid,
+                            .number = jit->number,
+                            .generation = code ? code->generation : 1};
+    uint32_t lib = lib_of(jits, &name);
     uint32_t address = lib == PROFILE_NONE ? lib : profile_address_id(profile, lib, avma);
     if (address == PROFILE_NONE || profile->addresses[address].frame_count)
         return address;

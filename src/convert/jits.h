@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses outside of every file: code that processes made at run time. Each process' is a lib of its
- * own, "[JIT] tid PID" as in perf, and each generation of code at an address another of the same name
+ * own, "[JIT] tid PID" as in perf (of the second process that had the pid "[JIT] tid PID.1"), and each generation of code at an address another of the same name
  * (jit_code.h). Names are known while loading, because only then the time of the samples is.
  *
  * Sources, best first: what is stored with the capture (the files are gone soon), the process' jitdump,
@@ -17,6 +17,7 @@
 
 struct jit_process {
     bool is_read;
+    uint32_t number; /* 0, or of the processes of its pid, the second is 1 … */
     char *dump_path; /* owned; NULL: it mapped none */
     struct jit_codes codes;
 };
@@ -27,6 +28,7 @@ struct jits {
     uid_t owner;               /* of the capture */
     uint64_t clock_ns,
         wall_ns; /* the same instant in the samples' clock and the wall's; 0: unknown */
+    struct jit_counter counter;    /* for jitdumps that have its values */
     struct jit_process *processes; /* by the index in profile->processes */
     size_t count, capacity;
 };
@@ -46,5 +48,5 @@ struct jit_place {
 /* The profile's address, named; PROFILE_NONE: out of memory. */
 uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t avma);
 
-/* Whether a lib is one of these; its pid. */
-bool jits_is_lib(const char *path, uint32_t *pid);
+/* Whether a lib is one of these. */
+bool jits_is_lib(const char *path);

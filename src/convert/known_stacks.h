@@ -13,17 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct known_stack {
-    uint64_t
-        hash[2]; /* stands for the chain: two that differ and agree in 128 bits do not come up */
+struct known_stack { /* small: they are looked up at random, and should lie in the caches */
+    uint64_t hash; /* with the next, stands for the chain: two that differ and agree in 96 bits … */
+    uint32_t check; /* … do not come up; 0: an empty slot */
     uint32_t call;
-    bool is_used;
 };
 
 struct known_stacks {
     struct known_stack *slots; /* at most half of them used */
     size_t slot_count, count;
-    struct known_stack asked; /* the one asked for last */
+    struct known_stack asked; /* the one asked for last; empty: it cannot be known */
 };
 
 void known_stacks_free(struct known_stacks *known);

@@ -137,6 +137,18 @@ static int load_event(void *context, const struct perfdata_event *event)
     }
 }
 
+/* The counter means nothing in times of another clock. */
+static void take_counter(struct loader *loader, const struct perfdata_event *event)
+{
+    const struct perfdata_reader *reader = loader->capture->reader;
+    for (size_t i = 0; i < perfdata_attr_count(reader); i++)
+        if (perfdata_attr(reader, i)->has_own_clock)
+            return;
+    loader->jits.counter = (struct jit_counter){.shift = event->counter_shift,
+                                                .multiplier = event->counter_multiplier,
+                                                .zero_ns = event->counter_zero_ns};
+}
+
 static int load_records(struct loader *loader)
 {
     struct perfdata_event event;
@@ -146,6 +158,8 @@ static int load_records(struct loader *loader)
             err = order_round(&loader->order);
         else if (event.kind == PERFDATA_UNKNOWN)
             loader->unknown++;
+        else if (event.kind == PERFDATA_COUNTER)
+            take_counter(loader, &event);
         else if (event.kind < PERFDATA_ROUND)
             err = order_add(&loader->order, &event);
     }
@@ -189,11 +203,12 @@ static void set_times(struct loader *loader)
         profile->start_ns = loader->first_ns;
         profile->end_ns = loader->last_ns;
     }
-    if (profile->sample_count) {
-        uint64_t first = profile->samples[0].time_ns;
-        uint64_t last = profile->samples[profile->sample_count - 1].time_ns;
-        profile->start_ns = first < profile->start_ns ? first : profile->start_ns;
-        profile->end_ns = last > profile->end_ns ? last : profile->end_ns;
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        const struct sample_list *samples = &profile->threads[i].samples;
+        if (samples->count && samples->first_ns < profile->start_ns)
+            profile->start_ns = samples->first_ns;
+        if (samples->count && samples->last.time_ns > profile->end_ns)
+            profile->end_ns = samples->last.time_ns;
     }
     if (facts->wall_ns)
         profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);

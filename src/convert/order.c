@@ -4,10 +4,11 @@
 #include "base/array.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 20 }; /* many records; one record may take more */
+enum { BLOCK_BYTES = 1 << 18 }; /* many records; one record may take more */
 
 struct order_block {
     size_t used, capacity;
@@ -122,11 +123,21 @@ static int compare_entries(const void *left, const void *right)
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
+/* Most files of one writer are in order already. */
+static bool is_ordered(const struct order *order)
+{
+    for (size_t i = 1; i < order->count; i++)
+        if (order->entries[i].time_ns < order->entries[i - 1].time_ns)
+            return false;
+    return true;
+}
+
 static int hand_out(struct order *order, uint64_t until_ns)
 {
     if (order->count == 0)
         return 0;
-    qsort(order->entries, order->count, sizeof(*order->entries), compare_entries);
+    if (!is_ordered(order))
+        qsort(order->entries, order->count, sizeof(*order->entries), compare_entries);
     size_t done = 0;
     int err = 0;
     while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {

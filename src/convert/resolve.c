@@ -64,10 +64,8 @@ static bool is_kernel(const struct profile *profile, uint32_t lib)
 
 bool resolve_is_stored(const struct profile *profile, uint32_t lib)
 {
-    uint32_t pid;
     return resolve_is_file(profile, lib) || is_kernel(profile, lib) ||
-           (lib != PROFILE_NONE &&
-            jits_is_lib(profile_text(profile, profile->libs[lib].path), &pid));
+           (lib != PROFILE_NONE && jits_is_lib(profile_text(profile, profile->libs[lib].path)));
 }
 
 struct number {

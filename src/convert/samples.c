@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/samples.h"
 
-#include "base/array.h"
-
 #include <errno.h>
-#include <stdlib.h>
 
 static const char off_cpu[] = "off-cpu";
 
 static int add(void *context, const struct profile_sample *sample)
 {
     struct samples *samples = context;
-    struct profile *profile = samples->profile;
-    struct profile_sample *added =
-        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
-    if (!added)
-        return -ENOMEM;
-    *added = *sample;
-    samples->is_disordered |= profile->sample_count > 1 && added[-1].time_ns > sample->time_ns;
-    return 0;
+    return profile_add_sample(samples->profile, sample);
 }
 
 static bool has_thread(const struct samples *samples, uint32_t index)
@@ -170,20 +160,13 @@ int samples_cgroup(struct samples *samples, const struct perfdata_event *event)
     return event->path ? cgroups_name(&samples->cgroups, event) : 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct profile_sample *left = a, *right = b;
-    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
-}
-
 int samples_finish(struct samples *samples, uint64_t end_ns)
 {
-    struct profile *profile = samples->profile;
     int err = deferred_finish(&samples->deferred, &samples->chain);
     if (err == 0)
         err = switches_finish(&samples->switches, end_ns);
-    if (err == 0 && samples->is_disordered)
-        qsort(profile->samples, profile->sample_count, sizeof(*profile->samples), by_time);
+    if (err == 0)
+        err = profile_sort_samples(samples->profile);
     events_choose_main(&samples->events, samples->off_cpu_event);
     return err;
 }

@@ -28,7 +28,6 @@ struct samples {
     struct switches switches;
     struct cgroups cgroups;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
-    bool is_disordered;
 };
 
 /* All are borrowed. 0 or -ENOMEM. */

@@ -66,6 +66,12 @@ static uint32_t *thread_slot(struct tasks *tasks, uint32_t tid)
                    &tasks->tid_capacity);
 }
 
+/* An id means another task from now on. */
+static void forget_recent(struct tasks *tasks)
+{
+    memset(tasks->recent, 0, sizeof(tasks->recent));
+}
+
 static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, uint64_t time_ns)
 {
     struct profile *profile = tasks->profile;
@@ -82,6 +88,7 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         .name = profile_string(profile, pid ? "" : "swapper"), /* idle: no COMM names it */
         .start_ns = time_ns};
     *slot = (uint32_t)profile->process_count - 1;
+    forget_recent(tasks);
     return *slot;
 }
 
@@ -111,10 +118,11 @@ static uint32_t add_thread(struct tasks *tasks, uint32_t process, uint32_t tid, 
                                       .start_ns = time_ns};
     tasks->processes[process].live_threads++;
     *slot = (uint32_t)profile->thread_count - 1;
+    forget_recent(tasks);
     return *slot;
 }
 
-uint32_t tasks_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t time_ns)
+static uint32_t find_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
     uint32_t process = tasks_process(tasks, pid, time_ns);
     uint32_t *slot = process == PROFILE_NONE ? NULL : thread_slot(tasks, tid);
@@ -123,6 +131,16 @@ uint32_t tasks_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t 
     if (*slot != PROFILE_NONE && tasks->profile->threads[*slot].process == process)
         return *slot;
     return add_thread(tasks, process, tid, slot, time_ns);
+}
+
+uint32_t tasks_thread(struct tasks *tasks, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+    struct task_recent *recent = &tasks->recent[tid % TASKS_RECENT];
+    if (!recent->is_set || recent->pid != pid || recent->tid != tid) {
+        uint32_t thread = find_thread(tasks, pid, tid, time_ns); /* may forget all */
+        *recent = (struct task_recent){pid, tid, thread, thread != PROFILE_NONE};
+    }
+    return recent->is_set ? recent->thread : PROFILE_NONE;
 }
 
 uint32_t tasks_find_thread(const struct tasks *tasks, uint32_t tid)

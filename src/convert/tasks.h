@@ -16,6 +16,13 @@ struct task_process { /* by the index in profile->processes */
     bool is_named_by_exec;
 };
 
+enum { TASKS_RECENT = 256 };
+
+struct task_recent { /* an answer of tasks_thread() that still holds */
+    uint32_t pid, tid, thread;
+    bool is_set;
+};
+
 struct tasks {
     struct profile *profile;
     struct intern *pids; /* pid -> index in latest_process */
@@ -26,8 +33,9 @@ struct tasks {
     size_t tid_count, tid_capacity;
     struct task_process *processes;
     size_t process_count, process_capacity;
-    size_t copied_mappings; /* from parents to children */
-    uint64_t without_map;   /* children that got none for want of room */
+    struct task_recent recent[TASKS_RECENT]; /* by the low bits of the tid */
+    size_t copied_mappings;                  /* from parents to children */
+    uint64_t without_map;                    /* children that got none for want of room */
 };
 
 int tasks_init(struct tasks *tasks, struct profile *profile);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What ELF files hold compressed: sections by zlib or zstd (SHF_COMPRESSED), and an image inside an
- * image by xz (.gnu_debugdata). zstd and xz are optional when building; without them -ENOTSUP.
+ * image by xz (.gnu_debugdata). zstd and xz are optional when building; without them -ENOTSUP. So is
+ * libdeflate; without it zlib does the same, slower.
  *
  * Each appends to out, nothing on failure: -EBADMSG malformed, -EFBIG more than `limit` bytes, -ENOMEM.
  */

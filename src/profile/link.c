@@ -31,18 +31,6 @@ static uint32_t no_stack_call(struct profile *profile)
     return profile_call_id(profile, PROFILE_NONE, address);
 }
 
-static void give_every_sample_a_call(struct profile *profile)
-{
-    uint32_t call = PROFILE_NONE;
-    for (size_t i = 0; i < profile->sample_count && !profile->failed; i++) {
-        if (profile->samples[i].call != PROFILE_NONE)
-            continue;
-        if (call == PROFILE_NONE)
-            call = no_stack_call(profile);
-        profile->samples[i].call = call;
-    }
-}
-
 static uint32_t stack_of_call(struct profile *profile, const struct profile_call *call)
 {
     uint32_t stack =
@@ -55,9 +43,8 @@ static uint32_t stack_of_call(struct profile *profile, const struct profile_call
 
 void profile_link_stacks(struct profile *profile)
 {
-    give_every_sample_a_call(profile);
+    if (profile->has_callless && profile->no_stack_call == PROFILE_NONE)
+        profile->no_stack_call = no_stack_call(profile);
     for (size_t i = 0; i < profile->call_count && !profile->failed; i++)
         profile->calls[i].stack = stack_of_call(profile, &profile->calls[i]);
-    for (size_t i = 0; i < profile->sample_count && !profile->failed; i++)
-        profile->samples[i].stack = profile->calls[profile->samples[i].call].stack;
 }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "profile/index.h"
+#include "profile/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ struct profile *profile_new(void)
     profile->command_line = PROFILE_NONE;
     profile->os = PROFILE_NONE;
     profile->cpu = PROFILE_NONE;
+    profile->no_stack_call = PROFILE_NONE;
     profile->strings = intern_new();
     profile->index = calloc(1, sizeof(*profile->index));
     if (!profile->strings || !profile->index || !index_open(profile->index)) {
@@ -61,9 +63,10 @@ void profile_free(struct profile *profile)
     free(profile->frames);
     free(profile->stacks);
     free(profile->processes);
+    for (size_t i = 0; i < profile->thread_count; i++)
+        sample_list_free(&profile->threads[i].samples);
     free(profile->threads);
     free(profile->events);
-    free(profile->samples);
     free(profile->notes);
     free(profile);
 }
@@ -113,6 +116,21 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
     return (uint32_t)profile->event_count - 1;
 }
 
+int profile_add_sample(struct profile *profile, const struct profile_sample *sample)
+{
+    profile->sample_count++;
+    profile->has_callless |= sample->call == PROFILE_NONE;
+    return sample_list_add(&profile->threads[sample->thread].samples, sample);
+}
+
+int profile_sort_samples(struct profile *profile)
+{
+    int err = 0;
+    for (size_t i = 0; i < profile->thread_count && err == 0; i++)
+        err = sample_list_sort(&profile->threads[i].samples);
+    return err;
+}
+
 struct profile_event profile_main_event(const struct profile *profile)
 {
     if (profile->main_event < profile->event_count)
@@ -123,8 +141,9 @@ struct profile_event profile_main_event(const struct profile *profile)
 uint64_t profile_total(const struct profile *profile)
 {
     uint64_t total = 0;
-    for (size_t i = 0; i < profile->sample_count; i++)
-        if (profile_is_main(profile, &profile->samples[i]))
-            total += profile->samples[i].weight;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        if (profile_is_main(profile, sample))
+            total += sample->weight;
     return total;
 }

@@ -17,12 +17,14 @@
  * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of one
  * interner. Times are CLOCK_MONOTONIC ns; what weights count is the event's to say. Not thread-safe.
  *
- * Samples of all events stand in one list, by time. Weights of different events cannot be added up:
- * whoever shows one number shows the main event, whoever can show several goes through the table.
+ * Samples of all events stand in one list for each thread (samples.h), by time; walk.h reads them. Weights
+ * of different events cannot be added up: whoever shows one number shows the main event, whoever can show
+ * several goes through the table.
  */
 #pragma once
 
 #include "base/intern.h"
+#include "profile/samples.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,6 +119,7 @@ struct profile_thread {
     uint32_t cgroup; /* string, the last one seen; PROFILE_NONE: not recorded */
     bool is_main;
     uint64_t start_ns, end_ns;
+    struct sample_list samples; /* added and read by the calls for samples only */
 };
 
 enum profile_unit { PROFILE_NANOSECONDS, PROFILE_COUNT };
@@ -127,18 +130,6 @@ struct profile_event { /* what was counted */
     bool is_off_cpu; /* ns in which the thread did not run; the stack is where it stopped */
     uint64_t period; /* nominal weight of a sample; 0: it has none */
     uint64_t sample_count;
-};
-
-#define PROFILE_NO_CPU UINT16_MAX
-
-struct profile_sample {
-    uint64_t time_ns;
-    uint64_t weight; /* in the event's unit */
-    uint32_t thread;
-    uint32_t call;  /* PROFILE_NONE: no stack */
-    uint32_t stack; /* after resolving */
-    uint16_t event; /* index in events */
-    uint16_t cpu;   /* PROFILE_NO_CPU: not recorded */
 };
 
 struct profile_note { /* the recording's summary: key and value, in order */
@@ -168,9 +159,10 @@ struct profile {
     size_t thread_count, thread_capacity;
     struct profile_event *events;
     size_t event_count, event_capacity;
-    uint32_t main_event;            /* index in events */
-    struct profile_sample *samples; /* in time order once loaded */
-    size_t sample_count, sample_capacity;
+    uint32_t main_event;    /* index in events */
+    size_t sample_count;    /* of all threads */
+    bool has_callless;      /* some sample has no call, … */
+    uint32_t no_stack_call; /* … and after linking this one */
     struct profile_note *notes;
     size_t note_count, note_capacity;
 
@@ -211,11 +203,17 @@ uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t fra
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
 
+/* To its thread's, which is there. 0 or -ENOMEM. */
+int profile_add_sample(struct profile *profile, const struct profile_sample *sample);
+
+/* After the last one: into the order of time. 0 or -ENOMEM. */
+int profile_sort_samples(struct profile *profile);
+
 #define PROFILE_NO_STACK "[no stack]"
 
 /*
- * After every address has its frames: fills calls[].stack and samples[].stack. A sample without a
- * call gets one, with the single frame "[no stack]": from here on every sample has a stack.
+ * After every address has its frames: fills calls[].stack. Samples without a call get one, with the
+ * single frame "[no stack]": from here on every sample has a stack.
  */
 void profile_link_stacks(struct profile *profile);
 

@@ -50,6 +50,7 @@ struct image {
     uint64_t waiting_ns;             /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
     uint64_t looked_ns;              /* when that was */
+    uint64_t pid_reused_ns;          /* start of the next process with its pid; 0: none known */
     uint32_t end_sightings;          /* how often it was seen to have ended, without a bill */
     uint64_t counted_cpu_ns;         /* the same when its event was read, … */
     uint64_t last_count_ns;          /* … which had counted so much */
@@ -245,6 +246,9 @@ void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */
 void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
                 const uint8_t *record, size_t bytes);
+/* The end of a process or thread that is longer than that should have had samples. */
+#define END_MAX_NS 100000000
+void stack_count_end(struct collector *collector, uint64_t weight_ns);
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 

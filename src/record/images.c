@@ -124,14 +124,19 @@ void image_end(struct collector *collector, struct image *image)
     image->pid_fd = -1;
 }
 
+/* A process may start and end within a round, whose time is that of its beginning; and the next one may
+ * have its pid before we see that it has ended. */
+static uint64_t end_of_image_ns(const struct collector *collector, const struct image *image)
+{
+    if (image->pid_reused_ns)
+        return image->pid_reused_ns;
+    return collector->round_ns > image->start_ns ? collector->round_ns : image->start_ns;
+}
+
 void image_settle_and_end(struct collector *collector, struct image *image)
 {
-    /* A process may start and end within a round, whose time is that of its beginning. */
-    uint64_t end_ns = collector->round_ns;
-    if (end_ns < image->start_ns)
-        end_ns = image->start_ns;
     drain_image(collector, image);
-    settle_end(collector, image, end_ns);
+    settle_end(collector, image, end_of_image_ns(collector, image));
     image_end(collector, image);
 }
 
@@ -142,7 +147,7 @@ void images_write_exit(struct collector *collector, const struct image *image)
         .tid = (uint32_t)image->pid,
         .parent_pid = (uint32_t)image->parent_pid,
         .parent_tid = (uint32_t)image->parent_pid,
-        .time_ns = collector->round_ns,
+        .time_ns = end_of_image_ns(collector, image),
     };
     perfdata_write_exit(collector->writer, &task);
 }

@@ -70,12 +70,24 @@ static bool had_mapping(const struct image_map *old, const struct image_mapping 
            strcmp(same->path, mapping->path) == 0;
 }
 
-/* When a mapping came is not known exactly: after the last map that lacked it was read. */
+/* When a mapping came is not known exactly: before the first of the samples that wait for it. */
+static uint64_t date_ns(const struct collector *collector, const struct image *image,
+                        const struct image_map *map)
+{
+    uint64_t time_ns = map->read_ns;
+    for (size_t i = 0; i < collector->miss_count; i++) {
+        const struct miss *miss = &collector->misses[i];
+        if (&collector->images[miss->image] == image && miss->time_ns < time_ns)
+            time_ns = miss->time_ns;
+    }
+    return time_ns;
+}
+
 static bool write_new_mappings(struct collector *collector, const struct image *image,
                                const struct image_map *map)
 {
     const struct image_map *old = image->map;
-    uint64_t time_ns = old ? old->read_ns + 1 : image->start_ns;
+    uint64_t time_ns = date_ns(collector, image, map);
     bool found = false;
     for (size_t i = 0; i < map->count; i++) {
         if (had_mapping(old, &map->mappings[i]))
@@ -101,7 +113,8 @@ static void take(struct collector *collector, struct image_map *map)
     struct image *image = &collector->images[map->slot];
     if (image->map_requests > 0)
         image->map_requests--;
-    if (!image->in_use || map->is_gone) {
+    bool is_late = image->has_ended && image->waiting_ns == 0; /* another may have its pid by now */
+    if (!image->in_use || map->is_gone || is_late) {
         /* The misses that waited for it make do with the map that there is. */
         if (image->in_use && image->map)
             image->map->read_ns = map->read_ns;

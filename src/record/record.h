@@ -108,8 +108,10 @@ struct record_summary {
     uint64_t wall_ns;
     uint64_t cpu_billed_ns; /* rusage of the tree */
     uint64_t cpu_seen_ns;   /* sum of all weights */
-    uint64_t produced;      /* records that handlers made, whether there was room or not */
-    uint64_t samples;       /* taken by signal; synthetic settling records not counted */
+    uint64_t
+        cpu_ends_ns;   /* of these: before the first and after the last sample, where none can be */
+    uint64_t produced; /* records that handlers made, whether there was room or not */
+    uint64_t samples;  /* taken by signal; synthetic settling records not counted */
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
     uint64_t lost[RECORD_LOSSES];

@@ -100,6 +100,12 @@ void stack_write(struct collector *collector, const struct decoded *from)
     write_sample(collector, &record, sample.image);
 }
 
+void stack_count_end(struct collector *collector, uint64_t weight_ns)
+{
+    if (weight_ns < END_MAX_NS)
+        collector->summary->cpu_ends_ns += weight_ns;
+}
+
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns)
 {
@@ -113,6 +119,8 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
         .frame_count = 1,
     };
     write_sample(collector, &record, image);
+    if ((kind == SYNTHETIC_EXEC || kind == SYNTHETIC_EXIT) && !collector->is_quiet)
+        stack_count_end(collector, weight_ns);
 }
 
 static enum record_cut cut_of(uint32_t end)

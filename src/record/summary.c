@@ -153,6 +153,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"wall_ns", summary->wall_ns},
         {"cpu_billed_ns", summary->cpu_billed_ns},
         {"cpu_seen_ns", summary->cpu_seen_ns},
+        {"cpu_ends_ns", summary->cpu_ends_ns},
         {"produced", summary->produced},
         {"samples", summary->samples},
         {"complete", summary->complete},

@@ -8,10 +8,7 @@
 #include <gelf.h>
 #include <string.h>
 
-enum {
-    METHOD_ZSTD = 2, /* ELFCOMPRESS_ZSTD, which glibc 2.36 does not name yet */
-    DEBUGDATA_BYTES_MAX = 256 << 20,
-};
+enum { DEBUGDATA_BYTES_MAX = 256 << 20 };
 
 void packed_init(struct packed *packed)
 {
@@ -30,12 +27,27 @@ bool packed_is_needed(const struct image *image)
     Elf_Scn *section = NULL;
     while ((section = elf_nextscn(image->elf, section))) {
         GElf_Shdr header;
-        GElf_Chdr compression;
-        if (gelf_getshdr(section, &header) && (header.sh_flags & SHF_COMPRESSED) &&
-            gelf_getchdr(section, &compression) && compression.ch_type == METHOD_ZSTD)
+        if (gelf_getshdr(section, &header) && header.sh_flags & SHF_COMPRESSED)
             return true;
     }
     return false;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Where variables are, macros, and indices for debuggers: up to a third of the debug info, asked by nobody. */
+static bool is_wanted(const char *name)
+{
+    static const char *const others[] = {".debug_loc",  ".debug_macro",   ".debug_macinfo",
+                                         ".debug_pub",  ".debug_gnu_pub", ".debug_names",
+                                         ".debug_frame"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (starts_with(name, others[i]))
+            return false;
+    return starts_with(name, ".debug_") || strcmp(name, ".gnu_debugaltlink") == 0;
 }
 
 static int open_sections(struct packed *packed, const struct elf_file *elf)
@@ -43,9 +55,7 @@ static int open_sections(struct packed *packed, const struct elf_file *elf)
     struct image_build build = {0};
     for (size_t i = 0; i < elf_section_count(elf); i++) {
         const struct elf_section *section = elf_section(elf, i);
-        bool is_wanted = strncmp(section->name, ".debug_", strlen(".debug_")) == 0 ||
-                         strcmp(section->name, ".gnu_debugaltlink") == 0;
-        if (!is_wanted || build.count == IMAGE_BUILD_SECTIONS)
+        if (!is_wanted(section->name) || build.count == IMAGE_BUILD_SECTIONS)
             continue;
         struct buffer *content = &packed->sections[build.count];
         int err = elf_read_section(elf, section, content, NULL);

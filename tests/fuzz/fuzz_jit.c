@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (bytes[0] % 3 == 0) {
         (void)perf_map_parse(&codes, bytes + 1, size - 1);
     } else if (bytes[0] % 3 == 1) {
-        (void)jit_dump_parse(&codes, bytes + 1, size - 1);
+        (void)jit_dump_parse(&codes, &(struct jit_counter){.multiplier = 1}, bytes + 1, size - 1);
     } else {
         struct kallsyms *kallsyms = kallsyms_parse(bytes + 1, size - 1);
         if (kallsyms)

@@ -3,6 +3,7 @@
  * every index of the profile is used once. */
 #include "base/io.h"
 #include "convert/load.h"
+#include "profile/walk.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -12,15 +13,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void use(const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->sample_count; i++) {
-        const struct profile_sample *sample = &profile->samples[i];
+    struct profile_by_time by_time;
+    uint64_t before_ns = 0;
+    size_t count = 0;
+    if (profile_by_time_open(&by_time, profile) != 0)
+        return;
+    for (const struct profile_sample *sample; (sample = profile_by_time_next(&by_time)); count++) {
         if (sample->thread >= profile->thread_count || sample->event >= profile->event_count ||
-            (i > 0 && sample[-1].time_ns > sample->time_ns))
+            sample->time_ns < before_ns)
             __builtin_trap();
+        before_ns = sample->time_ns;
         for (uint32_t call = sample->call; call != PROFILE_NONE; call = profile->calls[call].parent)
             if (profile->calls[call].address >= profile->address_count)
                 __builtin_trap();
     }
+    if (count != profile->sample_count)
+        __builtin_trap();
+    profile_by_time_close(&by_time);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

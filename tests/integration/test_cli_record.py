@@ -123,6 +123,14 @@ def nothing_to_sample(here):
     done = rec("--", "sleep", "0.3", cwd=here)
     check("nothing to sample is no failure", done.returncode == 0, done.stderr)
     check("and is said", "nothing to sample" in done.stderr, done.stderr)
+    # A period that no process reaches, again and again: the sum is more than a program may use without a sample.
+    many = "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i + 1)); done"
+    for engine in ("timer", "perf-trap"):
+        done = rec("-F", "1", f"--engine={engine}", "--", "sh", "-c", many, cwd=here)
+        if engine == "perf-trap" and "cannot be had" in done.stderr:
+            continue
+        check("nor is much of it in short processes", done.returncode == 0, done.stderr)
+        check("which is said, too", "no samples: each process" in done.stderr, done.stderr)
     done = rec("report", cwd=here)
     check("an empty capture can be reported", done.returncode == 0, done.stderr)
 

@@ -10,7 +10,7 @@ import rec
 
 MAKE_RECORDING = os.path.join(rec.TARGETS, "..", "bench", "make_recording")
 FEW, MANY = 100000, 600000
-RECORD_BYTES = 48  # of a sample in memory: 32, and its place in a thread's list, with room for noise
+RECORD_BYTES = 24  # of a sample in memory: ten, in an array that doubles, with room for noise
 
 
 class Scale(rec.Case):

@@ -15,6 +15,7 @@ class CaptureFile(rec.Case):
         except OSError:
             self.skipTest("there is no perf on this machine")
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("out of order", done.stderr)
         return done.stdout
 
     def test_a_sample_takes_64_bytes_and_8_for_each_frame(self):
@@ -55,6 +56,17 @@ class CaptureFile(rec.Case):
         script = self.perf("script", "-i", run.path(), "-F", "comm,ip,sym")
         self.assertIn("short_run", script)
         self.assertIn("hot_70", script)
+
+    def test_perf_finds_the_records_in_order(self):
+        self.perf("--version")
+        compile_one = "echo 'int main(void) { return 0; }' | gcc -xc -O1 -c -o /dev/null -"
+        many = f"for i in 1 2 3 4 5 6 7 8; do {compile_one} & {compile_one}; done; wait"
+        plugins = [rec.target("plugins"), "500", rec.target("lib_plugin_a.so"), rec.target("lib_plugin_b.so")]
+        for command, rate in ((["sh", "-c", many], "999"), (plugins, "9999")):
+            run = self.recorded(*command, rec_options=["-F", rate])
+            self.assertGreater(run.count("samples"), 50)
+            self.perf("report", "-i", run.path(), "--stdio")
+            self.perf("script", "-i", run.path())
 
     def test_the_capture_is_private_and_the_rest_follows_the_umask(self):
         run = self.recorded("true", preexec_fn=lambda: os.umask(0o027))

@@ -66,6 +66,9 @@ class Reused(rec.Case):
                 self.assertEqual([process["name"] for process in processes], ["short_run"] * TIMES)
                 for process in processes:
                     self.assert_within(process["cpu_ns"] / 1e6, WORK_MS, WORK_MS / 4)
+                for one, following in zip(processes, processes[1:]):
+                    self.assertGreaterEqual(one["end_ns"], one["start_ns"] + WORK_MS / 2 * 1e6)
+                    self.assertGreaterEqual(following["start_ns"], one["end_ns"])
                 threads = [thread for thread in run.info["threads"] if thread["tid"] == 800]
                 self.assertGreater(len(threads), 1)
                 self.assertEqual(len(threads), int(run.stdout))

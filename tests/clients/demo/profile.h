@@ -138,16 +138,14 @@ static void demo_sample(struct profile *profile, uint64_t at_us, uint32_t thread
     uint32_t call = PROFILE_NONE;
     for (; *addresses != PROFILE_NONE; addresses++)
         call = profile_call_id(profile, call, *addresses);
-    struct profile_sample *sample =
-        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
-    *sample = (struct profile_sample){
+    const struct profile_sample sample = {
         .time_ns = DEMO_START_NS + at_us * 1000,
         .weight = weight_ns,
         .thread = thread,
         .call = call,
-        .stack = PROFILE_NONE,
         .cpu = PROFILE_NO_CPU,
     };
+    profile_add_sample(profile, &sample);
 }
 
 static void demo_libs(struct demo *demo)

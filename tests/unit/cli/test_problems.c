@@ -2,7 +2,9 @@
 /* What is said about a recording that is not as it should be, and that nothing is said about a good one. */
 #include "cli/problems.h"
 
+#include "base/array.h"
 #include "cli/taken.h"
+#include "../profile/sample_at.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,6 +82,11 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary, "3 of 100 stacks differ");
 }
 
+static void add_thread(struct profile *profile)
+{
+    ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);
+}
+
 /* Four fifths of the time in this profile are in an application, a fifth is there. */
 static struct profile *fifth_in(const char *path)
 {
@@ -88,16 +95,15 @@ static struct profile *fifth_in(const char *path)
         const char *path;
         uint64_t weight_ns;
     } samples[] = {{"/usr/bin/app", UINT64_C(8000000000)}, {path, UINT64_C(2000000000)}};
-    profile->samples = calloc(2, sizeof(*profile->samples));
-    profile->sample_count = 2;
+    add_thread(profile);
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t lib = profile_lib_id(profile, samples[i].path, NULL, 0);
         uint32_t address = profile_address_id(profile, lib, 8);
-        profile->samples[i] = (struct profile_sample){
+        const struct profile_sample sample = {
             .weight = samples[i].weight_ns,
             .call = profile_call_id(profile, PROFILE_NONE, address),
-            .stack = PROFILE_NONE,
         };
+        profile_add_sample(profile, &sample);
     }
     return profile;
 }
@@ -131,8 +137,10 @@ static void an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample(void
     assert_int_equal(taken_count(profile), 1);
     /* The kernel that somebody called. */
     uint32_t lib = profile_lib_id(profile, "[kernel]", NULL, 0);
-    profile->samples[1].call =
-        profile_call_id(profile, profile->samples[0].call, profile_address_id(profile, lib, 0));
+    uint32_t address = profile_address_id(profile, lib, 0);
+    const struct profile_sample sample = {
+        .weight = 1, .call = profile_call_id(profile, sample_at(profile, 0).call, address)};
+    profile_add_sample(profile, &sample);
     assert_int_equal(taken_count(profile), 2);
     profile_free(profile);
 }
@@ -144,20 +152,21 @@ static void the_worst_unnamed_modules_are_named_and_others_counted(void **state)
     static const char *const paths[] = {"/a/one.so", "/a/two.so", "/a/three.so", "/a/four.so",
                                         "/a/five.so"};
     struct profile *profile = profile_new();
-    profile->samples = calloc(5, sizeof(*profile->samples));
-    profile->sample_count = 5;
+    add_thread(profile);
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t lib = profile_lib_id(profile, paths[i], NULL, 0);
         char name[64];
         snprintf(name, sizeof(name), "%s+0x10", strrchr(paths[i], '/') + 1);
         struct profile_func func = {.name = profile_string(profile, name), .lib = lib};
         struct profile_frame frame = {.func = profile_func_id(profile, &func), .lib = lib};
-        uint32_t added = profile_add_frame(profile, &frame);
-        profile->samples[i] =
-            (struct profile_sample){.weight = i < 3 ? 2000 : 1000,
-                                    .call = PROFILE_NONE,
-                                    .stack = profile_stack_id(profile, PROFILE_NONE, added)};
+        uint32_t address = profile_address_id(profile, lib, 0x10);
+        profile->addresses[address].first_frame = profile_add_frame(profile, &frame);
+        profile->addresses[address].frame_count = 1;
+        const struct profile_sample sample = {
+            .weight = i < 3 ? 2000 : 1000, .call = profile_call_id(profile, PROFILE_NONE, address)};
+        profile_add_sample(profile, &sample);
     }
+    profile_link_stacks(profile);
     struct record_summary summary = good();
     struct problem problems[PROBLEMS_MAX];
     assert_int_equal(problems_find(&summary, profile, problems), 4);

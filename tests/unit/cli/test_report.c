@@ -10,6 +10,8 @@
  */
 #include "cli/report.h"
 
+#include "base/array.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -36,31 +38,38 @@ static uint32_t func(struct profile *profile, char letter)
 /* Every call gets a frame of its own: other addresses, the same function. */
 static void add_sample(struct profile *profile, const char *functions, uint64_t weight)
 {
-    uint32_t stack = PROFILE_NONE;
+    uint32_t call = PROFILE_NONE;
     for (; *functions; functions++) {
         struct profile_frame frame = {.func = func(profile, *functions),
                                       .lib = 0,
                                       .file = PROFILE_NONE,
                                       .symbol = PROFILE_NONE,
                                       .svma = profile->frame_count};
-        stack = profile_stack_id(profile, stack, profile_add_frame(profile, &frame));
+        uint32_t address = profile_address_id(profile, 0, frame.svma);
+        profile->addresses[address].first_frame = profile_add_frame(profile, &frame);
+        profile->addresses[address].frame_count = 1;
+        call = profile_call_id(profile, call, address);
     }
-    struct profile_sample *samples =
-        realloc(profile->samples, (profile->sample_count + 1) * sizeof(*samples));
-    assert_non_null(samples);
-    profile->samples = samples;
-    samples[profile->sample_count++] =
-        (struct profile_sample){.weight = weight, .stack = stack, .call = PROFILE_NONE};
+    const struct profile_sample sample = {.weight = weight, .call = call};
+    assert_int_equal(profile_add_sample(profile, &sample), 0);
+}
+
+static struct profile *profile_of_app(void)
+{
+    struct profile *profile = profile_new();
+    profile_lib_id(profile, "/usr/bin/app", NULL, 0);
+    ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);
+    return profile;
 }
 
 static struct profile *small_profile(void)
 {
-    struct profile *profile = profile_new();
-    profile_lib_id(profile, "/usr/bin/app", NULL, 0);
+    struct profile *profile = profile_of_app();
     add_sample(profile, "abc", 10);
     add_sample(profile, "ab", 5);
     add_sample(profile, "addc", 20);
     add_sample(profile, "acdc", 1);
+    profile_link_stacks(profile);
     return profile;
 }
 
@@ -172,13 +181,13 @@ static void a_million_calls_deep_is_no_problem(void **state)
 {
     (void)state;
     enum { DEPTH = 1000000 };
-    struct profile *profile = profile_new();
+    struct profile *profile = profile_of_app();
     char *functions = malloc(DEPTH + 1);
     for (size_t i = 0; i < DEPTH; i++)
         functions[i] = i % 2 ? 'a' : 'b';
     functions[DEPTH] = '\0';
-    profile_lib_id(profile, "/usr/bin/app", NULL, 0);
     add_sample(profile, functions, 7);
+    profile_link_stacks(profile);
     free(functions);
     struct report report;
     assert_int_equal(report_build(&report, profile), 0);

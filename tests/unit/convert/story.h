@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "convert/load.h"
 #include "perfdata/writer.h"
+#include "../profile/sample_at.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -155,7 +156,7 @@ static inline const char *addresses_of(const struct profile *profile, size_t sam
 {
     static struct buffer text;
     buffer_clear(&text);
-    append_calls(profile, profile->samples[sample].call, &text);
+    append_calls(profile, sample_at(profile, sample).call, &text);
     buffer_u8(&text, 0);
     return (char *)text.bytes;
 }
@@ -175,17 +176,17 @@ static inline const char *names_of(const struct profile *profile, size_t sample)
 {
     static struct buffer text;
     buffer_clear(&text);
-    append_frames(profile, profile->samples[sample].stack, &text);
+    append_frames(profile, sample_at(profile, sample).stack, &text);
     buffer_u8(&text, 0);
     return (char *)text.bytes;
 }
 
 static inline const struct profile_process *process_of(const struct profile *profile, size_t sample)
 {
-    return &profile->processes[profile->threads[profile->samples[sample].thread].process];
+    return &profile->processes[profile->threads[sample_at(profile, sample).thread].process];
 }
 
 static inline const char *thread_name_of(const struct profile *profile, size_t sample)
 {
-    return profile_text(profile, profile->threads[profile->samples[sample].thread].name);
+    return profile_text(profile, profile->threads[sample_at(profile, sample).thread].name);
 }

@@ -41,6 +41,9 @@ static void a_perf_map_names_what_its_lines_cover(void **state)
     jit_codes_free(&codes);
 }
 
+static const struct jit_counter no_counter;
+static const struct jit_counter some_counter = {.multiplier = 1};
+
 static struct buffer dump_begin(void)
 {
     struct buffer dump = {0};
@@ -113,7 +116,7 @@ static void a_jitdump_tells_what_lay_there_at_the_time(void **state)
     loaded(&dump, 30, 0x1008, 16, "h");
     moved(&dump, 40, 0x2000, 0x3000, 16);
     struct jit_codes codes = {0};
-    assert_int_equal(jit_dump_parse(&codes, dump.bytes, dump.size), 0);
+    assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
     assert_int_equal(jit_codes_sort(&codes), 0);
     assert_string_equal(name_at(&codes, 0x1008, 9), "");
     assert_string_equal(name_at(&codes, 0x1008, 10), "f");
@@ -130,6 +133,27 @@ static void a_jitdump_tells_what_lay_there_at_the_time(void **state)
     buffer_free(&dump);
 }
 
+/* Of the counter: a record at 5 ticks, 2 ns each, counted from 1000 ns. */
+static void times_of_the_counter_are_converted(void **state)
+{
+    (void)state;
+    struct buffer dump = dump_begin();
+    dump.bytes[32] = 1; /* JITDUMP_FLAGS_ARCH_TIMESTAMP */
+    loaded(&dump, 5, 0x1000, 16, "f");
+    loaded(&dump, 50, 0x1000, 16, "h");
+    struct jit_codes codes = {0};
+    assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), -ENOTSUP);
+    const struct jit_counter counter = {.shift = 10, .multiplier = 2048, .zero_ns = 1000};
+    assert_int_equal(jit_dump_parse(&codes, &counter, dump.bytes, dump.size), 0);
+    assert_int_equal(jit_codes_sort(&codes), 0);
+    assert_string_equal(name_at(&codes, 0x1000, 1009), "");
+    assert_string_equal(name_at(&codes, 0x1000, 1010), "f");
+    assert_string_equal(name_at(&codes, 0x1000, 1099), "f");
+    assert_string_equal(name_at(&codes, 0x1000, 1100), "h");
+    jit_codes_free(&codes);
+    buffer_free(&dump);
+}
+
 static void lines_are_those_of_their_piece(void **state)
 {
     (void)state;
@@ -139,7 +163,7 @@ static void lines_are_those_of_their_piece(void **state)
         loaded(&dump, 10, 0x1000, 16, "f");
         loaded(&dump, 10, 0x2000, 16, "g");
         struct jit_codes codes = {0};
-        assert_int_equal(jit_dump_parse(&codes, dump.bytes, dump.size), 0);
+        assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
         assert_int_equal(jit_codes_sort(&codes), 0);
         const struct jit_code *code = jit_codes_find(&codes, 0x1007, 10);
         const struct jit_line *line = jit_codes_line(&codes, code, 0x1007);
@@ -164,12 +188,12 @@ static void damaged_jitdumps_do_no_harm(void **state)
     moved(&dump, 40, 0x1000, 0x3000, 16);
     for (size_t i = 0; i < dump.size; i++) {
         struct jit_codes codes = {0};
-        int err = jit_dump_parse(&codes, dump.bytes, i);
+        int err = jit_dump_parse(&codes, &some_counter, dump.bytes, i);
         assert_true(err == 0 || err == -EBADMSG);
         assert_int_equal(jit_codes_sort(&codes), 0);
         jit_codes_free(&codes);
         dump.bytes[i] ^= 0xff;
-        err = jit_dump_parse(&codes, dump.bytes, dump.size);
+        err = jit_dump_parse(&codes, &some_counter, dump.bytes, dump.size);
         assert_true(err == 0 || err == -EBADMSG);
         assert_int_equal(jit_codes_sort(&codes), 0);
         (void)jit_codes_find(&codes, 0x1000, 50);
@@ -229,6 +253,55 @@ static void code_belongs_to_its_process(void **state)
     profile_free(profile);
 }
 
+/* The first one's mapping is not the second one's, although pid and address are the same. */
+static void two_processes_of_one_pid_share_no_code(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    comm(&story, NO_PID, NO_PID, 1000, "app", true);
+    mapped(&story, NO_PID, 1000, 0x400000, 0x1000, "//anon");
+    SAMPLED(&story, NO_PID, NO_PID, 2000, 0x400010);
+    exited(&story, NO_PID, NO_PID, 2500);
+    forked(&story, 1, NO_PID, NO_PID, 3000);
+    comm(&story, NO_PID, NO_PID, 3000, "other", true);
+    mapped(&story, NO_PID, 3000, 0x3ff000, 0x2000, "//anon");
+    SAMPLED(&story, NO_PID, NO_PID, 4000, 0x400010);
+    struct profile *profile = story_end(&story);
+    assert_string_equal(names_of(profile, 0), "[anon 0x400000]");
+    assert_string_equal(addresses_of(profile, 0), "[JIT] tid 2000000001+0x400010");
+    assert_string_equal(names_of(profile, 1), "[anon 0x3ff000]");
+    assert_string_equal(addresses_of(profile, 1), "[JIT] tid 2000000001.1+0x400010");
+    profile_free(profile);
+}
+
+static void a_dump_with_times_of_an_unknown_counter_is_refused(void **state)
+{
+    (void)state;
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/jit-%d.dump", NO_PID);
+    struct buffer dump = dump_begin();
+    dump.bytes[32] = 1;
+    loaded(&dump, 10, 0x400000, 16, "f");
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(dump.bytes, dump.size, 1, file), 1);
+    fclose(file);
+    buffer_free(&dump);
+    struct story story = story_begin();
+    comm(&story, NO_PID, NO_PID, 1000, "app", true);
+    mapped(&story, NO_PID, 1000, 0x700000, 0x1000, path);
+    mapped(&story, NO_PID, 1000, 0x400000, 0x1000, "//anon");
+    SAMPLED(&story, NO_PID, NO_PID, 2000, 0x400008);
+    struct profile *profile = story_end(&story);
+    unlink(path);
+    assert_string_equal(names_of(profile, 0), "[anon 0x400000]");
+    bool is_said = false;
+    for (size_t i = 0; i < profile->note_count; i++)
+        is_said |= strstr(profile_text(profile, profile->notes[i].value), "counter") != NULL;
+    assert_true(is_said);
+    profile_free(profile);
+}
+
 /* The dump is gone when the capture is looked at again; times still tell f from h. */
 static void stored_names_know_the_time_too(void **state)
 {
@@ -258,7 +331,7 @@ static void stored_names_know_the_time_too(void **state)
         assert_string_equal(names_of(profile, 0), "f");
         assert_string_equal(names_of(profile, 1), "h");
         const struct profile_address *first =
-            &profile->addresses[profile->calls[profile->samples[0].call].address];
+            &profile->addresses[profile->calls[sample_at(profile, 0).call].address];
         const struct profile_frame *frame = &profile->frames[first->first_frame];
         assert_int_equal(frame->line, 9);
         assert_string_equal(profile_text(profile, frame->file), "b.js");
@@ -304,7 +377,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_perf_map_names_what_its_lines_cover),
         cmocka_unit_test(a_jitdump_tells_what_lay_there_at_the_time),
+        cmocka_unit_test(times_of_the_counter_are_converted),
         cmocka_unit_test(lines_are_those_of_their_piece),
+        cmocka_unit_test(two_processes_of_one_pid_share_no_code),
+        cmocka_unit_test(a_dump_with_times_of_an_unknown_counter_is_refused),
         cmocka_unit_test(damaged_jitdumps_do_no_harm),
         cmocka_unit_test(pieces_that_all_overlap_are_no_trap),
         cmocka_unit_test(code_belongs_to_its_process),

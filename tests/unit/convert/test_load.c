@@ -17,7 +17,7 @@ static void callers_are_looked_up_one_byte_before_their_return_address(void **st
     struct profile *profile = story_end(&story);
     assert_string_equal(addresses_of(profile, 0), "app+0x2ff;app+0x1ff;app+0x100");
     assert_string_equal(names_of(profile, 0), "0x2ff;0x1ff;0x100");
-    assert_int_equal(profile->samples[0].weight, 7);
+    assert_int_equal(sample_at(profile, 0).weight, 7);
     profile_free(profile);
 }
 
@@ -34,7 +34,7 @@ static void markers_separate_kernel_code_from_user_code(void **state)
                         "app+0x1ff;app+0x100;[kernel.kallsyms]+0xffffffff8100001f;"
                         "[kernel.kallsyms]+0xffffffff81000010");
     const struct profile_frame *innermost =
-        &profile->frames[profile->stacks[profile->samples[0].stack].frame];
+        &profile->frames[profile->stacks[sample_at(profile, 0).stack].frame];
     assert_int_equal(innermost->category, PROFILE_KERNEL);
     assert_false(profile->libs[innermost->lib].is_synthetic);
     profile_free(profile);
@@ -174,8 +174,8 @@ static void a_renamed_thread_keeps_its_process_name(void **state)
     assert_int_equal(profile->thread_count, 2);
     assert_string_equal(thread_name_of(profile, 0), "worker");
     assert_string_equal(thread_name_of(profile, 1), "main loop");
-    assert_true(profile->threads[profile->samples[1].thread].is_main);
-    assert_false(profile->threads[profile->samples[0].thread].is_main);
+    assert_true(profile->threads[sample_at(profile, 1).thread].is_main);
+    assert_false(profile->threads[sample_at(profile, 0).thread].is_main);
     assert_string_equal(profile_text(profile, profile->processes[0].name), "app");
     profile_free(profile);
 }
@@ -199,7 +199,7 @@ static void records_count_by_their_time_and_not_by_their_place(void **state)
     assert_string_equal(addresses_of(profile, 2), "late.so+0x10");
     assert_string_equal(addresses_of(profile, 3), "late.so+0x30");
     for (size_t i = 1; i < profile->sample_count; i++)
-        assert_true(profile->samples[i - 1].time_ns < profile->samples[i].time_ns);
+        assert_true(sample_at(profile, i - 1).time_ns < sample_at(profile, i).time_ns);
     profile_free(profile);
 }
 
@@ -222,9 +222,9 @@ static void marks_carry_their_own_name_at_one_address(void **state)
         SAMPLED(&story, 10, 10, 2001, 0x10, 0x800000000008);
         struct profile *profile = story_end(&story);
         assert_string_equal(names_of(profile, 0), marks[i].name);
-        uint32_t address = profile->calls[profile->samples[0].call].address;
+        uint32_t address = profile->calls[sample_at(profile, 0).call].address;
         const struct profile_call *outer =
-            &profile->calls[profile->calls[profile->samples[1].call].parent];
+            &profile->calls[profile->calls[sample_at(profile, 1).call].parent];
         assert_int_equal(outer->address, address);
         const struct profile_lib *lib = &profile->libs[profile->addresses[address].lib];
         assert_true(lib->is_synthetic);

@@ -187,14 +187,14 @@ static void switches_become_time_off_the_cpu(void **state)
     raw_comm(&raw, PID, PID, "app");
     struct profile *profile = raw_load(&raw, NULL);
     assert_int_equal(profile->sample_count, 4);
-    const struct profile_sample *off = &profile->samples[2];
-    const struct profile_event *event = &profile->events[off->event];
+    const struct profile_sample off = sample_at(profile, 2);
+    const struct profile_event *event = &profile->events[off.event];
     assert_true(event->is_off_cpu && event->unit == PROFILE_NANOSECONDS);
     assert_string_equal(profile_text(profile, event->name), "off-cpu");
-    assert_int_equal(off->weight, 7000); /* from the sample that says where it stopped */
+    assert_int_equal(off.weight, 7000); /* from the sample that says where it stopped */
     assert_string_equal(addresses_of(profile, 2), "app+0x20");
-    assert_int_equal(profile->samples[3].weight, 10000);
-    assert_int_equal(profile->samples[3].call, PROFILE_NONE);
+    assert_int_equal(sample_at(profile, 3).weight, 10000);
+    assert_int_equal(sample_at(profile, 3).call, PROFILE_NONE);
     assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock");
     profile_free(profile);
 }

@@ -58,9 +58,7 @@ static inline void build_sample(struct profile *profile, uint32_t thread, const 
         call = profile_call_id(profile, call, build_address(profile, name));
         stack += length + (stack[length] == ';');
     }
-    struct profile_sample *sample =
-        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
-    *sample = (struct profile_sample){
-        .weight = weight, .thread = thread, .call = call, .stack = PROFILE_NONE};
-    sample->cpu = PROFILE_NO_CPU;
+    const struct profile_sample sample = {
+        .weight = weight, .thread = thread, .call = call, .cpu = PROFILE_NO_CPU};
+    profile_add_sample(profile, &sample);
 }

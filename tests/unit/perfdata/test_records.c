@@ -121,6 +121,24 @@ static void kernel_code_that_comes_and_goes_is_read(void **state)
     }
 }
 
+/* Written by perf itself: no trailer. */
+static void what_the_processor_s_counter_means_is_read(void **state)
+{
+    (void)state;
+    struct perfdata_event event;
+    for (int big = 0; big < 2; big++) {
+        struct file file = begin_file(big, &task_event, 1);
+        begin_record(&file, 79, 0), put64(&file, 31), put64(&file, 1 << 30), put64(&file, 77);
+        end_record(&file);
+        struct perfdata_reader *reader = read_first(&file, &event);
+        assert_int_equal(event.kind, PERFDATA_COUNTER);
+        assert_int_equal(event.counter_shift, 31);
+        assert_int_equal(event.counter_multiplier, 1 << 30);
+        assert_int_equal(event.counter_zero_ns, 77);
+        perfdata_reader_close(reader);
+    }
+}
+
 static void a_deferred_callchain_has_its_cookie(void **state)
 {
     (void)state;
@@ -273,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_switch_says_who_where_and_why),
         cmocka_unit_test(namespaces_and_cgroups_are_read),
         cmocka_unit_test(kernel_code_that_comes_and_goes_is_read),
+        cmocka_unit_test(what_the_processor_s_counter_means_is_read),
         cmocka_unit_test(a_deferred_callchain_has_its_cookie),
         cmocka_unit_test(what_only_some_events_sample_is_read),
         cmocka_unit_test(of_several_weights_the_first_is_the_weight),

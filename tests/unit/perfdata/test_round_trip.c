@@ -277,6 +277,44 @@ static void a_large_recording_keeps_every_sample(void **state)
     close(fd);
 }
 
+/* Readers have handed out everything up to the last but one mark: what comes with an older time would be out of
+ * order for them. */
+static void no_record_is_older_than_the_last_but_one_mark_allows(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    struct perfdata_writer *writer = open_writer(fd);
+    struct perfdata_task task = {.pid = 1, .tid = 1, .time_ns = 100};
+    assert_int_equal(perfdata_write_fork(writer, &task), 0);
+    assert_int_equal(perfdata_write_round(writer), 0);
+    task.time_ns = 200;
+    assert_int_equal(perfdata_write_comm(writer, &task, "one", false), 0);
+    assert_int_equal(perfdata_write_round(writer), 0);
+    struct perfdata_mapping mapping = capture_mapping;
+    mapping.time_ns = 50;
+    mapping.build_id_bytes = 0;
+    assert_int_equal(perfdata_write_mapping(writer, &mapping), 0);
+    struct perfdata_sample sample = {.pid = 1,
+                                     .tid = 1,
+                                     .time_ns = 99,
+                                     .weight_ns = 1,
+                                     .frames = capture_stack,
+                                     .frame_count = 1};
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    task.time_ns = 150;
+    assert_int_equal(perfdata_write_exit(writer, &task), 0);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    char *text = print_events(reader);
+    assert_non_null(strstr(text, "map 100/100 @100 "));
+    assert_non_null(strstr(text, "sample #0 1/1 @100 "));
+    assert_non_null(strstr(text, "exit 1/1 of 0/0 @150\n"));
+    free(text);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 static void errors_stay(void **state)
 {
     (void)state;
@@ -307,6 +345,7 @@ int main(void)
         cmocka_unit_test(names_of_any_length_are_padded_and_cut),
         cmocka_unit_test(a_build_id_is_listed_once),
         cmocka_unit_test(a_large_recording_keeps_every_sample),
+        cmocka_unit_test(no_record_is_older_than_the_last_but_one_mark_allows),
         cmocka_unit_test(errors_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

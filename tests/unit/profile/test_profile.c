@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include "base/array.h"
+#include "sample_at.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,10 +24,10 @@ static int close_profile(void **state)
 
 static void add_sample(struct profile *profile, uint32_t call, uint64_t weight_ns)
 {
-    struct profile_sample *sample =
-        ARRAY_PUSH(profile->samples, profile->sample_count, profile->sample_capacity);
-    assert_non_null(sample);
-    *sample = (struct profile_sample){.weight = weight_ns, .call = call, .stack = PROFILE_NONE};
+    if (profile->thread_count == 0)
+        ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);
+    const struct profile_sample sample = {.weight = weight_ns, .call = call};
+    assert_int_equal(profile_add_sample(profile, &sample), 0);
 }
 
 /* An address whose frames are functions of these names, outermost first. */
@@ -148,9 +149,9 @@ static void a_stack_has_one_node_for_each_inlined_frame(void **state)
     add_sample(profile, main_call, 11);
     profile_link_stacks(profile);
 
-    assert_string_equal(spell(profile, profile->samples[0].stack), "main;outer;mid;inner;leaf");
-    assert_string_equal(spell(profile, profile->samples[1].stack), "main;outer;mid;inner");
-    assert_string_equal(spell(profile, profile->samples[2].stack), "main");
+    assert_string_equal(spell(profile, sample_at(profile, 0).stack), "main;outer;mid;inner;leaf");
+    assert_string_equal(spell(profile, sample_at(profile, 1).stack), "main;outer;mid;inner");
+    assert_string_equal(spell(profile, sample_at(profile, 2).stack), "main");
     assert_int_equal(profile->stack_count, 5);
     for (uint32_t i = 0; i < profile->stack_count; i++)
         assert_true(profile->stacks[i].parent == PROFILE_NONE || profile->stacks[i].parent < i);
@@ -163,9 +164,9 @@ static void samples_without_a_stack_get_a_frame_that_says_so(void **state)
     add_sample(profile, PROFILE_NONE, 3);
     add_sample(profile, PROFILE_NONE, 4);
     profile_link_stacks(profile);
-    assert_int_equal(profile->samples[0].call, profile->samples[1].call);
-    assert_int_equal(profile->samples[0].stack, profile->samples[1].stack);
-    assert_string_equal(spell(profile, profile->samples[0].stack), "[no stack]");
+    assert_int_equal(sample_at(profile, 0).call, sample_at(profile, 1).call);
+    assert_int_equal(sample_at(profile, 0).stack, sample_at(profile, 1).stack);
+    assert_string_equal(spell(profile, sample_at(profile, 0).stack), "[no stack]");
     const struct profile_frame *frame = &profile->frames[0];
     assert_int_equal(frame->category, PROFILE_SYNTHETIC);
     assert_true(profile->libs[frame->lib].is_synthetic);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/samples.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { OTHER_WEIGHT = 1, OTHER_PLACE = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 + 3 };
+
+void sample_list_free(struct sample_list *list)
+{
+    free(list->bytes);
+    *list = (struct sample_list){0};
+}
+
+static uint8_t *put(uint8_t *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+static uint64_t get(const uint8_t **at)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+    do {
+        byte = *(*at)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        shift += 7;
+    } while (byte & 0x80);
+    return value;
+}
+
+/* A small number for a small step, also backwards. */
+static uint64_t from_step(uint64_t step)
+{
+    return step << 1 ^ (step >> 63 ? UINT64_MAX : 0);
+}
+
+static uint64_t to_step(uint64_t word)
+{
+    return word >> 1 ^ (word & 1 ? UINT64_MAX : 0);
+}
+
+int sample_list_add(struct sample_list *list, const struct profile_sample *sample)
+{
+    if (array_reserve((void **)&list->bytes, &list->capacity, list->size + PACKED_MAX, 1) != 0)
+        return -ENOMEM;
+    const struct profile_sample *last = &list->last;
+    bool other_weight = sample->weight != last->weight;
+    bool other_place = sample->event != last->event || sample->cpu != last->cpu;
+    uint8_t *at = list->bytes + list->size;
+    *at++ = (uint8_t)(other_weight * OTHER_WEIGHT | other_place * OTHER_PLACE);
+    at = put(at, from_step(sample->time_ns - last->time_ns));
+    at = put(at, (uint32_t)(sample->call + 1)); /* none, the largest, is 0 */
+    if (other_weight)
+        at = put(at, sample->weight);
+    if (other_place)
+        at = put(put(at, sample->event), sample->cpu);
+    list->is_disordered |= sample->time_ns < last->time_ns;
+    list->size = (size_t)(at - list->bytes);
+    list->last = *sample;
+    if (list->count++ == 0)
+        list->first_ns = sample->time_ns;
+    return 0;
+}
+
+struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread)
+{
+    return (struct sample_reader){
+        .at = list->bytes, .end = list->bytes + list->size, .sample.thread = thread};
+}
+
+bool sample_reader_next(struct sample_reader *reader)
+{
+    struct profile_sample *sample = &reader->sample;
+    if (reader->at == reader->end)
+        return false;
+    const uint8_t *at = reader->at;
+    unsigned flags = *at++;
+    sample->time_ns += to_step(get(&at));
+    sample->call = (uint32_t)get(&at) - 1;
+    if (flags & OTHER_WEIGHT)
+        sample->weight = get(&at);
+    if (flags & OTHER_PLACE) {
+        sample->event = (uint16_t)get(&at);
+        sample->cpu = (uint16_t)get(&at);
+    }
+    reader->at = at;
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct profile_sample *left = a, *right = b;
+    return (left->time_ns > right->time_ns) - (left->time_ns < right->time_ns);
+}
+
+int sample_list_sort(struct sample_list *list)
+{
+    struct sample_list sorted = {0};
+    struct sample_reader reader = sample_list_read(list, 0);
+    if (!list->is_disordered)
+        return 0;
+    struct profile_sample *samples = calloc(list->count, sizeof(*samples));
+    int err = samples ? 0 : -ENOMEM;
+    for (size_t i = 0; i < list->count && err == 0 && sample_reader_next(&reader); i++)
+        samples[i] = reader.sample;
+    if (err == 0)
+        qsort(samples, list->count, sizeof(*samples), by_time);
+    for (size_t i = 0; i < list->count && err == 0; i++)
+        err = sample_list_add(&sorted, &samples[i]);
+    free(samples);
+    if (err != 0) {
+        sample_list_free(&sorted);
+        return err;
+    }
+    sample_list_free(list);
+    *list = sorted;
+    return 0;
+}
