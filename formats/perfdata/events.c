@@ -59,6 +59,7 @@ static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
     attr->read_format = cursor_u64(&c);
     uint64_t flags = flag_word(cursor_u64(&c), big_endian);
     attr->shown.is_frequency = flags >> ATTR_FLAG_FREQUENCY & 1;
+    attr->shown.is_inherited = flags >> ATTR_FLAG_INHERIT & 1;
     attr->shown.has_own_clock = flags >> ATTR_FLAG_USE_CLOCKID & 1;
     attr->shown.has_switches = flags >> ATTR_FLAG_CONTEXT_SWITCH & 1;
     attr->sample_id_all = flags >> ATTR_FLAG_SAMPLE_ID_ALL & 1;

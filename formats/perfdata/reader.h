@@ -42,6 +42,12 @@ struct perfdata_branch { /* newest first */
     uint64_t from_avma, to_avma;
 };
 
+struct perfdata_count { /* of an event since it was opened */
+    uint64_t id;        /* of the event on its CPU or task; 0: the sample's own */
+    size_t attr_index;  /* which event; SIZE_MAX: nobody described it */
+    uint64_t value;
+};
+
 struct perfdata_namespace { /* in the order net, uts, ipc, pid, user, mnt, cgroup */
     uint64_t device, inode;
 };
@@ -60,9 +66,11 @@ struct perfdata_event {
     size_t attr_index; /* which event */
     uint64_t ip;
     uint64_t period;
-    uint64_t data_avma; /* what was accessed; 0: not recorded */
-    uint64_t weight;    /* of memory accesses: cycles; 0: not recorded */
-    uint64_t cgroup;    /* SAMPLE, CGROUP; 0: not recorded */
+    uint64_t data_avma;                  /* what was accessed; 0: not recorded */
+    uint64_t weight;                     /* of memory accesses: cycles; 0: not recorded */
+    uint64_t cgroup;                     /* SAMPLE, CGROUP; 0: not recorded */
+    const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
+    size_t count_count;
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
@@ -110,6 +118,7 @@ struct perfdata_attr {
     uint64_t branch_sample_type;
     uint64_t period_or_frequency;
     bool is_frequency;
+    bool is_inherited;  /* threads and children have counters of their own */
     bool has_own_clock; /* times are not those of the kernel's own clock (perf record -k) */
     bool has_switches;  /* SWITCH records were asked for */
     const char *name;   /* as recorded, or made from type and config */

@@ -33,18 +33,38 @@ static uint64_t count_bits(uint64_t word)
     return (unsigned)__builtin_popcountll(word);
 }
 
-static void skip_read(struct cursor *c, uint64_t format)
+static void read_count(struct cursor *c, uint64_t format, const struct event_table *events,
+                       struct perfdata_count *count)
 {
-    uint64_t times = count_bits(format & (READ_TIME_ENABLED | READ_TIME_RUNNING));
-    uint64_t words_each = 1 + count_bits(format & (READ_ID | READ_LOST));
+    count->value = cursor_u64(c);
+    if (!(format & READ_GROUP))
+        cursor_skip(c, 8 * count_bits(format & (READ_TIME_ENABLED | READ_TIME_RUNNING)));
+    if (format & READ_ID) {
+        count->id = cursor_u64(c);
+        count->attr_index = event_table_find(events, count->id);
+    }
+    skip_if(c, format & READ_LOST);
+}
+
+/* Of one event: value, times, id, lost; of a group: how many, times, then value, id, lost of each. */
+static void read_counts(struct cursor *c, uint64_t format, const struct event_table *events,
+                        struct sample_words *words, struct perfdata_event *event)
+{
     uint64_t count = 1;
     if (format & READ_GROUP) {
         count = cursor_u64(c);
-        if (count > cursor_left(c) / 8)
-            c->failed = true;
+        cursor_skip(c, 8 * count_bits(format & (READ_TIME_ENABLED | READ_TIME_RUNNING)));
     }
-    if (!c->failed)
-        cursor_skip(c, 8 * (times + count * words_each));
+    c->failed |= count > cursor_left(c) / 8;
+    for (size_t i = 0; i < count && !c->failed; i++) {
+        words->counts[i] =
+            (struct perfdata_count){.id = event->id, .attr_index = event->attr_index};
+        read_count(c, format, events, &words->counts[i]);
+    }
+    if (c->failed)
+        return;
+    event->counts = words->counts;
+    event->count_count = (size_t)count;
 }
 
 void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event)
@@ -196,7 +216,7 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     if (type & SAMPLE_PERIOD)
         event->period = cursor_u64(&body);
     if (type & SAMPLE_READ)
-        skip_read(&body, attr->read_format);
+        read_counts(&body, attr->read_format, events, words, event);
     if (type & SAMPLE_CALLCHAIN)
         sample_callchain(&body, words, event);
     if (body.failed)

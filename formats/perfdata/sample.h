@@ -9,6 +9,7 @@ struct sample_words {
     uint64_t callchain[RECORD_BYTES_MAX / 8 + 1];
     struct perfdata_branch branches[RECORD_BYTES_MAX / BRANCH_ENTRY_BYTES + 1];
     struct perfdata_namespace namespaces[RECORD_BYTES_MAX / 16 + 1];
+    struct perfdata_count counts[RECORD_BYTES_MAX / 8 + 1];
     uint64_t registers[64];
 };
 

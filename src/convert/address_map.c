@@ -77,6 +77,27 @@ int address_map_copy(struct address_map *map, const struct address_map *from)
     return 0;
 }
 
+void address_map_forget_former(struct address_map *map)
+{
+    size_t kept = 0;
+    if (!map->has_former)
+        return;
+    for (size_t i = 0; i < map->count; i++)
+        if (!map->mappings[i].is_former)
+            map->mappings[kept++] = map->mappings[i];
+    map->count = kept;
+    map->has_former = false;
+    map->generation++;
+}
+
+void address_map_exec(struct address_map *map)
+{
+    address_map_forget_former(map);
+    for (size_t i = 0; i < map->count; i++)
+        map->mappings[i].is_former = true;
+    map->has_former = map->count != 0;
+}
+
 const struct mapping *address_map_find(const struct address_map *map, uint64_t avma)
 {
     size_t index = first_after(map, avma);

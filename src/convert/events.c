@@ -79,7 +79,8 @@ uint32_t events_of(struct events *events, size_t attr_index)
 uint64_t events_weight(const struct events *events, const struct perfdata_event *sample)
 {
     const struct perfdata_attr *attr = perfdata_attr(events->reader, sample->attr_index);
-    bool is_written_down = attr->sample_type & PERF_SAMPLE_PERIOD && sample->period;
+    bool is_written_down =
+        sample->count_count || (attr->sample_type & PERF_SAMPLE_PERIOD && sample->period);
     if (is_clock(attr) && !is_written_down)
         return nominal_period(attr);
     return sample->period;

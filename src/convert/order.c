@@ -53,7 +53,7 @@ static const void *keep(struct order_block *block, const void *bytes, size_t siz
 
 /* How many bytes of each kind the event points to. */
 struct extent {
-    size_t path, name, chain, raw, branches, namespaces, registers, stack;
+    size_t path, name, counts, chain, raw, branches, namespaces, registers, stack;
 };
 
 static struct extent extent_of(const struct perfdata_event *event)
@@ -61,6 +61,7 @@ static struct extent extent_of(const struct perfdata_event *event)
     return (struct extent){
         .path = event->path ? strlen(event->path) + 1 : 0,
         .name = event->name ? strlen(event->name) + 1 : 0,
+        .counts = event->count_count * sizeof(*event->counts),
         .chain = event->callchain_count * sizeof(*event->callchain),
         .raw = event->raw_bytes,
         .branches = event->branch_count * sizeof(*event->branches),
@@ -73,9 +74,9 @@ static struct extent extent_of(const struct perfdata_event *event)
 
 static size_t extent_bytes(const struct extent *extent)
 {
-    return aligned(extent->path) + aligned(extent->name) + aligned(extent->chain) +
-           aligned(extent->raw) + aligned(extent->branches) + aligned(extent->namespaces) +
-           aligned(extent->registers) + aligned(extent->stack);
+    return aligned(extent->path) + aligned(extent->name) + aligned(extent->counts) +
+           aligned(extent->chain) + aligned(extent->raw) + aligned(extent->branches) +
+           aligned(extent->namespaces) + aligned(extent->registers) + aligned(extent->stack);
 }
 
 /* A copy of the event and of what it points to; NULL: out of memory. */
@@ -93,6 +94,7 @@ static const struct perfdata_event *copy_event(struct order *order,
     *copy = *event;
     copy->path = keep(block, event->path, extent.path);
     copy->name = keep(block, event->name, extent.name);
+    copy->counts = keep(block, event->counts, extent.counts);
     copy->callchain = keep(block, event->callchain, extent.chain);
     copy->raw = keep(block, event->raw, extent.raw);
     copy->branches = keep(block, event->branches, extent.branches);

@@ -2,6 +2,7 @@
 #include "convert/samples.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 
 static const char off_cpu[] = "off-cpu";
 
@@ -55,6 +56,8 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     if (err == 0)
         err = cgroups_init(&samples->cgroups, tasks->profile);
     if (err == 0)
+        err = counts_init(&samples->counts);
+    if (err == 0)
         err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader)->arch);
     return err;
 }
@@ -67,11 +70,12 @@ void samples_free(struct samples *samples)
     deferred_free(&samples->deferred);
     switches_free(&samples->switches);
     cgroups_free(&samples->cgroups);
+    counts_free(&samples->counts);
 }
 
-static int gather(struct samples *samples, const struct perfdata_event *event,
-                  const struct perfdata_attr *attr, uint32_t process)
+static int gather(struct samples *samples, const struct perfdata_event *event, uint32_t process)
 {
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, samples->attr_index);
     samples->chain.process = process;
     samples->chain.time_ns = event->time_ns;
     return chain_gather(&samples->chain, event, attr, &samples->tasks->processes[process].map);
@@ -79,14 +83,17 @@ static int gather(struct samples *samples, const struct perfdata_event *event,
 
 /* An event that is not wanted may still tell when threads stop and run, and where. */
 static int take_stack(struct samples *samples, const struct perfdata_event *event,
-                      const struct perfdata_attr *attr, struct profile_sample *sample,
-                      bool is_wanted)
+                      struct profile_sample *sample, bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
-    const struct address_map *map = &samples->tasks->processes[process].map;
+    struct address_map *map = &samples->tasks->processes[process].map;
+    if ((event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
+        address_map_forget_former(map);
     const struct known_place place = {process, map, samples->chain.kernel};
-    if (!known_stacks_find(&samples->known, event, &place, &sample->call)) {
-        int err = gather(samples, event, attr, process);
+    if (samples->has_call) {
+        sample->call = samples->call;
+    } else if (!known_stacks_find(&samples->known, event, &place, &sample->call)) {
+        int err = gather(samples, event, process);
         if (err != 0)
             return err;
         if (samples->chain.is_deferred && is_wanted)
@@ -95,8 +102,11 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
         if (!samples->chain.is_deferred && !samples->chain.depends_on_time)
             known_stacks_add(&samples->known, sample->call);
     }
-    int err =
-        samples->profile->failed ? -ENOMEM : switches_sample(&samples->switches, event, sample);
+    int err = samples->profile->failed ? -ENOMEM : 0;
+    if (err == 0 && event->attr_index == samples->attr_index)
+        err = switches_sample(&samples->switches, event, sample);
+    samples->has_call = true;
+    samples->call = sample->call;
     return err == 0 && is_wanted ? add(samples, sample) : err;
 }
 
@@ -112,7 +122,7 @@ static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
         samples->profile->threads[thread].cgroup = path;
 }
 
-int samples_take(struct samples *samples, const struct perfdata_event *event)
+static int take(struct samples *samples, const struct perfdata_event *event)
 {
     if (event->attr_index >= samples->events.attr_count)
         return 0;
@@ -136,7 +146,32 @@ int samples_take(struct samples *samples, const struct perfdata_event *event)
         sample.weight = events_weight(&samples->events, event);
         note_cgroup(samples, sample.thread, event->cgroup);
     }
-    return take_stack(samples, event, attr, &sample, is_wanted);
+    return take_stack(samples, event, &sample, is_wanted);
+}
+
+/* One sample for each counter that moved. */
+static int take_counts(struct samples *samples, const struct perfdata_event *event)
+{
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    int err = 0;
+    for (size_t i = 0; i < event->count_count && err == 0; i++) {
+        struct perfdata_event member = *event;
+        member.attr_index = event->counts[i].attr_index;
+        err = counts_rise(&samples->counts, &event->counts[i], attr->is_inherited ? event->tid : 0,
+                          &member.period);
+        if (err == 0 && member.period)
+            err = take(samples, &member);
+    }
+    return err;
+}
+
+int samples_take(struct samples *samples, const struct perfdata_event *event)
+{
+    if (event->attr_index >= samples->events.attr_count)
+        return 0;
+    samples->attr_index = event->attr_index;
+    samples->has_call = false;
+    return event->count_count ? take_counts(samples, event) : take(samples, event);
 }
 
 int samples_deferred(struct samples *samples, const struct perfdata_event *event)

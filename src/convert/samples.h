@@ -3,13 +3,14 @@
  * From SAMPLE records to the profile's samples: which are wanted, what they weigh, whose they are, and
  * their stacks, some of which are known only later.
  *
- *     SAMPLE ─▶ cut ─▶ chain ─┬──────────────────────────▶ profile
- *                             ├─▶ deferred ── DEFERRED ──▶
- *     SWITCH ─────────────────┴─▶ switches ── off-cpu ───▶
+ *     SAMPLE ─▶ counts ─▶ cut ─▶ chain ─┬──────────────────────────▶ profile
+ *                                       ├─▶ deferred ── DEFERRED ──▶
+ *     SWITCH ───────────────────────────┴─▶ switches ── off-cpu ───▶
  */
 #pragma once
 
 #include "convert/cgroups.h"
+#include "convert/counts.h"
 #include "convert/cut.h"
 #include "convert/deferred.h"
 #include "convert/events.h"
@@ -27,6 +28,11 @@ struct samples {
     struct deferred deferred;
     struct switches switches;
     struct cgroups cgroups;
+    struct counts counts;
+    /* Of the record at hand, for all samples that it is. */
+    size_t attr_index;
+    bool has_call;
+    uint32_t call;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
 };
 

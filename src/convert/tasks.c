@@ -160,10 +160,10 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     struct profile_process *process = &profile->processes[thread->process];
     struct task_process *task = &tasks->processes[thread->process];
     thread->name = name;
-    /* What was mapped before stays below what is mapped now: until exec returns, samples in the kernel
-     * have a caller there. */
-    if (event->is_exec)
+    if (event->is_exec) {
         task->has_program = false;
+        address_map_exec(&task->map);
+    }
     /* Programs rename their main thread too; the process keeps the name of its program. */
     if (event->is_exec || (thread->is_main && !task->is_named_by_exec))
         process->name = name;
@@ -175,7 +175,8 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
  * gigabytes of them. */
 static int copy_map(struct tasks *tasks, uint32_t child, uint32_t parent)
 {
-    const struct address_map *from = &tasks->processes[parent].map;
+    struct address_map *from = &tasks->processes[parent].map;
+    address_map_forget_former(from); /* it forks, so it runs */
     if (from->count > MAPPINGS_MAX - tasks->copied_mappings) {
         tasks->without_map++;
         return 0;

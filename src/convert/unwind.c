@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/unwind.h"
 
-#include "unwind/captured.h"
+#include "unwind/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A copy holds less than 64 KiB of stack, and a frame at least its return address. */
 enum { FRAMES_MAX = 8192 };
@@ -31,8 +30,8 @@ int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char
 {
     *unwinder = (struct unwinder){
         .modules = modules,
-        .is_of_this_machine =
-            !machine || machine[0] == '\0' || strcmp(machine, captured_machine) == 0,
+        .machine = machine && machine[0] ? unwind_machine_of_name(machine)
+                                         : unwind_machine_of_elf(arch_elf_machine),
         .pcs = malloc(FRAMES_MAX * sizeof(*unwinder->pcs)),
         .are_return_addresses = malloc(FRAMES_MAX * sizeof(*unwinder->are_return_addresses)),
         .cache = calloc(1, sizeof(*unwinder->cache)),
@@ -66,14 +65,16 @@ bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample
                   const struct address_map *map)
 {
     struct full_regs regs;
-    if (!unwinder->is_of_this_machine || sample->user_abi != PERFDATA_ABI_64 ||
-        !captured_regs(&regs, sample->user_registers_mask, sample->user_registers))
+    if (!unwinder->machine || sample->user_abi != PERFDATA_ABI_64 ||
+        !unwind_machine_captured(unwinder->machine, &regs, sample->user_registers_mask,
+                                 sample->user_registers))
         return false;
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = sample->user_stack};
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     struct lookup lookup = {unwinder->modules, map};
-    const struct offline_map in = {.find = find, .context = &lookup, .cache = unwinder->cache};
+    const struct offline_map in = {
+        .find = find, .context = &lookup, .cache = unwinder->cache, .machine = unwinder->machine};
     const struct offline_frames out = {.pcs = unwinder->pcs,
                                        .are_return_addresses = unwinder->are_return_addresses,
                                        .max = FRAMES_MAX};

@@ -17,8 +17,8 @@
 
 struct unwinder {
     struct modules *modules;
-    bool is_of_this_machine; /* registers of other machines cannot be told apart */
-    uint64_t *pcs;           /* owned, as are the next two */
+    const struct unwind_machine *machine; /* NULL: one whose registers nobody knows */
+    uint64_t *pcs;                        /* owned, as are the next two */
     bool *are_return_addresses;
     struct offline_cache *cache;
     size_t count;     /* of the last sample's frames */

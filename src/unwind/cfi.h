@@ -37,12 +37,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct unwind_machine;
+
 struct cfi_section {
     const uint8_t *bytes; /* borrowed */
     size_t size;          /* at most CFI_SECTION_BYTES_MAX */
     uint64_t svma;        /* of the first byte; what relative addresses are relative to */
     bool is_debug_frame;
     bool ends_at_terminator; /* the size is only an upper bound: a length of 0 is the end */
+    const struct unwind_machine *machine; /* whose code it is of; NULL: x86-64 */
 };
 #define CFI_SECTION_BYTES_MAX (UINT32_C(1) << 28)
 

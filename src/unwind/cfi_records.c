@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/cfi.h"
 
+#include "unwind/machine.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -154,7 +156,8 @@ int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record, 
     }
     cie->code_align = cursor_uleb128(c);
     cie->data_align = cursor_sleb128(c);
-    uint64_t return_register = version == 1 ? cursor_u8(c) : cursor_uleb128(c);
+    uint64_t return_register =
+        unwind_machine_register(section->machine, version == 1 ? cursor_u8(c) : cursor_uleb128(c));
     if (augmentation[0] == 'z') {
         cie->has_augmentation_data = true;
         parse_augmentation(section, augmentation + 1, c, cie);

@@ -6,6 +6,8 @@
  */
 #include "unwind/cfi.h"
 
+#include "unwind/machine.h"
+
 #include <string.h>
 
 enum {
@@ -39,6 +41,7 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* the number of another one elsewhere */
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
@@ -47,6 +50,21 @@ static void fail(struct cfi_walk *walk)
 {
     walk->failed = true;
     walk->code.failed = true;
+}
+
+static uint64_t followed(const struct cfi_walk *walk, uint64_t dwarf_number)
+{
+    return unwind_machine_register(walk->section->machine, dwarf_number);
+}
+
+static uint64_t read_register(struct cfi_walk *walk)
+{
+    return followed(walk, cursor_uleb128(&walk->code));
+}
+
+static bool is_foreign(const struct cfi_walk *walk)
+{
+    return walk->section->machine && walk->section->machine->registers;
 }
 
 static void set_rule(struct cfi_walk *walk, uint64_t reg, enum cfi_rule_kind kind, int64_t value)
@@ -86,18 +104,21 @@ static int64_t unscaled_uleb128(struct cfi_walk *walk)
     return (int64_t)offset;
 }
 
-/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. */
+/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. Operations have
+ * register numbers of their own, which are not those here. */
 static const uint8_t *read_expression(struct cfi_walk *walk, uint32_t *bytes)
 {
     uint64_t size = cursor_uleb128(&walk->code);
     const uint8_t *expression = cursor_bytes(&walk->code, size);
     *bytes = expression ? (uint32_t)size : 0;
+    if (is_foreign(walk))
+        fail(walk);
     return expression;
 }
 
 static void set_expression(struct cfi_walk *walk, enum cfi_rule_kind kind)
 {
-    uint64_t reg = cursor_uleb128(&walk->code);
+    uint64_t reg = read_register(walk);
     struct cfi_rule rule = {.kind = kind};
     rule.expression = read_expression(walk, &rule.bytes);
     if (reg < UNWIND_DWARF_REGS)
@@ -182,37 +203,37 @@ static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
         advance(walk, cursor_u64(c));
         break;
     case CFA_OFFSET_EXTENDED:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled_uleb128(walk));
         break;
     case CFA_OFFSET_EXTENDED_SF:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled(walk, cursor_sleb128(c)));
         break;
     case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_rule(walk, reg, CFI_OFFSET, scaled(walk, -unscaled_uleb128(walk)));
         break;
     case CFA_VAL_OFFSET:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_rule(walk, reg, CFI_VAL_OFFSET, scaled_uleb128(walk));
         break;
     case CFA_VAL_OFFSET_SF:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_rule(walk, reg, CFI_VAL_OFFSET, scaled(walk, cursor_sleb128(c)));
         break;
     case CFA_RESTORE_EXTENDED:
-        restore_rule(walk, cursor_uleb128(c));
+        restore_rule(walk, read_register(walk));
         break;
     case CFA_UNDEFINED:
-        set_rule(walk, cursor_uleb128(c), CFI_UNDEFINED, 0);
+        set_rule(walk, read_register(walk), CFI_UNDEFINED, 0);
         break;
     case CFA_SAME_VALUE:
-        set_rule(walk, cursor_uleb128(c), CFI_SAME, 0);
+        set_rule(walk, read_register(walk), CFI_SAME, 0);
         break;
     case CFA_REGISTER:
-        reg = cursor_uleb128(c);
-        set_rule(walk, reg, CFI_REGISTER, unscaled_uleb128(walk));
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_REGISTER, (int64_t)read_register(walk));
         break;
     case CFA_REMEMBER_STATE:
         remember(walk);
@@ -221,15 +242,15 @@ static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
         recall(walk);
         break;
     case CFA_DEF_CFA:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_cfa(walk, reg, unscaled_uleb128(walk));
         break;
     case CFA_DEF_CFA_SF:
-        reg = cursor_uleb128(c);
+        reg = read_register(walk);
         set_cfa(walk, reg, scaled(walk, cursor_sleb128(c)));
         break;
     case CFA_DEF_CFA_REGISTER:
-        set_cfa_register(walk, cursor_uleb128(c));
+        set_cfa_register(walk, read_register(walk));
         break;
     case CFA_DEF_CFA_OFFSET:
         set_cfa_offset(walk, unscaled_uleb128(walk));
@@ -245,6 +266,10 @@ static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
         break;
     case CFA_VAL_EXPRESSION:
         set_expression(walk, CFI_VAL_EXPRESSION);
+        break;
+    case CFA_AARCH64_NEGATE_RA_STATE: /* its signature is cut off all return addresses */
+        if (!is_foreign(walk))
+            fail(walk);
         break;
     case CFA_GNU_ARGS_SIZE: /* how much a landing pad has to pop: CFA and registers stay */
         (void)cursor_uleb128(c);
@@ -263,10 +288,10 @@ static void execute_one(struct cfi_walk *walk)
         advance(walk, operand);
         break;
     case CFA_OFFSET:
-        set_rule(walk, operand, CFI_OFFSET, scaled_uleb128(walk));
+        set_rule(walk, followed(walk, operand), CFI_OFFSET, scaled_uleb128(walk));
         break;
     case CFA_RESTORE:
-        restore_rule(walk, operand);
+        restore_rule(walk, followed(walk, operand));
         break;
     default:
         execute_extended(walk, opcode);

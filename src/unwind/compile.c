@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "unwind/arch.h"
+#include "unwind/machine.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,6 +20,16 @@ static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
     return 0;
 }
 
+/* The sampler has no use for rows of other machines; what counts here is where stacks end. */
+static uint32_t rule_of(const struct cfi_cie *cie, const struct cfi_walk *walk)
+{
+    const struct unwind_machine *machine = walk->section->machine;
+    if (!machine || machine->elf_machine == arch_elf_machine)
+        return arch_rule(cie, &walk->row);
+    bool is_end = walk->row.regs[cie->return_register].kind == CFI_UNDEFINED;
+    return row_rule(is_end ? ROW_END : ROW_COMPLEX, ROW_FP_SAME, 0);
+}
+
 static int append_entry(const struct cfi_index *index, const struct cfi_entry *entry,
                         struct cfi_walk *walk, struct compiled_rows *out)
 {
@@ -29,7 +40,7 @@ static int append_entry(const struct cfi_index *index, const struct cfi_entry *e
         if (walk->start_svma >= entry_end_svma)
             continue; /* another entry's, but the instructions still have to be sound */
         uint32_t start = (uint32_t)(walk->start_svma - index->base_svma);
-        if (append(out, start, arch_rule(&index->cies[entry->cie], &walk->row)) != 0)
+        if (append(out, start, rule_of(&index->cies[entry->cie], walk)) != 0)
             return -ENOMEM;
     }
     if (sound && !walk->failed)

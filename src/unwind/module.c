@@ -2,6 +2,7 @@
 #include "unwind/module.h"
 
 #include "unwind/arch.h"
+#include "unwind/machine.h"
 #include "unwind/module_internal.h"
 
 #include <elf.h>
@@ -100,14 +101,19 @@ static bool has_debug_frame(const struct elf_file *elf)
     return section && section->type != SHT_NOBITS;
 }
 
+static int other_machine(const struct elf_file *elf, struct error *error)
+{
+    return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
+                     elf_machine(elf));
+}
+
 int unwind_module_open_both(struct unwind_module **out, const struct elf_file *elf,
                             const struct elf_file *debug, struct error *error)
 {
     *out = NULL;
-    if (elf_machine(elf) != arch_elf_machine)
-        return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
-                         elf_machine(elf));
-    struct module_bytes bytes = {0};
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
+    if (!bytes.machine)
+        return other_machine(elf, error);
     find_text(elf, &bytes);
     bytes.entry_svma = elf_entry_svma(elf);
     int err = read_eh_frame(elf, &bytes, error);
@@ -124,19 +130,23 @@ int unwind_module_open_both(struct unwind_module **out, const struct elf_file *e
 
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
 {
-    return unwind_module_open_both(out, elf, NULL, error);
+    *out = NULL;
+    return elf_machine(elf) == arch_elf_machine ? unwind_module_open_both(out, elf, NULL, error)
+                                                : other_machine(elf, error);
 }
 
-static void use_section(struct cfi_index *index, const struct buffer *buffer, uint64_t svma,
-                        bool is_debug_frame, bool ends_at_terminator)
+static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
+                        bool is_debug_frame)
 {
+    const struct buffer *buffer = is_debug_frame ? &bytes->debug_frame : &bytes->eh_frame;
     if (buffer->size)
-        index->sections[index->section_count++] =
-            (struct cfi_section){.bytes = buffer->bytes,
-                                 .size = buffer->size,
-                                 .svma = svma,
-                                 .is_debug_frame = is_debug_frame,
-                                 .ends_at_terminator = ends_at_terminator};
+        index->sections[index->section_count++] = (struct cfi_section){
+            .bytes = buffer->bytes,
+            .size = buffer->size,
+            .svma = is_debug_frame ? 0 : bytes->eh_frame_svma,
+            .is_debug_frame = is_debug_frame,
+            .ends_at_terminator = !is_debug_frame && bytes->eh_frame_ends_at_terminator,
+            .machine = bytes->machine};
 }
 
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
@@ -156,9 +166,8 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
         goto out;
     }
     struct cfi_index *index = &module->index;
-    use_section(index, &bytes->eh_frame, bytes->eh_frame_svma, false,
-                bytes->eh_frame_ends_at_terminator);
-    use_section(index, &bytes->debug_frame, 0, true, false);
+    use_section(index, bytes, false);
+    use_section(index, bytes, true);
     index->base_svma = bytes->text_svma;
     index->size = bytes->text_bytes;
     index->entry = (uint32_t)(bytes->entry_svma - bytes->text_svma);

@@ -21,7 +21,8 @@ struct unwind_module; /* opaque */
  * -ENOEXEC: not an ELF file of this machine; -EBADMSG: the CFI is malformed as a whole (single
  * malformed FDEs are left out and counted). */
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error);
-/* The same with what stands in .debug_frame of a separate debug file; NULL: there is none. */
+/* The same of any machine that can be unwound offline (machine.h), and with what stands in .debug_frame of
+ * a separate debug file; NULL: there is none. */
 int unwind_module_open_both(struct unwind_module **out, const struct elf_file *elf,
                             const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);

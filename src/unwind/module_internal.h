@@ -13,7 +13,8 @@ struct module_bytes {
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;
-    uint64_t entry_svma; /* of a program; 0: none */
+    uint64_t entry_svma;                  /* of a program; 0: none */
+    const struct unwind_machine *machine; /* NULL: x86-64 */
 };
 
 /* Takes the buffers over, also when it fails. Results as unwind_module_open(). */

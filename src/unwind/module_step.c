@@ -73,15 +73,27 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
     return false;
 }
 
+/* The register that has the return address; UNWIND_DWARF_REGS: it is on the stack. */
+static uint32_t return_in_register(const struct cfi_cie *cie, const struct cfi_rule *return_rule)
+{
+    bool has_link_register = cie->return_register != UNWIND_DWARF_PC;
+    if (return_rule->kind == CFI_REGISTER && (uint64_t)return_rule->value < UNWIND_DWARF_REGS)
+        return (uint32_t)return_rule->value;
+    if (has_link_register &&
+        (return_rule->kind == CFI_UNSPECIFIED || return_rule->kind == CFI_SAME))
+        return cie->return_register;
+    return UNWIND_DWARF_REGS;
+}
+
 /* SP grows by the return address at least. It may stay where only code that has it in a register is
- * left: vfork() keeps it out of the child's reach. That register is lost to the next step, so there
- * is no going round in circles. */
+ * left: vfork() keeps it out of the child's reach, and a link register has it until it is saved. That
+ * register is lost to the next step, so there is no going round in circles. */
 static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_cie *cie,
-                            const struct cfi_rule *return_rule)
+                            bool is_in_register)
 {
     if (cie->is_signal_frame)
         return true; /* the handler may have run on another stack */
-    return after > before || (after == before && return_rule->kind == CFI_REGISTER);
+    return after > before || (after == before && is_in_register);
 }
 
 static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_row *row,
@@ -103,11 +115,12 @@ static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_
         return return_rule->kind == CFI_OFFSET ? UNWIND_OFF_STACK : UNWIND_COMPLEX;
     if (!is_known(&caller, UNWIND_DWARF_SP))
         return UNWIND_COMPLEX;
+    uint32_t in = return_in_register(cie, return_rule);
     if (!sp_is_plausible(regs->value[UNWIND_DWARF_SP], caller.value[UNWIND_DWARF_SP], cie,
-                         return_rule))
+                         in < UNWIND_DWARF_REGS))
         return UNWIND_OFF_STACK;
-    if (return_rule->kind == CFI_REGISTER && (uint64_t)return_rule->value < UNWIND_DWARF_REGS)
-        caller.known &= ~(1u << return_rule->value);
+    if (in < UNWIND_DWARF_REGS)
+        caller.known &= ~(1u << in);
     *regs = caller;
     return UNWIND_OK;
 }

@@ -20,7 +20,20 @@ struct walk {
     struct full_regs full; /* of an earlier frame, or the same */
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
+    bool has_lost_sp;
 };
+
+/* A frame pointer tells of SP in its caller no more than that it lies above, where there may be room between
+ * the two. Then only frame pointers lead on. */
+static bool keeps_sp(const struct walk *walk)
+{
+    return !walk->map->machine || !walk->map->machine->registers;
+}
+
+static uint64_t code_address(const struct walk *walk, uint64_t pc)
+{
+    return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
+}
 
 static bool find_mapping(const struct walk *walk, uint64_t pc, struct offline_mapping *mapping)
 {
@@ -44,12 +57,16 @@ static struct unwind_regs narrow(const struct full_regs *full)
 }
 
 /* A step without CFI. It is a guess, so it has to lead to code. */
-static enum unwind_result step_by_frame_pointer(const struct walk *walk, struct unwind_regs *regs)
+static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind_regs *regs)
 {
     struct unwind_regs caller = *regs;
-    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK || !is_mapped(walk, caller.pc))
+    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
+        return UNWIND_NO_ROW;
+    caller.pc = code_address(walk, caller.pc);
+    if (!is_mapped(walk, caller.pc))
         return UNWIND_NO_ROW;
     *regs = caller;
+    walk->has_lost_sp = !keeps_sp(walk);
     return UNWIND_OK;
 }
 
@@ -69,9 +86,9 @@ static uint32_t find_rule(struct offline_cache *cache, const struct unwind_modul
     return cached->rule;
 }
 
-static enum unwind_result step_by_row(const struct walk *walk,
-                                      const struct offline_mapping *mapping, uint64_t lookup_pc,
-                                      struct unwind_regs *regs, bool *is_signal_frame)
+static enum unwind_result step_by_row(struct walk *walk, const struct offline_mapping *mapping,
+                                      uint64_t lookup_pc, struct unwind_regs *regs,
+                                      bool *is_signal_frame)
 {
     *is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
@@ -81,13 +98,14 @@ static enum unwind_result step_by_row(const struct walk *walk,
                             ? find_rule(walk->map->cache, mapping->module, (uint32_t)relative)
                             : row_rule(ROW_NONE, ROW_FP_SAME, 0);
         *is_signal_frame = row_kind(rule) == ROW_SIGNAL;
-        result = unwind_apply(rule, regs, walk->stack);
+        if (!walk->has_lost_sp || row_kind(rule) == ROW_END)
+            result = unwind_apply(rule, regs, walk->stack);
     }
     return result == UNWIND_NO_ROW ? step_by_frame_pointer(walk, regs) : result;
 }
 
 /* The same step for all registers. Code without CFI keeps none that we could know of but FP. */
-static enum unwind_result step_full(const struct walk *walk, struct full_regs *full,
+static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
                                     bool *is_return_address)
 {
     uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
@@ -109,6 +127,7 @@ static enum unwind_result step_full(const struct walk *walk, struct full_regs *f
             full->value[UNWIND_DWARF_FP] = regs.fp;
         }
     }
+    full->value[UNWIND_DWARF_PC] = code_address(walk, full->value[UNWIND_DWARF_PC]);
     *is_return_address = !is_signal_frame;
     return result;
 }

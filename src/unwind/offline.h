@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "unwind/module.h"
+#include "unwind/machine.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
-    struct offline_cache *cache; /* NULL: none */
+    struct offline_cache *cache;          /* NULL: none */
+    const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };
 
 /* Rules that were found before. Zeroed at first; one thread at a time, modules as long as it is used. */

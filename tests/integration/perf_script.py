@@ -60,7 +60,7 @@ def environment():
 def run(path):
     """The output of perf script, or None when this perf cannot read the file."""
     done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle",
-                           "--show-task-events", "-F",
+                           "--max-stack", "4096", "--show-task-events", "-F",
                            "comm,tid,period,event,ip,sym,symoff,dso"], env=environment(),
                           capture_output=True, text=True, errors="replace", timeout=120)
     return None if done.returncode else done.stdout
@@ -122,7 +122,7 @@ def read_rec(path):
     tally = Tally()
     for stack, values, labels in profile.samples:
         for (event, _), value in zip(profile.sample_types, values):
-            if value and event not in ("samples", "off-cpu"):  # off-cpu: made of switches
+            if value and event not in ("samples", "off_cpu"):  # off-cpu: made of switches
                 tally.add(labels["tid"], labels.get("thread", ""), event, tuple(stack), value)
     return tally
 

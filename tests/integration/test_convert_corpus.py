@@ -2,89 +2,18 @@
 # SPDX-License-Identifier: MIT
 """Files of the installed perf, in every mode it has: what rec reads from them is what perf reads."""
 import collections
-import json
 import os
 import shutil
 import struct
 import subprocess
 
+import corpus
 import perf_script
 import rec
-
-# Threads, processes, system calls, page faults; less than half a second.
-PROGRAM = ["/usr/bin/python3", "-c", """
-import hashlib, os, subprocess, sys, threading, time
-print(os.getpid(), file=sys.stderr)
-def work():
-    for _ in range(15):
-        hashlib.sha256(b'x' * 200000).hexdigest()
-        sorted(range(20000), key=lambda i: -i)
-threads = [threading.Thread(target=work) for _ in range(3)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
-subprocess.run(['sh', '-c', 'i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done; ls / > /dev/null'])
-time.sleep(0.01)
-"""]
-CLOCK = ["-F", "1999", "-e", "cpu-clock"]
-SOFTWARE = ["-e", "cpu-clock,task-clock,context-switches,page-faults"]
-IDLE_TID = 0  # of a CPU that does nothing
-# What cpu time is called in pprof.
-COLUMNS = {"cpu-clock": "cpu"}
+from corpus import CLOCK, PROGRAM, SOFTWARE
 
 
-class Corpus(rec.Case):
-    program_pid = None
-
-    def perf_record(self, *options, name="perf.data"):
-        """The path of a recording; skips the test when this machine does not let perf do it."""
-        self.need_program("perf")
-        here = self.new_directory()
-        path = f"{here}/{name}"
-        done = subprocess.run(["perf", "record", "-q", "-o", path, *options, "--", *PROGRAM],
-                              cwd=here, capture_output=True, text=True, timeout=60,
-                              env=perf_script.environment())
-        if done.returncode or not os.path.exists(path):
-            self.skipTest(f"perf record {' '.join(options)}: {done.stderr.strip()[-200:]}")
-        self.program_pid = int(done.stderr.split()[-1])
-        return path
-
-    def convert(self, path, *options, **how):
-        out = f"{self.new_directory()}/out.pb"
-        done = subprocess.run([rec.REC, "convert", path, "-o", out, *options], capture_output=True,
-                              timeout=60, **how)
-        self.assertEqual(done.returncode, 0, done.stderr.decode(errors="replace"))
-        return out
-
-    def compare(self, path, minimum=20, ours=None, only_program=False):
-        """Every (tid, event, stack, period) of perf's is one of rec's. only_program: in its threads;
-        what else runs on the machine may be gone, or another file, by the time of the conversion."""
-        text = perf_script.run(path)
-        self.assertIsNotNone(text, "perf script cannot read its own file")
-        perf = perf_script.read(text)
-        ours = perf_script.read_rec(ours or self.convert(path))
-        reasons = collections.Counter()
-        samples = 0
-        own = perf_script.descendants(text, self.program_pid) | {IDLE_TID}
-        foreign = {tid for tid in perf.names if only_program and tid not in own}
-        for tid, event in list(ours.stacks):
-            if tid in foreign:
-                del ours.stacks[tid, event]
-        for (tid, event), stacks in perf.stacks.items():
-            if tid in foreign:
-                continue
-            column = event if (tid, event) in ours.stacks else COLUMNS.get(event, event)
-            left, extra = perf_script.difference(stacks, ours.stacks.pop((tid, column), {}), reasons)
-            if left or extra:
-                self.fail(f"{event} of thread {tid}: perf has {sum(left.values())} more, rec "
-                          f"{sum(extra.values())}\n{perf_script.describe(left, extra)}")
-            samples += len(stacks)
-        self.assertFalse(ours.stacks, "only rec has")
-        self.assertGreaterEqual(samples, minimum, "too little to compare")
-        for tid, names in perf.names.items():
-            if tid in ours.names and tid not in foreign | {0xffffffff}:  # tasks that are gone: perf says ":-1"
-                self.assertLessEqual(ours.names[tid], names, f"names of thread {tid}")
-        print(f"{self.id().split('.')[-1]}: {samples} stacks; {dict(reasons)}")
-
+class Corpus(corpus.Case):
     def test_without_callchains(self):
         self.compare(self.perf_record(*CLOCK))
 
@@ -93,6 +22,14 @@ class Corpus(rec.Case):
 
     def test_several_events(self):
         self.compare(self.perf_record(*SOFTWARE, "-g"))
+
+    def test_counters_of_a_group(self):
+        """Each sample is one of every event of the group that counted something since the last."""
+        self.compare(self.perf_record("-F", "1999", "-g", "-e",
+                                      "{cpu-clock,context-switches,page-faults}:S"))
+
+    def test_counters_of_each_event(self):
+        self.compare(self.perf_record("-i", "-F", "1999", "-g", "-e", "cpu-clock:S,page-faults:S"))
 
     def test_fixed_periods(self):
         self.compare(self.perf_record("-e", "cpu-clock", "-c", "500000", "-g"))
@@ -137,8 +74,9 @@ class Corpus(rec.Case):
         self.compare(self.perf_record(*CLOCK, "-g", "-B"))
 
     def test_system_wide_with_everything(self):
+        """With -d perf knows data by name, and so finds names where frame pointers lead into it."""
         self.compare(self.perf_record(*SOFTWARE, "-a", "-g", "--switch-events", "--namespaces",
-                                      "--all-cgroups", "-z"), only_program=True)
+                                      "--all-cgroups", "-d", "-z"), only_program=True)
 
     def pipe(self, *options):
         """What perf record writes to a pipe."""
@@ -225,21 +163,9 @@ class Corpus(rec.Case):
             self.assertRegex(info.stdout.replace("\u202f", "").replace(" ", ""),
                              rf"event{event}(,onesampleevery\w+)?;{count}samples", event)
 
-    def modules(self, path, *options):
-        """{path of a file: its build-id} of what was sampled."""
-        done = subprocess.run([rec.REC, "info", "--json", path, *options], capture_output=True,
-                              text=True, timeout=60)
-        return {module["path"]: module.get("build_id", "")
-                for module in json.loads(done.stdout)["modules"] if module["path"].startswith("/")}
-
     def test_files_of_another_machine_lie_below_symfs(self):
         path = self.perf_record(*CLOCK, "-g")
-        root = self.new_directory()
-        modules = self.modules(path)
-        for module in modules:
-            os.makedirs(os.path.dirname(root + module), exist_ok=True)
-            shutil.copy(module, root + module)
-        shutil.copytree("/usr/lib/debug", root + "/usr/lib/debug")
+        root = self.copy_of_files(path)
         self.assertEqual(perf_script.read_rec(self.convert(path, "--symfs", root)).stacks,
                          perf_script.read_rec(self.convert(path)).stacks)
 

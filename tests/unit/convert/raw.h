@@ -21,7 +21,8 @@ struct raw_event {
     uint32_t type;
     uint64_t config;
     uint64_t extra_sample_type; /* besides what all have */
-    uint64_t branch_sample_type, registers_user;
+    uint64_t branch_sample_type, registers_user, read_format;
+    bool is_inherited;
 };
 
 enum {
@@ -69,8 +70,10 @@ static inline struct raw raw_begin(const struct raw_event *events, size_t count)
         raw_u64(&raw, events[i].config);
         raw_u64(&raw, 1);
         raw_u64(&raw, RAW_SAMPLE_TYPE | events[i].extra_sample_type);
-        raw_u64(&raw, 0);
-        raw_u64(&raw, UINT64_C(1) << 18 | UINT64_C(1) << 26); /* sample_id_all, context_switch */
+        raw_u64(&raw, events[i].read_format);
+        /* inherit, sample_id_all, context_switch */
+        raw_u64(&raw,
+                (uint64_t)events[i].is_inherited << 1 | UINT64_C(1) << 18 | UINT64_C(1) << 26);
         buffer_zeros(&raw.bytes, 24);
         raw_u64(&raw, events[i].branch_sample_type);
         raw_u64(&raw, events[i].registers_user);
@@ -108,14 +111,25 @@ static inline void raw_trailer(struct raw *raw, uint32_t pid, uint32_t tid)
     raw_end_record(raw);
 }
 
-static inline void raw_comm(struct raw *raw, uint32_t pid, uint32_t tid, const char *name)
+static inline void raw_named(struct raw *raw, uint16_t misc, uint32_t pid, uint32_t tid,
+                             const char *name)
 {
-    raw_record(raw, PERF_RECORD_COMM, 0);
+    raw_record(raw, PERF_RECORD_COMM, misc);
     raw_u32(raw, pid);
     raw_u32(raw, tid);
     buffer_append(&raw->bytes, name, strlen(name) + 1);
     buffer_zeros(&raw->bytes, -raw->bytes.size & 7);
     raw_trailer(raw, pid, tid);
+}
+
+static inline void raw_comm(struct raw *raw, uint32_t pid, uint32_t tid, const char *name)
+{
+    raw_named(raw, 0, pid, tid, name);
+}
+
+static inline void raw_exec(struct raw *raw, uint32_t pid, const char *name)
+{
+    raw_named(raw, PERF_RECORD_MISC_COMM_EXEC, pid, pid, name);
 }
 
 static inline void raw_mmap(struct raw *raw, uint32_t pid, uint64_t start, uint64_t bytes,
@@ -138,10 +152,9 @@ static inline void raw_switch(struct raw *raw, uint32_t pid, uint32_t tid, bool 
     raw_trailer(raw, pid, tid);
 }
 
-/* A sample up to its callchain; what the event has more of follows, then raw_end_record(). */
-static inline void raw_sample(struct raw *raw, uint16_t misc, size_t event, uint32_t pid,
-                              uint32_t tid, uint32_t cpu, uint64_t ip, const uint64_t *chain,
-                              size_t count)
+/* A sample up to its period. */
+static inline void raw_begin_sample(struct raw *raw, uint16_t misc, size_t event, uint32_t pid,
+                                    uint32_t tid, uint32_t cpu, uint64_t ip)
 {
     raw_record(raw, PERF_RECORD_SAMPLE, misc);
     raw_u64(raw, 100 + event);
@@ -152,6 +165,14 @@ static inline void raw_sample(struct raw *raw, uint16_t misc, size_t event, uint
     raw_u32(raw, cpu);
     raw_u32(raw, 0);
     raw_u64(raw, 5); /* period */
+}
+
+/* A sample up to its callchain; what the event has more of follows, then raw_end_record(). */
+static inline void raw_sample(struct raw *raw, uint16_t misc, size_t event, uint32_t pid,
+                              uint32_t tid, uint32_t cpu, uint64_t ip, const uint64_t *chain,
+                              size_t count)
+{
+    raw_begin_sample(raw, misc, event, pid, tid, cpu, ip);
     raw_u64(raw, count);
     for (size_t i = 0; i < count; i++)
         raw_u64(raw, chain[i]);

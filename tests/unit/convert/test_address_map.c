@@ -57,6 +57,23 @@ static void a_hole_takes_what_it_covers(void **state)
     address_map_free(&map);
 }
 
+static void a_thousand_execs_leave_no_more_than_one(void **state)
+{
+    (void)state;
+    struct address_map map = {0};
+    for (uint64_t i = 1; i <= 1000; i++) {
+        address_map_exec(&map);
+        address_map_add(&map, &(struct mapping){.start_avma = 100 * i, .end_avma = 100 * i + 50});
+        assert_non_null(address_map_find(&map, 100 * i));
+        assert_true(i == 1 || address_map_find(&map, 100 * i - 100));
+        assert_true(map.count <= 2);
+    }
+    address_map_forget_former(&map);
+    assert_int_equal(map.count, 1);
+    assert_non_null(address_map_find(&map, 100000));
+    address_map_free(&map);
+}
+
 static void a_copy_is_independent(void **state)
 {
     (void)state;
@@ -86,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_mapped_last_is_found_at_every_address),
         cmocka_unit_test(a_hole_takes_what_it_covers),
+        cmocka_unit_test(a_thousand_execs_leave_no_more_than_one),
         cmocka_unit_test(a_copy_is_independent),
         cmocka_unit_test(empty_and_wrapping_mappings_are_left_out),
     };

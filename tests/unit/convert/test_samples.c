@@ -40,6 +40,79 @@ static void every_context_has_its_label(void **state)
     profile_free(profile);
 }
 
+/* A sample of event 0 with the counters of both: {value, id} each, after how many there are. */
+static void put_counts(struct raw *raw, uint32_t tid, uint64_t clock, uint64_t faults)
+{
+    const uint64_t group[] = {2, clock, 100, faults, 101};
+    raw_begin_sample(raw, PERF_RECORD_MISC_USER, 0, PID, tid, 0, TEXT + 0x10);
+    buffer_append(&raw->bytes, group, sizeof(group));
+    raw_u64(raw, 0); /* no callchain */
+    raw_end_record(raw);
+}
+
+static struct profile *counted(bool is_inherited)
+{
+    struct raw_event events[] = {clock_event,
+                                 {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
+    for (int i = 0; i < 2; i++) {
+        events[i].extra_sample_type = PERF_SAMPLE_READ;
+        events[i].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+        events[i].is_inherited = is_inherited;
+    }
+    struct raw raw = begin_program(events, 2);
+    put_counts(&raw, PID, 1000, 7);
+    put_counts(&raw, PID, 2500, 7);
+    put_counts(&raw, PID + 1, 3000, 9);
+    return raw_load(&raw, NULL);
+}
+
+static void assert_weights(const struct profile *profile, const uint64_t *weights, size_t count)
+{
+    assert_int_equal(profile->sample_count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(sample_at(profile, i).weight, weights[i]);
+        assert_string_equal(addresses_of(profile, i), "app+0x10");
+    }
+}
+
+static void a_groups_counters_are_samples_of_its_events(void **state)
+{
+    (void)state;
+    struct profile *profile = counted(false);
+    assert_weights(profile, (const uint64_t[]){1000, 7, 1500, 500, 2}, 5);
+    assert_int_equal(profile->event_count, 2);
+    const uint16_t events[] = {0, 1, 0, 0, 1};
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(sample_at(profile, i).event, events[i]);
+    profile_free(profile);
+}
+
+static void inherited_counters_are_of_one_thread(void **state)
+{
+    (void)state;
+    struct profile *profile = counted(true);
+    assert_weights(profile, (const uint64_t[]){1000, 7, 1500, 3000, 9}, 5);
+    profile_free(profile);
+}
+
+static void an_exec_has_its_caller_until_it_returns(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_exec(&raw, PID, "new");
+    raw_mmap(&raw, PID, 0x80000, 0x1000, "/nonexistent/new");
+    for (int i = 0; i < 2; i++) {
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+                   0xffffffff82000000, MARK(PERF_CONTEXT_USER), TEXT + 0x10);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), 0x80010);
+    }
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "app+0x10;[kernel.kallsyms]+0xffffffff82000000");
+    assert_string_equal(addresses_of(profile, 1), "new+0x10");
+    assert_string_equal(addresses_of(profile, 2), "?+0x10010;[kernel.kallsyms]+0xffffffff82000000");
+    profile_free(profile);
+}
+
 static void a_sample_without_a_chain_has_its_ip(void **state)
 {
     (void)state;
@@ -294,6 +367,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(a_groups_counters_are_samples_of_its_events),
+        cmocka_unit_test(inherited_counters_are_of_one_thread),
+        cmocka_unit_test(an_exec_has_its_caller_until_it_returns),
         cmocka_unit_test(a_sample_without_a_chain_has_its_ip),
         cmocka_unit_test(branches_in_call_stack_mode_are_the_stack),
         cmocka_unit_test(captured_stacks_follow_the_kernel_part),

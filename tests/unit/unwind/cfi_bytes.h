@@ -37,21 +37,27 @@ static inline void end_record(struct buffer *out, size_t at)
     memcpy(out->bytes + at, &length, sizeof(length));
 }
 
-/* id 0, version 1, code alignment 1, data alignment -8, return address in register 16; with a 'z', R
+/* id 0, version 1, code alignment 1, data alignment -8, the return address in the given register (16: x86-64); with a 'z', R
  * says 0x1b: 32 bits, relative to themselves. Returns the record's offset. */
-static inline size_t add_cie(struct buffer *out, const char *augmentation, const uint8_t *code,
-                             size_t code_bytes)
+static inline size_t add_cie_of(struct buffer *out, const char *augmentation,
+                                uint8_t return_register, const uint8_t *code, size_t code_bytes)
 {
     size_t at = begin_record(out);
     buffer_u32(out, 0);
     buffer_u8(out, 1);
     buffer_append(out, augmentation, strlen(augmentation) + 1);
-    buffer_append(out, BYTES(1, 0x78, 16));
+    buffer_append(out, BYTES(1, 0x78, return_register));
     if (augmentation[0] == 'z')
         buffer_append(out, BYTES(1, 0x1b));
     buffer_append(out, code, code_bytes);
     end_record(out, at);
     return at;
+}
+
+static inline size_t add_cie(struct buffer *out, const char *augmentation, const uint8_t *code,
+                             size_t code_bytes)
+{
+    return add_cie_of(out, augmentation, 16, code, code_bytes);
 }
 
 /* For CIEs whose augmentation is zR, perhaps with letters that have no data. */

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machines whose captured stacks are unwound offline, on whatever machine this is.
+ *
+ * The evaluator follows as many registers as x86-64 has, under that machine's DWARF numbers (module.h). Those
+ * of another machine that unwinding needs, which are what a callee preserves and what compilers count
+ * a CFA from, get a number of those; the rest is not followed:
+ *
+ *     aarch64, DWARF   19…24   29 (fp)   31 (sp)   25…28   30 (lr)   12, 16, 17    pc
+ *     here              0…5     6 (FP)    7 (SP)    8…11     12      13, 14, 15    16 (PC)
+ */
+#pragma once
+
+#include "unwind/module.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct unwind_machine {
+    const char *name;        /* as uname has it */
+    uint16_t elf_machine;    /* EM_* */
+    const int8_t *registers; /* by DWARF number; -1: not followed. NULL: as they are */
+    uint8_t register_count;  /* of those */
+    const int8_t *captured;  /* by bit of the kernel's perf_regs.h (64-bit ABI); -1: not followed */
+    uint8_t captured_count;
+    uint64_t code_mask; /* which bits of a return address are an address, not a signature */
+};
+
+extern const struct unwind_machine unwind_x86_64, unwind_aarch64;
+
+/* NULL: nothing is known of it. */
+const struct unwind_machine *unwind_machine_of_name(const char *name);
+const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine);
+
+/* The number here of a DWARF register; UNWIND_DWARF_REGS: not followed. machine NULL: x86-64. */
+uint64_t unwind_machine_register(const struct unwind_machine *machine, uint64_t dwarf_number);
+
+/* Registers that the kernel captured with a sample. mask: a bit for each; values: theirs, in the order of
+ * the bits. False: nothing can be unwound without PC and SP. */
+bool unwind_machine_captured(const struct unwind_machine *machine, struct full_regs *regs,
+                             uint64_t mask, const uint64_t *values);
