@@ -248,8 +248,7 @@ static uint64_t bias_of(const struct modules *modules, const struct mapping *map
                       mapping->file_offset);
 }
 
-/* The first place where a file was mapped stands for all; what else it has mapped there widens it.
- */
+/* The first place where a file was mapped stands for all; what else of it is mapped, anywhere, widens it. */
 static void note_place(struct profile_lib *lib, const struct mapping *mapping, uint64_t bias)
 {
     if (lib->map_end_avma == 0) {
@@ -259,13 +258,15 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         lib->map_bias = bias;
         if (lib->category == PROFILE_KERNEL) /* its addresses are the runtime's, from _text on */
             lib->base_svma = mapping->start_avma;
-    } else if (bias == lib->map_bias && lib->category != PROFILE_JIT) {
-        if (mapping->start_avma < lib->map_start_avma) {
-            lib->map_start_avma = mapping->start_avma;
+    } else if (lib->category != PROFILE_JIT) {
+        uint64_t start_avma = mapping->start_avma - bias + lib->map_bias;
+        uint64_t end_avma = mapping->end_avma - bias + lib->map_bias;
+        if (start_avma < lib->map_start_avma) {
+            lib->map_start_avma = start_avma;
             lib->map_file_offset = mapping->file_offset;
         }
-        if (mapping->end_avma > lib->map_end_avma)
-            lib->map_end_avma = mapping->end_avma;
+        if (end_avma > lib->map_end_avma)
+            lib->map_end_avma = end_avma;
     }
     /* Its addresses are too large for formats that keep 32 bits, unless they have something to count
      * from. */

@@ -7,6 +7,7 @@ import check
 import decoders
 import demo
 import firefox_strict
+import pprof_strict
 
 
 def every_format_tells_the_same_functions_and_total(prefix):
@@ -120,6 +121,10 @@ def pprof_header_names_the_program_and_the_units(prefix):
     check.same(['engine=perf-trap', 'samples=12'], comments)
 
 
+def pprof_rules_are_kept(prefix):
+    check.same([], pprof_strict.violations(prefix + '.pb.gz'))
+
+
 def pprof_mappings_say_what_was_found(prefix):
     profile = decoders.Pprof(prefix + '.pb.gz')
     first = profile.mappings[1]
@@ -178,6 +183,7 @@ TESTS = [
     firefox_carries_the_source_text,
     firefox_categories_follow_the_code,
     pprof_header_names_the_program_and_the_units,
+    pprof_rules_are_kept,
     pprof_mappings_say_what_was_found,
     pprof_locations_are_runtime_addresses_with_inlined_lines_innermost_first,
     pprof_samples_are_added_up_by_stack_and_thread,

@@ -11,6 +11,7 @@ import check
 import clients
 import decoders
 import firefox_strict
+import pprof_strict
 import recordings
 from tally import Tally, plain
 
@@ -73,6 +74,11 @@ def firefox_s_rules_are_kept(recorded):
     for recording in recorded.values():
         for name in ('rec.json.gz', 'embedded.json.gz'):
             check.same([], firefox_strict.violations(recording.path(name)), recording.name)
+
+
+def pprof_s_rules_are_kept(recorded):
+    for recording in recorded.values():
+        check.same([], pprof_strict.violations(recording.path('rec.pb.gz')), recording.name)
 
 
 def separate_debug_files_are_not_needed_for_stacks_and_own_names(recorded):
@@ -274,6 +280,7 @@ TESTS = [
     collapsed_stacks_are_pprof_s_in_whole_periods,
     samples_stand_for_the_cpu_time_that_the_kernel_billed,
     firefox_s_rules_are_kept,
+    pprof_s_rules_are_kept,
     separate_debug_files_are_not_needed_for_stacks_and_own_names,
     stacks_are_complete_but_for_one_in_200_and_none_is_lost_but_at_the_end_of_a_thread,
     perf_script_counts_every_sample_with_its_thread,

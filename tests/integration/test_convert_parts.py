@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 
+import perf_script
 import rec
 
 BUSY = "awk 'BEGIN { for (i = 0; i < 600000; i++) s += i }'"
@@ -81,6 +82,11 @@ class Parts(rec.Case):
                                      ",".join(map(str, pids)))
                 self.assertGreaterEqual(report["samples"], 10)
                 self.assertGreaterEqual(report["total_ns"], 10 * 20_000_000)
+                # By the name that stores of profiles know.
+                subprocess.run([rec.REC, "convert", "perf.data", "-q", "-o", "out.pb"], cwd=here,
+                               check=True, timeout=60)
+                types = perf_script.decoders.Pprof(os.path.join(here, "out.pb")).sample_types
+                self.assertIn(("off_cpu", "nanoseconds"), types)
                 if "-g" in words:
                     names = " ".join(function["name"] for function in report["functions"])
                     self.assertRegex(names, "nanosleep")
