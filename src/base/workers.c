@@ -32,7 +32,7 @@ struct pool {
     size_t place_count, busy_count;
 };
 
-static size_t processors(void)
+size_t workers_at_once(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
@@ -42,7 +42,7 @@ void workers_set_limits(struct workers *workers)
 {
     uint64_t half_of_memory =
         (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t share = half_of_memory / processors();
+    uint64_t share = half_of_memory / workers_at_once();
     workers->limits.memory_bytes = share < UINT64_C(1) << 30 ? UINT64_C(1) << 30 : share;
     workers->limits.cpu_s = 120;
     workers->wall_s = 300;
@@ -185,17 +185,26 @@ static struct worker *free_place(struct pool *pool)
     return NULL;
 }
 
+/* Jobs, while there is room. Returns the first one that is left. */
+static size_t start_some(struct pool *pool, size_t job)
+{
+    const struct workers *workers = pool->workers;
+    for (; job < workers->job_count && pool->busy_count < pool->place_count; job++)
+        if (!start(pool, free_place(pool), job))
+            workers->failed(workers->context, job, "could not be started");
+    return job;
+}
+
 void workers_run(const struct workers *workers)
 {
-    struct pool pool = {.workers = workers, .place_count = processors()};
+    struct pool pool = {.workers = workers, .place_count = workers_at_once()};
     for (size_t i = 0; i < pool.place_count; i++)
         pool.places[i].fd = -1;
-    for (size_t job = 0; job < workers->job_count; job++) {
-        while (pool.busy_count == pool.place_count)
-            wait_for_any(&pool);
-        if (!start(&pool, free_place(&pool), job))
-            workers->failed(workers->context, job, "could not be started");
-    }
-    while (pool.busy_count > 0)
+    size_t job = start_some(&pool, 0);
+    if (workers->meanwhile)
+        workers->meanwhile(workers->context);
+    while (pool.busy_count > 0) {
         wait_for_any(&pool);
+        job = start_some(&pool, job);
+    }
 }

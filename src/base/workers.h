@@ -22,11 +22,16 @@ struct workers {
     /* In this process, each once, in the order in which jobs end. why: "crashed", … */
     void (*done)(void *context, size_t job, const struct buffer *answer);
     void (*failed)(void *context, size_t job, const char *why);
+    /* In this process, once, while the first jobs run: what it has to do anyway. May be NULL. */
+    void (*meanwhile)(void *context);
     void *context;
     struct confine_limits limits;
     unsigned wall_s; /* a job that takes longer is killed */
     size_t answer_limit_bytes;
 };
+
+/* How many run at once. */
+size_t workers_at_once(void);
 
 /* Memory and time that suffice for every file seen so far. */
 void workers_set_limits(struct workers *workers);

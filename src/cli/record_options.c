@@ -3,6 +3,7 @@
 
 #include "cli/amounts.h"
 #include "cli/options.h"
+#include "cli/perf_record_options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,6 +30,8 @@ enum {
     MAX_SIZE,
     HIDE_ENV,
     SHOW_ENV,
+    AS_IT_IS, /* asks for what is done anyway */
+    REFUSED,
 };
 
 static const struct option_spec specs[] = {
@@ -64,7 +67,7 @@ static const struct option_spec specs[] = {
     {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not possible yet; " NOT_YET},
     {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not possible; " NOT_YET},
     {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not possible; " NOT_YET},
-    {0},
+    PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED){0},
 };
 
 static int parse_frequency(struct record_request *request, const char *value, struct error *error)
@@ -162,7 +165,7 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     case SHOW_ENV:
         options->show_environment = id == SHOW_ENV;
         return 0;
-    default: /* -g, --call-graph: stacks are always recorded */
+    default: /* -g, --call-graph: stacks are always recorded; AS_IT_IS */
         return 0;
     }
 }

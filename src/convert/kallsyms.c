@@ -57,13 +57,17 @@ static bool add_line(struct kallsyms *kallsyms, char *line)
     return true;
 }
 
-struct kallsyms *kallsyms_parse(const void *bytes, size_t size)
+/* text: terminated, owned by the result, or freed. */
+static struct kallsyms *parse(char *text)
 {
     struct kallsyms *kallsyms = calloc(1, sizeof(*kallsyms));
-    if (kallsyms)
-        kallsyms->text = strndup(bytes ? bytes : "", size);
-    bool is_good = kallsyms && kallsyms->text;
-    char *rest = is_good ? kallsyms->text : NULL;
+    if (!kallsyms) {
+        free(text);
+        return NULL;
+    }
+    kallsyms->text = text;
+    bool is_good = text != NULL;
+    char *rest = text;
     for (char *line; is_good && (line = strsep(&rest, "\n"));)
         is_good = add_line(kallsyms, line);
     if (!is_good || kallsyms->count == 0) {
@@ -72,6 +76,11 @@ struct kallsyms *kallsyms_parse(const void *bytes, size_t size)
     }
     qsort(kallsyms->symbols, kallsyms->count, sizeof(*kallsyms->symbols), by_address);
     return kallsyms;
+}
+
+struct kallsyms *kallsyms_parse(const void *bytes, size_t size)
+{
+    return parse(strndup(bytes ? bytes : "", size));
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -100,9 +109,12 @@ enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_f
     if (!is_of_this_boot(facts))
         return KALLSYMS_ELSEWHERE;
     struct buffer text = {0};
-    if (io_read_file("/proc/kallsyms", &text, FILE_BYTES_MAX) == 0)
-        *out = kallsyms_parse(text.bytes, text.size);
-    buffer_free(&text);
+    int err = io_read_file("/proc/kallsyms", &text, FILE_BYTES_MAX);
+    buffer_u8(&text, 0);
+    if (err == 0 && !text.failed)
+        *out = parse((char *)text.bytes);
+    else
+        buffer_free(&text);
     return *out ? KALLSYMS_READ : KALLSYMS_HIDDEN;
 }
 

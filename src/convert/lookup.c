@@ -14,8 +14,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Units of debug info are read once a worker: small pieces would read most of them twice. */
+/* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
+ * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
+
+static size_t piece_count(size_t address_count)
+{
+    size_t count = address_count / PIECE_ADDRESSES, most = workers_at_once();
+    if (most > MOST_PIECES)
+        most = MOST_PIECES;
+    return count < 1 ? 1 : count > most ? most : count;
+}
 
 static struct lookup_piece *add_piece(struct lookup *lookup, size_t first, size_t count,
                                       bool only_debug_info)
@@ -33,8 +42,7 @@ static struct lookup_piece *add_piece(struct lookup *lookup, size_t first, size_
 
 int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info)
 {
-    size_t pieces = count / PIECE_ADDRESSES;
-    pieces = pieces < 1 ? 1 : pieces > MOST_PIECES ? MOST_PIECES : pieces;
+    size_t pieces = piece_count(count);
     for (size_t i = 0; i < pieces; i++) {
         size_t start = count * i / pieces, end = count * (i + 1) / pieces;
         if (!add_piece(lookup, first + start, end - start, only_debug_info))
@@ -228,6 +236,12 @@ static void fetch_missing(struct lookup *lookup)
     fetch_each(lookup, fetch_add_supplement);
 }
 
+static void do_meanwhile(void *context)
+{
+    struct lookup *lookup = context;
+    lookup->meanwhile(lookup->meanwhile_context);
+}
+
 void lookup_run(struct lookup *lookup)
 {
     if (lookup->options->use_debuginfod)
@@ -237,6 +251,7 @@ void lookup_run(struct lookup *lookup)
         .run = run_piece,
         .done = piece_done,
         .failed = piece_failed,
+        .meanwhile = do_meanwhile,
         .context = lookup,
     };
     workers_set_limits(&workers);

@@ -30,6 +30,8 @@ struct lookup {
     struct profile *profile; /* notes go there */
     const uint32_t *order;   /* addresses by lib, then svma */
     const struct convert_options *options;
+    void (*meanwhile)(void *context); /* called once while workers run */
+    void *meanwhile_context;
     struct lookup_piece *pieces;
     size_t count, capacity;
     size_t ended_count;

@@ -23,8 +23,8 @@ struct resolver {
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
     const struct perfdata_facts *facts;
-    struct kallsyms *kallsyms; /* opened when the first kernel address is met */
-    bool was_kernel_tried;
+    struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
+    bool is_kernel_needed;
 };
 
 static int compare_addresses(const void *left, const void *right, void *context)
@@ -116,6 +116,8 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
     const struct profile *profile = resolver->profile;
     uint32_t lib = profile->addresses[resolver->order[first]].lib;
     const struct names_lib *stored = stored_names(resolver, lib);
+    if (is_kernel(profile, lib))
+        resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
     if (!resolve_is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
         return 0;
     bool has_no_lines = stored && !names_have_lines(resolver->names, stored);
@@ -149,10 +151,12 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     return lookup_find(&resolver->lookup, place, result);
 }
 
-static void open_kernel(struct resolver *resolver)
+/* Reading /proc/kallsyms takes as long as reading the debug info of a library. */
+static void open_kernel(void *context)
 {
-    resolver->was_kernel_tried = true;
-    if (kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
+    struct resolver *resolver = context;
+    if (resolver->is_kernel_needed &&
+        kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
         profile_add_note(resolver->profile, "no_names",
                          "the kernel hides its addresses: names of its functions need "
                          "`sysctl kernel.kptr_restrict=0`, or root");
@@ -162,8 +166,6 @@ static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symb
 {
     if (resolver->stored && names_find(resolver->names, resolver->stored, avma, result))
         return result->frame_count > 0;
-    if (!resolver->was_kernel_tried)
-        open_kernel(resolver);
     return resolver->kallsyms && kallsyms_find(resolver->kallsyms, avma, result);
 }
 
@@ -202,8 +204,11 @@ static int resolve(struct resolver *resolver, const struct convert_options *opti
 {
     struct profile *profile = resolver->profile;
     resolver->order = resolve_order(profile);
-    resolver->lookup =
-        (struct lookup){.profile = profile, .order = resolver->order, .options = options};
+    resolver->lookup = (struct lookup){.profile = profile,
+                                       .order = resolver->order,
+                                       .options = options,
+                                       .meanwhile = open_kernel,
+                                       .meanwhile_context = resolver};
     int err = resolver->order ? plan(resolver) : -ENOMEM;
     if (err == 0) {
         lookup_run(&resolver->lookup);

@@ -16,9 +16,11 @@ enum {
     DEEPEST_NAME = 8,   /* functions in functions that a name spells out */
 };
 
-int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab)
+int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
+                   const struct symtab *symtab)
 {
-    *functions = (struct functions){.keys = intern_new(), .paths = paths, .symtab = symtab};
+    *functions =
+        (struct functions){.keys = intern_new(), .paths = paths, .lines = lines, .symtab = symtab};
     return functions->keys ? contexts_init(&functions->contexts) : -ENOMEM;
 }
 
@@ -119,18 +121,21 @@ static char *demangle_function(const char *linkage)
     return name;
 }
 
-/* dwarf_decl_file() wants lines, too, which a split unit has not. */
-static const char *declared_file(Dwarf_Attribute *attribute)
+/* Split units have a table of files and no lines: libdw reads that. */
+static const char *declared_file(const struct functions *functions, Dwarf_Attribute *attribute)
 {
     Dwarf_Die unit;
     Dwarf_Files *files;
     size_t count;
     Dwarf_Word index;
     if (dwarf_formudata(attribute, &index) != 0 || index > INT32_MAX ||
-        !dwarf_cu_die(attribute->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) ||
-        dwarf_getsrcfiles(&unit, &files, &count) != 0)
+        !dwarf_cu_die(attribute->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
         return NULL;
-    return dwarf_filesrc(files, index, NULL, NULL);
+    struct line_table *lines = lines_of(functions->lines, &unit);
+    if (lines)
+        return line_table_file(lines, index);
+    return dwarf_getsrcfiles(&unit, &files, &count) == 0 ? dwarf_filesrc(files, index, NULL, NULL)
+                                                         : NULL;
 }
 
 static void locate_definition(struct functions *functions, struct function *function,
@@ -142,7 +147,7 @@ static void locate_definition(struct functions *functions, struct function *func
         function->definition_line = (uint32_t)line;
     if (dwarf_attr_integrate(key, DW_AT_decl_file, &attribute))
         function->definition_file =
-            paths_full(functions->paths, attribute.cu, declared_file(&attribute));
+            paths_full(functions->paths, attribute.cu, declared_file(functions, &attribute));
 }
 
 static const char *context_name(struct functions *functions, Dwarf_Die *die, const char *plain)

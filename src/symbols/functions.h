@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "symbols/contexts.h"
+#include "symbols/lines.h"
 #include "symbols/paths.h"
 #include "symbols/symtab.h"
 
@@ -33,10 +34,12 @@ struct functions {
     struct contexts contexts;
     unsigned nesting;            /* of names that are put together from names */
     struct paths *paths;         /* borrowed */
+    struct lines *lines;         /* borrowed */
     const struct symtab *symtab; /* borrowed */
 };
 
-int functions_init(struct functions *functions, struct paths *paths, const struct symtab *symtab);
+int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
+                   const struct symtab *symtab);
 void functions_free(struct functions *functions);
 
 /* Notes where an out-of-line instance starts; 0 or -ENOMEM. */

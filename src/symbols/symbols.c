@@ -30,6 +30,7 @@ struct symbols {
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
     struct paths paths;
+    struct lines lines;
     struct functions functions;
     struct units units;
     struct symbol_frame *frames; /* of the last result */
@@ -42,6 +43,7 @@ void symbols_close(struct symbols *symbols)
         return;
     units_free(&symbols->units);
     functions_free(&symbols->functions);
+    lines_free(&symbols->lines);
     paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
     unnamed_free(&symbols->unnamed);
@@ -110,7 +112,10 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
                                       .debug_directory = symbols->debug_directory};
     int err = paths_init(&symbols->paths);
     if (err == 0)
-        err = functions_init(&symbols->functions, &symbols->paths, &symbols->symtab);
+        err = lines_init(&symbols->lines);
+    if (err == 0)
+        err =
+            functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->symtab);
     if (err == 0)
         err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
     symbols->is_damaged |= symbols->units.is_damaged;

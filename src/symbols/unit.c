@@ -146,25 +146,19 @@ int unit_read(struct unit *unit, struct functions *functions, struct splits *spl
     die_walk_end(&walk);
     if (err == 0)
         err = spans_flatten(&unit->spans);
-    size_t file_count;
-    if (dwarf_getsrcfiles(&unit->die, &unit->files, &file_count) != 0)
-        unit->files = NULL;
+    unit->lines = lines_of(functions->lines, &unit->die);
     return err;
 }
 
 struct position unit_line(struct unit *unit, uint64_t svma, struct paths *paths)
 {
-    struct position position = {0};
-    Dwarf_Line *line = dwarf_getsrc_die(&unit->die, svma);
-    int number, column;
-    if (!line)
-        return position;
-    position.file = paths_full(paths, unit->die.cu, dwarf_linesrc(line, NULL, NULL));
-    if (dwarf_lineno(line, &number) == 0 && number > 0)
-        position.line = (uint32_t)number;
-    if (dwarf_linecol(line, &column) == 0 && column > 0)
-        position.column = (uint32_t)column;
-    return position;
+    const struct line_row *row = unit->lines ? line_table_find(unit->lines, svma) : NULL;
+    if (!row)
+        return (struct position){0};
+    const char *file = line_table_file(unit->lines, row->file);
+    return (struct position){.file = paths_full(paths, unit->die.cu, file),
+                             .line = row->line > INT32_MAX ? 0 : row->line,
+                             .column = row->column > INT32_MAX ? 0 : row->column};
 }
 
 static uint32_t number_attribute(Dwarf_Die *die, unsigned name)
@@ -182,10 +176,9 @@ struct position unit_call_site(struct unit *unit, uint32_t scope, struct paths *
     Dwarf_Die *die = &unit->scopes[scope].die;
     struct position position = {.line = number_attribute(die, DW_AT_call_line),
                                 .column = number_attribute(die, DW_AT_call_column)};
-    if (unit->files && dwarf_hasattr(die, DW_AT_call_file)) {
+    if (unit->lines && dwarf_hasattr(die, DW_AT_call_file)) {
         uint32_t file = number_attribute(die, DW_AT_call_file);
-        position.file =
-            paths_full(paths, unit->die.cu, dwarf_filesrc(unit->files, file, NULL, NULL));
+        position.file = paths_full(paths, unit->die.cu, line_table_file(unit->lines, file));
     }
     return position;
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "symbols/functions.h"
+#include "symbols/lines.h"
 #include "symbols/spans.h"
 #include "symbols/split.h"
 
@@ -33,8 +34,8 @@ struct unit {
     bool is_read;
     struct scope *scopes;
     size_t scope_count, scope_capacity;
-    struct spans spans; /* value: index in scopes */
-    Dwarf_Files *files; /* owned by libdw */
+    struct spans spans;       /* value: index in scopes */
+    struct line_table *lines; /* borrowed; NULL: none */
 };
 
 enum { UNIT_DEEPEST = 256 }; /* nested scopes; deeper ones are left out */

@@ -28,6 +28,8 @@ struct outcomes {
     char answers[MOST_JOBS][64];
     const char *troubles[MOST_JOBS];
     size_t ended;
+    int release_fd; /* written to while jobs run; 0: nobody waits */
+    unsigned meanwhile_calls;
 };
 
 static void run_job(void *context, size_t job, struct buffer *out)
@@ -50,11 +52,21 @@ static void note_trouble(void *context, size_t job, const char *why)
     outcomes->ended++;
 }
 
+static void release(void *context)
+{
+    struct outcomes *outcomes = context;
+    assert_int_equal(outcomes->ended, 0);
+    outcomes->meanwhile_calls++;
+    if (outcomes->release_fd)
+        assert_int_equal(write(outcomes->release_fd, "x", 1), 1);
+}
+
 static void run_all(struct outcomes *outcomes)
 {
     struct workers workers = {.run = run_job,
                               .done = note_answer,
                               .failed = note_trouble,
+                              .meanwhile = release,
                               .context = outcomes,
                               .limits = {.memory_bytes = 64 << 20, .cpu_s = 1},
                               .wall_s = 2,
@@ -146,6 +158,31 @@ static void a_job_that_waits_for_ever_is_ended(void **state)
     assert_string_equal(outcomes.answers[1], "an answer");
 }
 
+static void waits_to_be_released(struct buffer *out)
+{
+    char byte;
+    int fd = open("/proc/self/fd/0", O_RDONLY);
+    if (fd >= 0 && read(fd, &byte, 1) == 1)
+        buffer_text(out, "released");
+}
+
+/* The caller has work of its own, which would else be done before or after. */
+static void the_caller_works_while_jobs_run(void **state)
+{
+    (void)state;
+    int ends[2], saved = dup(0);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[0], 0);
+    struct outcomes outcomes = {.jobs = {waits_to_be_released}, .release_fd = ends[1]};
+    run_all(&outcomes);
+    dup2(saved, 0);
+    assert_int_equal(outcomes.meanwhile_calls, 1);
+    assert_string_equal(outcomes.answers[0], "released");
+    struct outcomes none = {0};
+    run_all(&none);
+    assert_int_equal(none.meanwhile_calls, 1);
+}
+
 static void more_jobs_than_processors(void **state)
 {
     (void)state;
@@ -201,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_bad_job_costs_its_own_answer),
         cmocka_unit_test(a_job_that_waits_for_ever_is_ended),
+        cmocka_unit_test(the_caller_works_while_jobs_run),
         cmocka_unit_test(more_jobs_than_processors),
         cmocka_unit_test(a_job_can_read_and_nothing_else),
     };

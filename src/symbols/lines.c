@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/lines.h"
+
+#include "base/array.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int lines_init(struct lines *lines)
+{
+    lines->keys = intern_new();
+    return lines->keys ? 0 : -ENOMEM;
+}
+
+static void table_free(struct line_table *table)
+{
+    if (!table)
+        return;
+    for (size_t i = 0; i < table->file_count; i++)
+        free(table->files[i].path);
+    free(table->directories);
+    free(table->files);
+    free(table->rows);
+    free(table);
+}
+
+void lines_free(struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        table_free(lines->tables[i]);
+    free(lines->tables);
+    intern_free(lines->keys);
+    *lines = (struct lines){0};
+}
+
+/* ".debug_NAME", or ".zdebug_NAME", which libdw has inflated in place. */
+static bool is_called(const char *section, const char *name)
+{
+    const char *start = section[0] == '.' && section[1] == 'z' ? ".zdebug_" : ".debug_";
+    size_t length = strlen(start);
+    return strncmp(section, start, length) == 0 && strcmp(section + length, name) == 0;
+}
+
+static struct cursor content(Elf *elf, const char *name)
+{
+    Elf_Scn *section = NULL;
+    size_t names;
+    struct cursor c = {0};
+    const char *identity = elf_getident(elf, NULL);
+    while (elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section))) {
+        GElf_Shdr header;
+        const char *found = gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS
+                                ? elf_strptr(elf, names, header.sh_name)
+                                : NULL;
+        Elf_Data *data = found && is_called(found, name) ? elf_rawdata(section, NULL) : NULL;
+        if (data && data->d_buf)
+            c = cursor_of(data->d_buf, data->d_size);
+    }
+    c.swapped =
+        identity && (identity[EI_DATA] == ELFDATA2MSB) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    return c;
+}
+
+/* NULL: it has no lines, as split units; or there are too many files, which does not come up. */
+static const struct line_sections *sections_of(struct lines *lines, Dwarf *dwarf)
+{
+    for (size_t i = 0; i < lines->section_count; i++)
+        if (lines->sections[i].dwarf == dwarf)
+            return &lines->sections[i];
+    Elf *elf = dwarf_getelf(dwarf);
+    if (!elf || lines->section_count == sizeof(lines->sections) / sizeof(lines->sections[0]))
+        return NULL;
+    struct line_sections found = {.dwarf = dwarf, .line = content(elf, "line")};
+    if (found.line.size == 0)
+        return NULL;
+    found.line_str = content(elf, "line_str");
+    found.str = content(elf, "str");
+    lines->sections[lines->section_count] = found;
+    return &lines->sections[lines->section_count++];
+}
+
+static struct line_table *read_table(const struct line_sections *sections, Dwarf_Die *unit,
+                                     uint64_t offset)
+{
+    Dwarf_Attribute directory;
+    struct line_table *table = calloc(1, sizeof(*table));
+    if (table &&
+        line_header_read(table, sections, offset,
+                         dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &directory))) == 0)
+        return table;
+    table_free(table);
+    return NULL;
+}
+
+struct line_table *lines_of(struct lines *lines, Dwarf_Die *unit)
+{
+    Dwarf_Attribute list;
+    Dwarf_Word offset;
+    const struct line_sections *sections = sections_of(lines, dwarf_cu_getdwarf(unit->cu));
+    if (!sections || !dwarf_attr(unit, DW_AT_stmt_list, &list) ||
+        dwarf_formudata(&list, &offset) != 0)
+        return NULL;
+    const uint64_t key[] = {(uint64_t)(sections - lines->sections), offset};
+    uint32_t index = intern_add(lines->keys, key, sizeof(key));
+    if (index < lines->count)
+        return lines->tables[index];
+    struct line_table **table =
+        index == lines->count ? ARRAY_PUSH(lines->tables, lines->count, lines->capacity) : NULL;
+    if (!table)
+        return NULL;
+    *table = read_table(sections, unit, offset);
+    return *table;
+}
+
+const char *line_table_file(struct line_table *table, uint64_t index)
+{
+    struct line_file *file = index < table->file_count ? &table->files[index] : NULL;
+    const char *directory = file && file->directory < table->directory_count
+                                ? table->directories[file->directory]
+                                : NULL;
+    if (!file || !file->name || file->name[0] == '/' || !directory)
+        return file ? file->name : NULL;
+    if (!file->path && asprintf(&file->path, "%s/%s", directory, file->name) < 0)
+        file->path = NULL;
+    return file->path;
+}
+
+const struct line_row *line_table_find(struct line_table *table, uint64_t svma)
+{
+    if (!table->has_rows && line_rows_read(table) != 0)
+        return NULL;
+    size_t low = 0, high = table->row_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (table->rows[middle].svma <= svma)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && !table->rows[low - 1].is_end ? &table->rows[low - 1] : NULL;
+}
