@@ -307,8 +307,7 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
     buffer_u64(out, sample->weight_ns);
     buffer_u64(out, frame_count + 1);
     buffer_u64(out, PERFDATA_CONTEXT_USER);
-    for (size_t i = 0; i < frame_count; i++)
-        buffer_u64(out, sample->frames[i]);
+    buffer_u64s(out, sample->frames, frame_count);
     note_sample_time(writer, time_ns);
     return end_record(writer, start);
 }
