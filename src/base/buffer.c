@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,10 +95,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 
 static void append_little_endian(struct buffer *buffer, uint64_t value, size_t size)
 {
-    uint8_t bytes[8];
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
-    buffer_append(buffer, bytes, size);
+    uint64_t word = htole64(value); /* its low bytes come first */
+    buffer_append(buffer, &word, size);
 }
 
 void buffer_u8(struct buffer *buffer, uint8_t value)
@@ -118,4 +117,13 @@ void buffer_u32(struct buffer *buffer, uint32_t value)
 void buffer_u64(struct buffer *buffer, uint64_t value)
 {
     append_little_endian(buffer, value, 8);
+}
+
+void buffer_u64s(struct buffer *buffer, const uint64_t *values, size_t count)
+{
+    uint8_t *room = count ? extend(buffer, count <= SIZE_MAX / 8 ? 8 * count : SIZE_MAX) : NULL;
+    for (size_t i = 0; room && i < count; i++) {
+        uint64_t word = htole64(values[i]);
+        memcpy(room + 8 * i, &word, sizeof(word));
+    }
 }

@@ -38,3 +38,4 @@ void buffer_u8(struct buffer *buffer, uint8_t value);
 void buffer_u16(struct buffer *buffer, uint16_t value);
 void buffer_u32(struct buffer *buffer, uint32_t value);
 void buffer_u64(struct buffer *buffer, uint64_t value);
+void buffer_u64s(struct buffer *buffer, const uint64_t *values, size_t count);

@@ -16,25 +16,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool is_go_program(const char *path)
-{
-    struct elf_file *elf = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return false;
-    bool is_go = elf_open(&elf, fd, NULL) == 0 && elf_is_go(elf);
-    elf_close(elf);
-    close(fd);
-    return is_go;
-}
-
 static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
 
+/* A forked child runs on in this image; NULL: in none that is sampled. */
+static const struct image *original_of(const struct collector *collector,
+                                       const struct process_slot *slot)
+{
+    if (slot->copy_of == 0 || slot->copy_of > SESSION_PROCESSES)
+        return NULL;
+    const struct image *image = &collector->images[slot->copy_of - 1];
+    bool is_it = image->in_use && image->pid == (pid_t)slot->parent_pid;
+    return is_it && image->engine != ENGINE_NONE ? image : NULL;
+}
+
 /* Why this process must be left alone; NULL: it may be sampled. */
-static const char *refusal(const struct process_slot *slot, pid_t pid)
+static const char *refusal(struct collector *collector, const struct process_slot *slot, pid_t pid)
 {
     char executable[sizeof(slot->executable)];
     char link[64];
+    if (original_of(collector, slot))
+        return NULL; /* what was true of that one's program is true of its own */
     if (proc_executable(pid, executable, sizeof(executable)) != 0)
         return not_visible;
     if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
@@ -42,7 +43,7 @@ static const char *refusal(const struct process_slot *slot, pid_t pid)
     if (proc_tracer(pid) != 0)
         return "is being traced by a debugger";
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (is_go_program(link))
+    if (go_programs_have(&collector->go_programs, link))
         return "a Go program (its runtime owns the signals)";
     return NULL;
 }
@@ -69,16 +70,18 @@ static void wake(uint32_t *state)
     syscall(SYS_futex, state, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void watch_end(struct collector *collector, struct image *image)
+/* pid_fd: of the same process, from its program before; -1: there is none. */
+static void watch_end(struct collector *collector, struct image *image, int pid_fd)
 {
-    image->pid_fd = (int)syscall(SYS_pidfd_open, image->pid, 0);
+    int how = pid_fd < 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
+    image->pid_fd = pid_fd < 0 ? (int)syscall(SYS_pidfd_open, image->pid, 0) : pid_fd;
     if (image->pid_fd < 0) {
         image->is_gone = errno == ESRCH; /* ended and reaped between its answer and now */
         return;
     }
     struct epoll_event event = {.events = EPOLLIN,
                                 .data.u32 = (uint32_t)(image - collector->images)};
-    epoll_ctl(collector->end_fd, EPOLL_CTL_ADD, image->pid_fd, &event);
+    epoll_ctl(collector->end_fd, how, image->pid_fd, &event);
 }
 
 /* A slot's map may be its last owner's: an empty one first. */
@@ -89,6 +92,13 @@ static void clear_map(struct collector *collector, uint32_t index)
     store_relaxed(&verdict->counts[next % 2], 0);
     store_relaxed(&verdict->unload_count, 0);
     store_release(&verdict->generation, next); /* publishes the count */
+}
+
+static void take_name(const struct process_slot *slot, char name[16])
+{
+    snprintf(name, 16, "%.*s", (int)strcspn(slot->name, "\n"), slot->name);
+    if (name[0] == '\0')
+        strcpy(name, "?");
 }
 
 static void fill_image(struct collector *collector, struct image *image,
@@ -105,14 +115,18 @@ static void fill_image(struct collector *collector, struct image *image,
         .start_ns = start_ns,
         .start_cpu_ns = start_cpu_ns,
         .last_cpu_ns = start_cpu_ns,
+        .counted_cpu_ns = start_cpu_ns,
         .looked_ns = start_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (image->parent_pid == getpid())
         collector->has_root = true;
-    if (proc_name(image->pid, 0, image->name) != 0)
-        strcpy(image->name, "?");
-    strangers_note_executable(image);
+    take_name(slot, image->name);
+    const struct image *original = original_of(collector, slot);
+    if (original)
+        image->executable_id = original->executable_id;
+    else
+        strangers_note_executable(image);
     image->checked_ns = collector->round_ns;
 }
 
@@ -145,10 +159,11 @@ static bool is_member(const struct collector *collector, pid_t pid, struct proc_
 /* Nothing that its pid leads to is its own, its name included. It gives the slot back. */
 static void dismiss(struct collector *collector, uint32_t index, const struct process_slot *request)
 {
-    const char *slash = strrchr(request->executable, '/');
+    char name[16];
+    take_name(request, name);
     reply(collector, index, request->pid, ENGINE_NONE);
     collector->summary->processes++;
-    images_add_not_followed(collector, (pid_t)request->pid, slash ? slash + 1 : "?", not_visible);
+    images_add_not_followed(collector, (pid_t)request->pid, name, not_visible);
 }
 
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
@@ -164,27 +179,37 @@ static struct image *same_process(struct collector *collector, pid_t pid, uint64
     return NULL;
 }
 
+/* An exec ends the program; what the process is watched by goes on to the next one, or -1. */
+static int end_program(struct collector *collector, struct image *before)
+{
+    if (!before)
+        return -1;
+    int pid_fd = before->pid_fd;
+    before->pid_fd = -1;
+    image_end(collector, before);
+    return pid_fd;
+}
+
 static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
                    struct proc_maps *mappings)
 {
     struct image *image = &collector->images[index];
     uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
     struct image *before = same_process(collector, (pid_t)request->pid, start_ns);
-    if (before)
-        image_end(collector, before);
+    int pid_fd = end_program(collector, before);
     fill_image(collector, image, request, start_ns);
     if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);
-    const char *reason = refusal(request, image->pid);
+    const char *reason = refusal(collector, request, image->pid);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
     if (!reply(collector, index, request->pid, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
     }
-    watch_end(collector, image);
+    watch_end(collector, image, pid_fd);
     uint64_t earlier_ns = 0;
     bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
     images_write_start(collector, image, was_there);
@@ -209,6 +234,7 @@ static void answer(struct collector *collector, uint32_t index)
     load_words(&request, slot, sizeof(request));
     struct proc_maps mappings = {0};
     request.executable[sizeof(request.executable) - 1] = '\0';
+    request.name[sizeof(request.name) - 1] = '\0';
     if (is_member(collector, (pid_t)request.pid, &mappings))
         follow(collector, index, &request, &mappings);
     else
@@ -226,12 +252,12 @@ static void take_withdrawn(struct collector *collector, uint32_t index)
     store_release(&slot->state, PROCESS_FREE);
 }
 
-void answers_give(struct collector *collector)
+bool answers_give(struct collector *collector)
 {
     struct rings *rings = collector->session->rings;
     uint32_t doorbell = load_acquire(&rings->header.doorbell);
     if (doorbell == collector->doorbell)
-        return;
+        return false;
     collector->doorbell = doorbell;
     uint32_t used = load_acquire(&rings->header.processes_used);
     for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
@@ -246,4 +272,5 @@ void answers_give(struct collector *collector)
         else if (state == PROCESS_DISMISSED)
             store_release(&rings->processes[i].state, PROCESS_FREE);
     }
+    return true;
 }

@@ -7,10 +7,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,11 +51,16 @@ static int add_thread(struct armed *armed, pid_t tid, uint64_t period_ns, uint64
     return 0;
 }
 
-int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_data)
+/* A folder has two links of its own, and one for each thread that it lists. */
+static bool has_one_thread(const char *tasks)
 {
-    char path[64];
-    *armed = (struct armed){0};
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    struct stat status;
+    return stat(tasks, &status) == 0 && status.st_nlink == 3;
+}
+
+/* All of /proc/PID/task. */
+static int add_threads(struct armed *armed, const char *path, uint64_t period_ns, uint64_t sig_data)
+{
     DIR *tasks = opendir(path);
     if (!tasks)
         return -errno;
@@ -62,6 +69,16 @@ int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_da
         if (task->d_name[0] != '.')
             err = add_thread(armed, (pid_t)strtol(task->d_name, NULL, 10), period_ns, sig_data);
     closedir(tasks);
+    return err;
+}
+
+int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_data)
+{
+    char path[64];
+    *armed = (struct armed){0};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    int err = has_one_thread(path) ? add_thread(armed, pid, period_ns, sig_data)
+                                   : add_threads(armed, path, period_ns, sig_data);
     if (err == 0 && armed->count == 0)
         err = -ESRCH;
     if (err)

@@ -18,6 +18,8 @@
 #define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MIN_NS 1000000
 #define ROUND_MAX_NS 100000000
+/* How long nobody may look for anything but samples. */
+#define LOOK_MAX_NS 10000000
 /* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
  * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
 #define IDLE_AFTER_NS 200000000
@@ -53,7 +55,7 @@ static void begin_sampling(struct collector *collector)
         struct image *image = &collector->images[collector->live[i]];
         if (image->has_ended)
             continue;
-        image->start_cpu_ns = image->last_cpu_ns = proc_cpu_ns(image->pid);
+        image->start_cpu_ns = image->last_cpu_ns = image->counted_cpu_ns = proc_cpu_ns(image->pid);
         image->seen_ns = 0;
     }
     strangers_begin(collector);
@@ -81,6 +83,25 @@ static void count_running(struct collector *collector)
     store_relaxed(&collector->running, running);
 }
 
+/* In this round, and in short intervals for a while. */
+static void look_around_now(struct collector *collector)
+{
+    collector->look_due_ns = 0;
+    collector->look_wait_ns = ROUND_MIN_NS;
+}
+
+/* What rings do not tell. At high rates that is not done in every round: it costs more than draining. */
+static void look_around(struct collector *collector)
+{
+    images_check(collector);
+    strangers_look(collector);
+    images_find_ended(collector);
+    count_running(collector);
+    collector->look_due_ns = collector->round_ns + collector->look_wait_ns;
+    if (collector->look_wait_ns <= LOOK_MAX_NS / 2)
+        collector->look_wait_ns *= 2;
+}
+
 static void run_round(struct collector *collector)
 {
     collector->round_ns = ticks_clock_advance(&collector->clock);
@@ -89,18 +110,17 @@ static void run_round(struct collector *collector)
         begin_sampling(collector);
     uint64_t before = perfdata_bytes_written(collector->writer);
     collector->fullest_bytes = 0;
-    answers_give(collector);
+    if (answers_give(collector))
+        look_around_now(collector);
     maps_answer(collector);
     maps_take(collector);
     drain_all(collector);
     misses_finish(collector, false);
-    images_check(collector);
-    strangers_look(collector);
-    images_find_ended(collector);
+    if (collector->round_ns >= collector->look_due_ns || collector->waits_for_bill)
+        look_around(collector);
     if (perfdata_bytes_written(collector->writer) != before)
         collector->last_wrote_ns = collector->round_ns;
     end_round(collector);
-    count_running(collector);
     check_size(collector);
 }
 
@@ -184,6 +204,7 @@ int collector_start(struct collector **out, struct session *session, struct comp
     if (collector->end_fd < 0 || !collector->scratch)
         goto out;
     ticks_clock_start(&collector->clock);
+    look_around_now(collector);
     collector->is_quiet = options->delay_ns > 0;
     collector->quiet_until_ns = collector->clock.first.ns + options->delay_ns;
     err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
@@ -253,8 +274,10 @@ void collector_stop(struct collector *collector, bool command_runs)
     add_release(doorbell, 1);
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
     pthread_join(collector->thread, NULL);
+    look_around_now(collector);
     run_round(collector);
     finish_maps(collector);
+    look_around_now(collector);
     run_round(collector);
     store_release(&collector->session->tables->header.stop, 1);
     collector->live_ns = tree_live_ns(collector, command_runs);

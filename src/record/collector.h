@@ -20,6 +20,7 @@
 #include "perfdata/writer.h"
 #include "record/arm.h"
 #include "record/compiler.h"
+#include "record/go_programs.h"
 #include "record/record.h"
 #include "record/session.h"
 #include "record/synthetic.h"
@@ -51,7 +52,8 @@ struct image {
     uint64_t looked_ns;              /* when that was */
     uint64_t pid_reused_ns;          /* start of the next process with its pid; 0: none known */
     uint32_t end_sightings;          /* how often it was seen to have ended, without a bill */
-    uint64_t last_count_ns;          /* what its event had counted then */
+    uint64_t counted_cpu_ns;         /* the same when its event was read, … */
+    uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
     uint32_t map_requests;           /* not answered yet */
@@ -123,17 +125,19 @@ struct collector {
     uint32_t is_full;     /* atomic: the file has the size that was asked for */
     uint32_t running;     /* atomic: processes, at the end of the last round */
     pid_t root_pid;       /* atomic: the command's */
-    bool has_root;        /* it joined */
+    bool has_root;        /* it joined, or is in the file as a stranger */
     bool is_root_silent;  /* nobody knew of it until it had ended */
     uint64_t detached_ns; /* CPU time of processes that ended detached */
     uint64_t live_ns;     /* of all that is not in the command's bill, when the recording ended */
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
+    struct go_programs go_programs;
     struct stranger strangers[STRANGERS_MAX];
     size_t stranger_count;
     size_t strangers_next; /* counts on: whose children are looked at in the next look */
     uint64_t strangers_due_ns, strangers_search_ns;
+    bool has_anybody_run; /* since the last search */
     struct thread_view threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
@@ -143,6 +147,7 @@ struct collector {
     struct buffer miss_bytes;
 
     uint64_t round_ns; /* time of this round */
+    uint64_t look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
     uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
@@ -172,7 +177,8 @@ void collector_free(struct collector *collector);
 uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
 
 /* answers.c */
-void answers_give(struct collector *collector);
+/* True when somebody had rung. */
+bool answers_give(struct collector *collector);
 
 /* images.c */
 void images_check(struct collector *collector);
@@ -203,8 +209,6 @@ void strangers_look(struct collector *collector);
 /* As long as that, or less to look at them in time. */
 uint64_t strangers_wait_ns(const struct collector *collector, uint64_t wait_ns);
 void strangers_note_executable(struct image *image);
-/* Whether this one is in the file as a stranger. */
-bool strangers_know(const struct collector *collector, pid_t pid);
 /* It got a sampler after all: true if it is in the file already, with its CPU time until then. */
 bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns);
 /* Sampling begins: what they used until now does not count. */

@@ -120,6 +120,18 @@ static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapp
     return 0;
 }
 
+/* Every frame of every sample is held against it. */
+static void note_sampler(struct image_map *map)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const struct image_mapping *mapping = &map->mappings[i];
+        if (!mapping->module || !mapping->module->is_sampler)
+            continue;
+        map->sampler_start_avma = mapping->start_avma;
+        map->sampler_end_avma = mapping->end_avma;
+    }
+}
+
 /* What is known already first, so that a process whose libraries are new has rows for the others. */
 static int resolve_mappings(struct compiler *compiler, struct image_map *map, pid_t pid)
 {
@@ -178,6 +190,7 @@ static int fill_map(struct compiler *compiler, struct image_map *map, struct job
         err = add_mapping(map, &job->mappings.mappings[i]);
     if (err == 0 && !map->is_gone)
         err = resolve_mappings(compiler, map, job->pid);
+    note_sampler(map);
     return err ? err : make_offline(map);
 }
 

@@ -30,7 +30,8 @@ struct image_map {
     bool is_gone;                   /* the process could not be read any more */
     struct image_mapping *mappings; /* sorted */
     size_t count, capacity;
-    struct offline_mapping *offline; /* the same for the offline unwinder */
+    uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not there */
+    struct offline_mapping *offline;               /* the same for the offline unwinder */
 };
 void image_map_free(struct image_map *map);
 

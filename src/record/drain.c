@@ -174,11 +174,20 @@ static void count_thread(struct collector *collector, struct thread_view *thread
                               collector->round_ns);
 }
 
+/* One that is new has its parent's name, and its last record tells it. So it is looked up for who lives for a
+ * while, and for the first samples. */
+static bool wants_name(const struct collector *collector, const struct thread_view *thread,
+                       uint32_t index)
+{
+    const struct ring_control *control = &collector->session->rings->controls[index];
+    bool is_first = thread->name_wait_ns == NAME_FIRST_NS;
+    return collector->round_ns >= thread->name_due_ns ||
+           (is_first && load_relaxed(&control->head) != thread->tail);
+}
+
 static void look_up_name(struct collector *collector, struct thread_view *thread)
 {
     char name[16] = {0};
-    if (collector->round_ns < thread->name_due_ns)
-        return;
     if (proc_name(thread->image->pid, thread->tid, name) == 0)
         set_name(collector, thread, name, collector->round_ns);
     thread->name_due_ns = collector->round_ns + thread->name_wait_ns;
@@ -217,7 +226,8 @@ static void drain_thread(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
     uint32_t state = load_acquire(&collector->session->rings->threads[index].state);
-    look_up_name(collector, thread);
+    if (state == THREAD_ACTIVE && wants_name(collector, thread, index))
+        look_up_name(collector, thread);
     drain_ring(collector, index);
     count_thread(collector, thread, index);
     if (state == THREAD_ENDED || thread->image->has_ended)
@@ -234,6 +244,7 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
         .tid = (pid_t)slot->tid,
         .start_ns = collector_time_ns(collector, load_relaxed(&slot->start_ticks)),
         .name_wait_ns = NAME_FIRST_NS,
+        .name_due_ns = collector->round_ns + NAME_FIRST_NS,
     };
     collector->active[collector->active_count++] = index;
     if (thread->tid != image->pid || !image->follows_exec)
@@ -306,8 +317,10 @@ void drain_image(struct collector *collector, const struct image *image)
 
 void drain_release_threads(struct collector *collector, uint32_t process, uint32_t pid)
 {
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        const struct thread_slot *slot = &collector->session->rings->threads[i];
+    const struct rings *rings = collector->session->rings;
+    uint32_t used = load_acquire(&rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &rings->threads[i];
         if (!collector->threads[i].in_use && load_relaxed(&slot->state) != THREAD_FREE &&
             load_relaxed(&slot->process) == process && load_relaxed(&slot->pid) == pid)
             free_slot(collector, i);

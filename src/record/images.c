@@ -17,6 +17,8 @@
 #define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
 #define WORTH_TABLES_NS 1000000
+/* CPU time between two looks at a process' event, which interrupt it. */
+#define COUNT_INTERVAL_NS 20000000
 
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
@@ -210,8 +212,10 @@ static void check(struct collector *collector, struct image *image)
     bool ran = cpu_ns > image->last_cpu_ns;
     if (cpu_ns)
         image->looked_ns = collector->round_ns;
-    if (ran) {
+    if (ran)
         image->last_cpu_ns = cpu_ns;
+    if (ran && cpu_ns - image->counted_cpu_ns > COUNT_INTERVAL_NS) {
+        image->counted_cpu_ns = cpu_ns;
         image->last_count_ns = arm_count_ns(&image->armed);
     }
     if (cpu_ns > image->start_cpu_ns + WORTH_TABLES_NS)
@@ -220,7 +224,8 @@ static void check(struct collector *collector, struct image *image)
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
     if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
         image->is_gone = true;
-    if (collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
+    collector->has_anybody_run |= ran;
+    if (!ran || collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;
     if (image->armed.count && proc_tracer(image->pid) != 0) {
@@ -229,7 +234,7 @@ static void check(struct collector *collector, struct image *image)
         images_add_not_followed(collector, image->pid, image->name,
                                 "a debugger attached to it; not sampled from then on");
     }
-    if (ran && image->map_requests == 0)
+    if (image->map_requests == 0)
         image_want_map(collector, image);
 }
 

@@ -13,17 +13,34 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The number that starts here, and what must come behind it; then *at is behind that. */
+static uint64_t take_number(const char **at, int base, char behind, bool *is_bad)
+{
+    char *end;
+    uint64_t number = strtoull(*at, &end, base);
+    *is_bad |= end == *at || *end != behind;
+    *at = *is_bad ? "" : end + 1;
+    return number;
+}
+
 /* start-end perms offset dev inode   path */
 static int parse_line(struct proc_maps *maps, const char *line)
 {
-    unsigned long long start, end, offset, inode;
-    char permissions[8] = "";
-    int path_at = 0;
-    if (sscanf(line, "%llx-%llx %7s %llx %*x:%*x %llu %n", &start, &end, permissions, &offset,
-               &inode, &path_at) < 5 ||
-        end <= start)
+    const char *at = line;
+    bool is_bad = false;
+    uint64_t start = take_number(&at, 16, '-', &is_bad);
+    uint64_t end = take_number(&at, 16, ' ', &is_bad);
+    const char *permissions = at;
+    is_bad |= strlen(permissions) < 5;
+    at += is_bad ? 0 : 5;
+    uint64_t offset = take_number(&at, 16, ' ', &is_bad);
+    take_number(&at, 16, ':', &is_bad);
+    take_number(&at, 16, ' ', &is_bad);
+    uint64_t inode = take_number(&at, 10, ' ', &is_bad);
+    if (is_bad || end <= start)
         return -EBADMSG;
-    if (inode == maps->memfd_inode && strncmp(line + path_at, "/memfd:", 7) == 0)
+    const char *path = at + strspn(at, " ");
+    if (inode == maps->memfd_inode && strncmp(path, "/memfd:", 7) == 0)
         maps->has_memfd = true;
     if (permissions[2] != 'x')
         return 0;
@@ -36,7 +53,7 @@ static int parse_line(struct proc_maps *maps, const char *line)
                                      .inode = inode,
                                      .is_executable = true,
                                      .is_writable = permissions[1] == 'w',
-                                     .path = strdup(line + path_at)};
+                                     .path = strdup(path)};
     if (!mapping->path)
         return -ENOMEM;
     static const char deleted[] = " (deleted)";

@@ -38,7 +38,6 @@ struct recording {
     int probe_fd; /* keeps perf switched on; -1: may not */
     int output_fd;
     uint64_t start_ns;
-    bool knows_root; /* as one that runs without a sampler */
     char program[4096];
 };
 
@@ -66,6 +65,7 @@ static int open_writer(struct recording *recording, struct error *error)
         .start_time_ns = recording->start_ns,
         .start_wall_ns = wall_ns(),
         .event_name = "cpu-clock",
+        .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
     int err = perfdata_writer_open(&recording->writer, recording->output_fd, &config);
@@ -207,11 +207,10 @@ static int finish(struct recording *recording, struct error *error)
     struct record_summary *summary = &recording->result->summary;
     struct buffer text = {0};
     bool command_runs = summary->end != RECORD_END_COMMAND;
-    recording->knows_root = strangers_know(recording->collector, recording->launch->pid);
     collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
     uint64_t bill_ns = take_bill(recording, command_runs);
-    if (!recording->collector->has_root && !recording->knows_root)
+    if (!recording->collector->has_root)
         images_start_silent(recording->collector, recording->launch->pid, recording->program);
     collector_settle_tree(recording->collector, bill_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;

@@ -55,12 +55,12 @@ static uint64_t passed_on_ns(const struct collector *collector, const struct ima
 }
 
 /* What the event holds is not the bill: it has time that a hypervisor or interrupts took, too (1 to 3 % more on
- * a busy machine). So it only stands for what came after the last look. */
+ * a busy machine). So it only stands for what came after the last look at it. */
 static uint64_t counted_ns(const struct image *image)
 {
     if (image->armed.count == 0)
         return 0;
-    return image->last_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
+    return image->counted_cpu_ns + arm_count_ns(&image->armed) - image->last_count_ns;
 }
 
 /* The bill that was passed on first: the pid may be another process' by now. */

@@ -22,8 +22,7 @@ static void push(struct frame_list *list, uint64_t avma)
  * stays: it is time that we cost. */
 static bool is_own_frame(const struct image_map *map, uint64_t avma)
 {
-    const struct image_mapping *mapping = map ? map_find(map, avma - 1) : NULL;
-    return mapping && mapping->module && mapping->module->is_sampler;
+    return map && avma > map->sampler_start_avma && avma <= map->sampler_end_avma;
 }
 
 static void collect_frames(const struct decoded *sample, struct frame_list *list)

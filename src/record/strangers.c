@@ -130,6 +130,8 @@ static void announce(struct collector *collector, struct stranger *stranger)
 {
     struct image *image = &stranger->image;
     stranger->is_announced = true;
+    if (image->parent_pid == getpid())
+        collector->has_root = true;
     image->executable_id = executable_id(image->pid);
     if (proc_name(image->pid, 0, image->name) != 0)
         strcpy(image->name, "?");
@@ -249,10 +251,23 @@ static void find_command(struct collector *collector)
         add(collector, root_pid, getpid(), 0);
 }
 
+/* A second look follows soon. */
+static bool has_suspect(const struct collector *collector)
+{
+    for (size_t i = 0; i < collector->live_count; i++)
+        if (collector->images[collector->live[i]].strange_sightings)
+            return true;
+    return false;
+}
+
 static void find_strangers(struct collector *collector)
 {
     find_command(collector);
-    look_at_images(collector);
+    /* Who used no CPU time has started nothing. */
+    if (collector->has_anybody_run || has_suspect(collector))
+        look_at_images(collector);
+    collector->has_anybody_run =
+        collector->live_count > PARENTS_A_LOOK; /* not all were looked at */
 }
 
 /* UINT64_MAX when nobody is there that had to be looked at. */
@@ -276,15 +291,6 @@ static uint64_t interval_ns(const struct collector *collector)
     if (part_ns > LOOK_INTERVAL_NS)
         return LOOK_INTERVAL_NS;
     return part_ns > LOOK_SOON_NS ? part_ns : LOOK_SOON_NS;
-}
-
-/* A second look follows soon. */
-static bool has_suspect(const struct collector *collector)
-{
-    for (size_t i = 0; i < collector->live_count; i++)
-        if (collector->images[collector->live[i]].strange_sightings)
-            return true;
-    return false;
 }
 
 void strangers_look(struct collector *collector)
@@ -318,14 +324,6 @@ bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns)
     if (stranger)
         forget(collector, stranger);
     return was_announced;
-}
-
-bool strangers_know(const struct collector *collector, pid_t pid)
-{
-    for (size_t i = 0; i < collector->stranger_count; i++)
-        if (collector->strangers[i].image.pid == pid)
-            return collector->strangers[i].is_announced;
-    return false;
 }
 
 void strangers_begin(struct collector *collector)

@@ -12,13 +12,16 @@
 #include "sampler/raw.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
 #define PATH_BYTES_MAX 4096
-#define INJECT_BYTES_MAX 8192 /* of a stack that may be small */
+#define INJECT_BYTES_MAX 8192
+#define STACK_PARTS 8
+#define PAGE_BYTES 4096u
 
 /* As the launcher set them: the sampler's path, and the whole entry. */
 static char sampler_path[PATH_BYTES_MAX];
@@ -137,6 +140,61 @@ bool inject_wants_successor(void)
     return process.slot && process.slot->pid == (uint32_t)raw_syscall(SYS_getpid);
 }
 
+/* What a program hands in may be no memory at all: then it gets EFAULT, and no SIGSEGV. The kernel looks at the
+ * mask before it refuses what is to be done with it. */
+static bool page_is_readable(uintptr_t avma)
+{
+    return avma != 0 && raw_syscall(SYS_rt_sigprocmask, -1, avma, NULL, 8) != -EFAULT;
+}
+
+static bool is_readable(const void *memory, size_t bytes, uintptr_t *known_page)
+{
+    uintptr_t last = (uintptr_t)memory + bytes - 1;
+    for (uintptr_t page = (uintptr_t)memory / PAGE_BYTES; page <= last / PAGE_BYTES; page++) {
+        if (page == *known_page)
+            continue;
+        if (!page_is_readable(page * PAGE_BYTES))
+            return false;
+        *known_page = page;
+    }
+    return true;
+}
+
+/* Up to where the entry's end, or more of it than anybody here looks at, is certain to be found. */
+static bool entry_is_readable(const char *entry, uintptr_t *known_page)
+{
+    do {
+        if (!is_readable(entry, 1, known_page))
+            return false;
+        while (*entry && (uintptr_t)(entry + 1) % PAGE_BYTES != 0)
+            entry++;
+    } while (*entry++);
+    return true;
+}
+
+static bool is_all_readable(char *const *environment)
+{
+    uintptr_t array_page = UINTPTR_MAX, text_page = UINTPTR_MAX; /* none */
+    do {
+        if (!is_readable(environment, sizeof(*environment), &array_page))
+            return false;
+        if (*environment && !entry_is_readable(*environment, &text_page))
+            return false;
+    } while (*environment++);
+    return true;
+}
+
+/* Of a stack that may be small; of one that is known, a part of what is left. */
+static size_t most_bytes(void)
+{
+    const struct thread_state *thread = thread_self;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!thread || here <= thread->stack_start_avma || here > thread->stack_end_avma)
+        return INJECT_BYTES_MAX;
+    size_t part = (here - thread->stack_start_avma) / STACK_PARTS;
+    return part > INJECT_BYTES_MAX ? part : INJECT_BYTES_MAX;
+}
+
 size_t inject_bytes(char *const *environment)
 {
     size_t count = 0;
@@ -145,6 +203,8 @@ size_t inject_bytes(char *const *environment)
         return 0;
     if (!environment)
         environment = none;
+    if (!is_all_readable(environment))
+        return 0;
     for (; environment[count]; count++) {
         const char *preload = value_of(environment[count], PRELOAD);
         if (preload && text_bytes == 0)
@@ -154,7 +214,7 @@ size_t inject_bytes(char *const *environment)
             return 0;
     }
     size_t bytes = (count + 3) * sizeof(char *) + text_bytes;
-    return bytes <= INJECT_BYTES_MAX ? bytes : 0;
+    return bytes <= most_bytes() ? bytes : 0;
 }
 
 char **inject_into(void *memory, char *const *environment, bool takes_variables)

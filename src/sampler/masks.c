@@ -72,9 +72,10 @@ void masks_hide(struct thread_state *thread)
     uint64_t bit = samplers_bit();
     thread->usual_mask = kernel_mask();
     thread->hides_block = (thread->usual_mask & bit) != 0;
-    if (thread->hides_block)
-        thread->ever_hid = true;
     remember(thread, thread->usual_mask & ~bit, thread->hides_block);
+    if (!thread->hides_block)
+        return;
+    thread->ever_hid = true;
     signal_fence();
     raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 }

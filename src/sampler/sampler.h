@@ -80,7 +80,8 @@ struct thread_state {
     siginfo_t awaited;
     struct known_mask masks[SAMPLER_MASKS];
     uint32_t next_mask;
-    uint64_t usual_mask; /* as the program set it, without what handlers add */
+    uint64_t usual_mask;  /* as the program set it, without what handlers add */
+    uint32_t cache_joins; /* process.joins when the cache was last cleared */
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 
@@ -90,6 +91,7 @@ struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    uint32_t joins;               /* how often this process and those it was forked from joined */
     uint32_t index;               /* process slot */
     struct process_slot *slot;
     const struct process_verdict *verdict;

@@ -6,6 +6,7 @@
 #include "sampler/sampler.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,27 +50,51 @@ DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
 DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
              search_takes_variables(file))
 
-/* These two give the shell what `environ` says. */
+/* What is undone after these two, which give the shell what `environ` says. */
+struct loan {
+    bool lends;
+    struct inheritance inheritance;
+};
+
+static struct loan loan_begin(void)
+{
+    bool lends = environment_lend();
+    return (struct loan){.lends = lends, .inheritance = inheritance_begin()};
+}
+
+static void loan_end(void *argument)
+{
+    const struct loan *loan = argument;
+    inheritance_end(loan->inheritance);
+    if (loan->lends)
+        environment_take_back();
+}
+
+/* The thread may be cancelled while it waits. */
+static int run_shell(const char *command)
+{
+    int status;
+    struct loan loan = loan_begin();
+    pthread_cleanup_push(loan_end, &loan);
+    status = REAL(system)(command);
+    pthread_cleanup_pop(1);
+    return status;
+}
+
 __attribute__((visibility("default"))) int system(const char *command)
 {
-    bool lends = command && environment_lend();
+    if (!command)
+        return REAL(system)(command);
     uint64_t before_ns = bills_of_children_ns();
-    struct inheritance inheritance = inheritance_begin();
-    int status = REAL(system)(command);
-    inheritance_end(inheritance);
+    int status = run_shell(command);
     bills_note_waited(before_ns);
-    if (lends)
-        environment_take_back();
     return status;
 }
 
 __attribute__((visibility("default"))) FILE *popen(const char *command, const char *mode)
 {
-    bool lends = environment_lend();
-    struct inheritance inheritance = inheritance_begin();
+    struct loan loan = loan_begin();
     FILE *file = REAL(popen)(command, mode);
-    inheritance_end(inheritance);
-    if (lends)
-        environment_take_back();
+    loan_end(&loan);
     return file;
 }

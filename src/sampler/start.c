@@ -13,6 +13,7 @@
 
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/prctl.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -20,6 +21,7 @@
 #include <time.h>
 
 struct process process;
+static char executable[sizeof(((struct process_slot *)0)->executable)];
 static uint32_t never_alive;
 uint32_t *process_alive = &never_alive;
 
@@ -223,9 +225,17 @@ static bool claim_process(void)
     return false;
 }
 
-static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks)
+static void note_executable(void)
+{
+    long length =
+        raw_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", executable, sizeof(executable) - 1);
+    executable[raw_failed(length) ? 0 : length] = '\0';
+}
+
+static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t copy_of)
 {
     struct process_slot *slot = process.slot;
+    slot->copy_of = copy_of;
     slot->parent_pid = (uint32_t)raw_syscall(SYS_getppid);
     slot->unload_count = 0;
     slot->start_ticks = start_ticks;
@@ -237,9 +247,8 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks)
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
     slot->unknown_seen = 0;
-    long length = raw_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", slot->executable,
-                              sizeof(slot->executable) - 1);
-    slot->executable[raw_failed(length) ? 0 : length] = '\0';
+    raw_syscall(SYS_prctl, PR_GET_NAME, slot->name);
+    arch_copy(slot->executable, executable, sizeof(executable));
 }
 
 /* Running, or waiting for a processor, as opposed to stopped, gone or not to be seen. */
@@ -339,9 +348,11 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
         add_relaxed(&process.rings->header.lost_unasked, 1);
         return;
     }
+    uint32_t copy_of = process.slot ? 1 + process.index : 0;
     if (!claim_process())
         return;
-    fill_process(start_cpu_ns, start_ticks);
+    fill_process(start_cpu_ns, start_ticks, copy_of);
+    process.joins++;
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
     bool ready = bind_main_thread(stack_start_avma) && signals_install(SIGTRAP);
@@ -415,6 +426,7 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
         return;
     if (!make_private_memory())
         return;
+    note_executable();
     inject_remember(environment);
     if (process.tables->header.no_inherit)
         inject_undo(environment);

@@ -48,6 +48,16 @@ static void prepare_once(void)
     default_stack_bytes = bytes;
 }
 
+/* Its tags are generations of this process' map: a forked child has copies of its parent's. */
+static void clear_cache(struct thread_state *thread)
+{
+    if (thread->cache_joins == process.joins)
+        return;
+    thread->cache_joins = process.joins;
+    for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
+        thread->cache[i].generation = 0;
+}
+
 static void reset_state(struct thread_state *thread, uint32_t index)
 {
     thread->busy = 0;
@@ -79,9 +89,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->stack_given_avma = 0;
     thread->context_stacks[0].ss_size = 0;
     thread->context_stacks[1].ss_size = 0;
-    /* Its tags are generations of a map that another process may have had. */
-    for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
-        thread->cache[i].generation = 0;
+    clear_cache(thread);
 }
 
 static void fill_slot(struct thread_slot *slot)

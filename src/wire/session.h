@@ -126,10 +126,11 @@ struct process_slot {
     uint32_t unknown_count;  /* samples in, or called from, code of no published module */
     uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
     uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
-    uint32_t unused;
+    uint32_t copy_of; /* 1 + process slot of its parent, whose image it runs on in; 0: no fork */
+    char name[16];    /* of its only thread */
     uint64_t children_ns; /* bills of the children that it has waited for */
     uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
-    char executable[432]; /* as the process sees /proc/self/exe */
+    char executable[416]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

@@ -3,6 +3,8 @@
 """What `rec` answers to right and wrong usage: exit status, the stream it speaks on, and that files which
 are none of its business stay as they are."""
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,11 @@ def help_is_short_and_on_the_right_stream(here):
     check("--version", status == 0 and out.startswith("rec ") and "MIT" in out, out + err)
 
 
+# For options of perf that need one.
+VALUES = {"--count": ["1000000"], "--delay": ["10"], "--event": ["cpu-clock"], "--freq": ["99"],
+          "--mmap-pages": ["16"], "--output": ["x.data"], "--call-graph": ["dwarf"],
+          "--max-size": ["1G"], "--num-thread-synthesize": ["2"], "--proc-map-timeout": ["500"]}
+
 # words -> status, and what the one sentence on stderr must hold
 REFUSALS = [
     (["--frobnicate", "--", "true"], 125, "--frobnicate"),
@@ -68,6 +75,10 @@ REFUSALS = [
     (["-t", "1"], 125, "-t"),
     (["-a", "true"], 125, "-a"),
     (["-D", "-1", "true"], 125, "-D -1"),
+    (["-b", "true"], 125, "-b"),
+    (["-d", "true"], 125, "perf record"),
+    (["-u", "0", "true"], 125, "-u"),
+    (["--switch-output=1G", "true"], 125, "--switch-output"),
     (["--engine=magic", "true"], 125, "perf-trap"),
     (["--self-check=0", "true"], 125, "--self-check"),
     (["-o", "missing/", "--", "true"], 125, "missing/"),
@@ -104,6 +115,21 @@ REFUSALS = [
     (["info", "--nonsense"], 125, "--nonsense"),
     (["doctor", "now"], 125, "no arguments"),
 ]
+
+
+def every_option_of_perf_record_is_taken_or_refused_by_name(here):
+    if not shutil.which("perf"):
+        return
+    text = subprocess.run(["perf", "record", "-h"], capture_output=True, text=True, timeout=60,
+                          cwd=here)
+    found = re.findall(r"^ +(?:(-\w), )?(-\w|--[a-z-]+)", text.stdout + text.stderr, re.M)
+    check("perf record -h lists its options", len(found) > 50, text.stdout + text.stderr)
+    for letter, name in found:
+        value = VALUES.get(name, [])
+        for form in filter(None, (letter, name)):
+            _, _, err = rec("record", form, *value, "--no-such-option", cwd=here)
+            check(f"perf record {form}",
+                  "--no-such-option" in err or err.startswith(f"rec: {form}"), err)
 
 
 def refusals_are_one_sentence_and_touch_nothing(here):
@@ -152,6 +178,7 @@ with tempfile.TemporaryDirectory() as here:
         pass
     help_is_short_and_on_the_right_stream(here)
     refusals_are_one_sentence_and_touch_nothing(here)
+    every_option_of_perf_record_is_taken_or_refused_by_name(here)
     a_read_only_directory_is_noticed_before_the_start(here)
     doctor_says_five_lines(here)
     output_that_cannot_be_written_is_a_failure(here)

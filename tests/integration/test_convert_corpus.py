@@ -6,6 +6,8 @@ import os
 import shutil
 import struct
 import subprocess
+import threading
+import time
 
 import corpus
 import perf_script
@@ -134,6 +136,53 @@ class Corpus(corpus.Case):
         part = perf_script.read_rec(self.convert(path)).stacks
         self.assertEqual({key: sum(stacks.values()) for key, stacks in part.items()},
                          {key: sum(stacks.values()) for key, stacks in whole.items()})
+
+    def convert_while(self, path, change, times=8):
+        """Conversions of a file that change() works on meanwhile: how many samples each one found."""
+        found = []
+        worker = threading.Thread(target=change)
+        worker.start()
+        for _ in range(times):
+            out = f"{self.new_directory()}/out.pb"
+            done = subprocess.run([rec.REC, "convert", "-q", path, "-o", out], capture_output=True,
+                                  text=True, timeout=30)
+            self.assertIn(done.returncode, (0, 125), done.stderr)
+            self.assertEqual(done.returncode == 0, os.path.exists(out), done.stderr)
+            self.assertTrue(done.returncode == 0 or "rec: " in done.stderr, done.stderr)
+            stacks = perf_script.read_rec(out).stacks if done.returncode == 0 else {}
+            found.append(sum(sum(periods.values()) for periods in stacks.values()))
+        worker.join()
+        return found
+
+    def test_a_file_that_grows_or_shrinks_meanwhile_yields_what_is_there(self):
+        path = self.perf_record(*CLOCK, "-g")
+        with open(path, "rb") as file:
+            content = file.read()
+        whole = sum(sum(periods.values())
+                    for periods in perf_script.read_rec(self.convert(path)).stacks.values())
+        unfinished = content[:48] + bytes(8) + content[56:72] + bytes(32) + content[104:]
+
+        def grow():
+            for at in range(0, len(unfinished), len(unfinished) // 300):
+                with open(path, "r+b") as file:
+                    file.seek(at)
+                    file.write(unfinished[at:at + len(unfinished) // 300])
+                time.sleep(0.003)
+
+        def shrink():
+            for size in range(len(content), 0, -(len(content) // 300)):
+                os.truncate(path, size)
+                time.sleep(0.003)
+
+        os.truncate(path, 0)
+        found = self.convert_while(path, grow)
+        print(f"samples found meanwhile: {found} of {whole}")
+        self.assertEqual(found, sorted(found), "never less than before")
+        self.assertLessEqual(found[-1], whole)
+        with open(path, "wb") as file:
+            file.write(content)
+        for samples in self.convert_while(path, shrink):
+            self.assertLessEqual(samples, whole)
 
     def test_records_that_nobody_knows_are_counted(self):
         path = self.perf_record(*CLOCK, "-g")

@@ -9,6 +9,7 @@ import subprocess
 import rec
 
 PYTHON = "/usr/bin/python3"
+MANY = "import os; [os.environ.__setitem__(f'MANY_{i}', str(i)) for i in range(5000)]; "
 BURN_MS = 150
 
 
@@ -45,10 +46,14 @@ class Seen(SameOutput):
         self.compare_in(self.ENVIRONMENTS, "bash", "-c",
                         "declare -px; echo $LD_PRELOAD; unset LD_PRELOAD; env -0")
 
+    def test_after_a_thread_was_cancelled_while_it_lent_it(self):
+        self.compare(rec.target("cancelled"))
+
     def test_by_languages(self):
         self.need_program(PYTHON)
         self.compare_in(self.ENVIRONMENTS, PYTHON, "-c", "import os; print(os.environ)")
         self.compare(PYTHON, "-c", "import os; os.system('env -0'); print(os.popen('env').read())")
+        self.compare(PYTHON, "-c", MANY + "os.system('env')")
         self.compare("perl", "-e", "print map {qq($_=$ENV{$_}\n)} sort keys %ENV; print `env`")
         self.compare("awk", "BEGIN {for (name in ENVIRON) print name, ENVIRON[name]}")
 
@@ -97,6 +102,12 @@ class Followed(rec.Case):
                        f"os.popen({' '.join(words)!r}).read()",
                        f"os.environ.clear(); os.system({' '.join(words)!r})"):
             self.assert_followed(PYTHON, "-c", f"import os; {script}")
+
+    def test_with_thousands_of_variables(self):
+        self.need_program(PYTHON)
+        for script in (f"os.execvp({burn()[0]!r}, {burn()})", f"os.system({' '.join(burn())!r})",
+                       f"os.spawnvp(os.P_WAIT, {burn()[0]!r}, {burn()})"):
+            self.assert_followed(PYTHON, "-c", MANY + script)
 
     def test_with_another_preloaded_library(self):
         for value in ("libm.so.6", ""):

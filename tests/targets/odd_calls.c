@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -163,6 +164,16 @@ static void say_waits(void)
     SAY(epoll_pwait(-1, NULL, 0, 0, NULL));
 }
 
+/* Memory that ends without a NULL, or an end of a string. */
+static void *no_end(const void *content)
+{
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(pages + 4096, 4096);
+    char *place = pages + 4096 - sizeof(char *);
+    memcpy(place, content, sizeof(char *));
+    return place;
+}
+
 static void say_programs(void)
 {
     pid_t pid;
@@ -175,6 +186,12 @@ static void say_programs(void)
     SAY(execve(NULL, no_words, environ));
     SAY(execve("/bin/true", (char **)bad, environ));
     SAY(execve("/bin/true", no_words, NULL));
+    SAY(execve("/bin/true", no_words, bad));
+    SAY(execve("/bin/true", no_words, (char *[]){no_words[0], bad, NULL}));
+    SAY(execve("/bin/true", no_words, no_end(no_words)));
+    SAY(execve("/bin/true", no_words, (char *[]){no_end("eightxxx"), NULL}));
+    SAY(execvpe("true", no_words, bad));
+    SAY(posix_spawn(NULL, "/bin/true", NULL, NULL, no_words, bad));
     SAY(execv("/nonexistent", no_words));
     SAY(execvp("nonexistent", no_words));
     SAY(execvp("", no_words));

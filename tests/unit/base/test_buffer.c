@@ -28,6 +28,25 @@ static void integers_are_little_endian_on_every_host(void **state)
     buffer_free(&buffer);
 }
 
+static void many_integers_are_written_as_each_of_them(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {0, UINT64_C(0x8899aabbccddeeff), 1, UINT64_MAX};
+    struct buffer one = {0}, all = {0};
+    buffer_u8(&one, 7);
+    buffer_u8(&all, 7);
+    for (size_t i = 0; i < 4; i++)
+        buffer_u64(&one, values[i]);
+    buffer_u64s(&all, values, 4);
+    buffer_u64s(&all, values, 0);
+    assert_int_equal(all.size, 33);
+    assert_memory_equal(all.bytes, one.bytes, 33);
+    buffer_u64s(&all, values, SIZE_MAX / 4);
+    assert_true(all.failed);
+    buffer_free(&one);
+    buffer_free(&all);
+}
+
 static void printf_adds_the_text_without_its_terminator(void **state)
 {
     (void)state;
@@ -107,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_are_little_endian_on_every_host),
+        cmocka_unit_test(many_integers_are_written_as_each_of_them),
         cmocka_unit_test(printf_adds_the_text_without_its_terminator),
         cmocka_unit_test(content_survives_growth),
         cmocka_unit_test(failure_is_sticky_until_cleared),
