@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
+#include "perfdata/pack.h"
 #include "perfdata/writer_private.h"
 
 #include <errno.h>
@@ -48,9 +49,9 @@ static int write_data_size(const struct perfdata_writer *writer)
 }
 
 /* The disk is full: as many whole records as it still takes. */
-static void write_what_fits(struct perfdata_writer *writer)
+static void write_what_fits(struct perfdata_writer *writer, const struct buffer *records)
 {
-    const uint8_t *record = writer->pending.bytes, *end = record + writer->pending.size;
+    const uint8_t *record = records->bytes, *end = record + records->size;
     size_t bytes;
     for (; end - record >= RECORD_HEADER_BYTES; record += bytes) {
         bytes = record[6] | (size_t)record[7] << 8;
@@ -68,12 +69,19 @@ static int write_batch(struct perfdata_writer *writer)
         return -ENOMEM;
     if (pending->size == 0)
         return 0;
-    int err = io_pwrite(writer->fd, pending->bytes, pending->size, writer->end);
+    struct buffer *records = writer->config.compression_level ? &writer->packed : pending;
+    buffer_clear(&writer->packed);
+    int err = writer->config.compression_level
+                  ? pack_records(records, pending, writer->config.compression_level)
+                  : 0;
+    if (err)
+        return err;
+    err = io_pwrite(writer->fd, records->bytes, records->size, writer->end);
     if (err) {
-        write_what_fits(writer);
+        write_what_fits(writer, records);
         return err;
     }
-    writer->end += pending->size;
+    writer->end += records->size;
     buffer_clear(pending);
     return write_data_size(writer);
 }
@@ -176,6 +184,7 @@ void perfdata_writer_close(struct perfdata_writer *writer)
     free(writer->features);
     intern_free(writer->build_ids);
     buffer_free(&writer->pending);
+    buffer_free(&writer->packed);
     free((char *)writer->config.event_name);
     free(writer);
 }

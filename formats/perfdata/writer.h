@@ -39,6 +39,7 @@ struct perfdata_config {
     uint64_t start_time_ns; /* CLOCK_MONOTONIC of the first possible sample */
     uint64_t start_wall_ns; /* CLOCK_REALTIME of the same instant */
     bool exclude_kernel;
+    int compression_level;   /* of zstd; 0: records as they are. Only where pack_is_there() */
     const char *event_name;  /* "cpu-clock:u", … */
     const char *const *argv; /* NULL: the command line is left out; borrowed until finish */
 };

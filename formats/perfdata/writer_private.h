@@ -17,6 +17,7 @@ struct perfdata_writer {
     bool finished;
     struct perfdata_config config;            /* event_name is owned */
     struct buffer pending;                    /* whole records, not yet on disk */
+    struct buffer packed;                     /* the same, compressed */
     uint64_t end;                             /* of the records on disk: the offset of pending */
     uint64_t first_sample_ns, last_sample_ns; /* UINT64_MAX, 0: no sample yet */
     uint64_t newest_ns;                       /* of all records */

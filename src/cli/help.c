@@ -68,6 +68,7 @@ static const char record_help[] =
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
     "  -i, --no-inherit      record the command's process alone, not its children\n"
+    "  -z, --compression-level[=N]  compress the records of the capture with zstd\n"
     "  --threads             begin stacks in rec.folded with their process and thread\n"
     "  --short-names         no template arguments and parameters in rec.folded\n"
     "  --show-env            leave LD_PRELOAD and REC_SESSION in what programs see of their\n"

@@ -124,7 +124,7 @@ static int next_letter(struct options *options, const char **value, struct error
     if (err)
         return err;
     const char *rest = options->cluster;
-    if (spec->takes != OPTION_VALUE)
+    if (spec->takes == OPTION_ALONE || (spec->takes == OPTION_MAYBE && !*rest))
         return spec->id;
     options->cluster = NULL;
     if (*rest)

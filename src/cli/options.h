@@ -19,7 +19,7 @@
 enum option_value {
     OPTION_ALONE,   /* has no value */
     OPTION_VALUE,   /* -x VALUE or --name=VALUE */
-    OPTION_MAYBE,   /* --name or --name=VALUE; never the next word */
+    OPTION_MAYBE,   /* -x, -xVALUE, --name or --name=VALUE; never the next word */
     OPTION_REFUSED, /* known, cannot be honoured: `refusal` says so */
 };
 

@@ -59,7 +59,6 @@
     {REFUSED, 'n', "no-samples", OPTION_REFUSED, NOT_RECORDED}, \
     {REFUSED, 'B', "no-buildid", OPTION_REFUSED, NOT_THIS_WAY}, \
     {REFUSED, 'k', "clockid", OPTION_REFUSED, NOT_THIS_WAY}, \
-    {REFUSED, 'z', "compression-level", OPTION_REFUSED, "rec.data is not compressed"}, \
     {REFUSED, 0, "strict-freq", OPTION_REFUSED, NOT_THIS_WAY}, \
     {REFUSED, 0, "synth", OPTION_REFUSED, NOT_THIS_WAY}, \
     {REFUSED, 'r', "realtime", OPTION_REFUSED, NOT_THIS_WAY}, \

@@ -4,6 +4,7 @@
 #include "cli/amounts.h"
 #include "cli/options.h"
 #include "cli/perf_record_options.h"
+#include "perfdata/pack.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static const struct option_spec specs[] = {
     {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
     {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
     {'D', 'D', "delay", OPTION_VALUE, NULL},
+    {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
     {HIDE_ENV, 0, "hide-env", OPTION_ALONE, NULL},
     {SHOW_ENV, 0, "show-env", OPTION_ALONE, NULL},
@@ -140,6 +142,18 @@ static int parse_delay(struct record_request *request, const char *value, struct
     return err;
 }
 
+static int parse_compression(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long level = PACK_LEVEL_MIN;
+    if (!pack_is_there())
+        return error_set(error, -ENOSYS, "-z: this rec was built without zstd");
+    int err = value ? options_number(value, "-z, level of compression,", PACK_LEVEL_MIN,
+                                     PACK_LEVEL_MAX, &level, error)
+                    : 0;
+    request->options.compression_level = (int)level;
+    return err;
+}
+
 /* Options that end the recording, or keep it going. */
 static int apply_lifetime(struct record_request *request, int id, const char *value,
                           struct error *error)
@@ -152,6 +166,8 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
         return amount_time_ns(value, "--duration", &options->duration_ns, error);
     case MAX_SIZE:
         return amount_bytes(value, "--max-size", &options->size_max, error);
+    case 'z':
+        return parse_compression(request, value, error);
     case 'i':
         options->no_inherit = true;
         return 0;

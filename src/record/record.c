@@ -65,6 +65,7 @@ static int open_writer(struct recording *recording, struct error *error)
         .start_time_ns = recording->start_ns,
         .start_wall_ns = wall_ns(),
         .event_name = "cpu-clock",
+        .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
     int err = perfdata_writer_open(&recording->writer, recording->output_fd, &config);

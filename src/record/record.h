@@ -31,6 +31,7 @@ struct record_options {
     const char *output; /* path of rec.data */
     uint32_t frequency; /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
+    int compression_level;     /* of the file's records, by zstd; 0: none */
     bool no_command_line;      /* leave argv out of the file */
     uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
     bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */

@@ -87,9 +87,16 @@ static const char *linkage_name(Dwarf_Die *die)
     return name ? name : string_attribute(die, DW_AT_MIPS_linkage_name);
 }
 
+/* C++ or D. */
+static bool is_mangled(const char *name)
+{
+    return strncmp(name, "_Z", 2) == 0 ||
+           (strncmp(name, "_D", 2) == 0 && name[2] >= '0' && name[2] <= '9');
+}
+
 /*
- * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas) no linkage
- * name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
+ * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas), and D's that take
+ * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
  * better; and it knows something where the name lies in a file that is not there.
  */
 static const char *name_of_instance(const struct function *function, const struct symtab *symtab,
@@ -99,7 +106,7 @@ static const char *name_of_instance(const struct function *function, const struc
         function->entry_svma ? symtab_find(symtab, function->entry_svma) : NULL;
     if (!symbol || symbol->svma != function->entry_svma)
         return NULL;
-    return !plain || strncmp(symbol->name, "_Z", 2) == 0 ? symbol->name : NULL;
+    return !plain || is_mangled(symbol->name) ? symbol->name : NULL;
 }
 
 /* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):

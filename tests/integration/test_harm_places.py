@@ -122,6 +122,36 @@ class Places(harm.Case):
         self.assert_refused(["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "-"],
                             b"/proc")
 
+    def test_what_containers_forbid(self):
+        """Around rec, which then has no perf events, and around the program."""
+        container = rec.target("container")
+        run = self.recorded_in("timer", [container], [], rec.target("shares"), WORK_MS)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertGreater(run.info["cpu_ns"], WORK_MS * 1e6 * 0.9)
+        self.assert_profiled([], [container])
+
+    def test_processes_of_others_are_hidden(self):
+        self.need_root("unshare", "setpriv")
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
+        if subprocess.run([*nobody, rec.REC, "--version"], capture_output=True).returncode:
+            self.skipTest("rec lies where others cannot go")
+        hidden = ["unshare", "--mount", "sh", "-c", "mount -t proc -o hidepid=2 proc /proc && exec \"$@\"", "-"]
+        directory = self.new_directory()
+        os.chmod(self.directory, 0o755)
+        os.chmod(directory, 0o777)
+        run = self.watched([*hidden, *nobody, rec.REC, "-F", harm.FAST_HZ, "-o", "rec.data", "--",
+                            rec.target("shares"), WORK_MS], directory)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertGreater(run.info["cpu_ns"], WORK_MS * 1e6 * 0.9)
+
+    def test_a_stack_that_grows_to_its_end(self):
+        for how in ("main", "thread", "handler"):
+            bare = self.watched([rec.target("overflow"), how])
+            for engine in rec.ENGINES:
+                run = self.recorded_in(engine, [], [], rec.target("overflow"), how)
+                self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout), run.stderr)
+                self.assertGreater(run.complete_percent(), 95)
+
     def test_small_limits(self):
         self.need_program("prlimit")
         self.assert_profiled(["prlimit", "--nofile=16"], [])

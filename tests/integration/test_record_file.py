@@ -38,6 +38,16 @@ class CaptureFile(rec.Case):
         self.assertIn(len(periods) - run.info["samples"], range(6))
         self.assertEqual(sum(periods), run.count("cpu_seen_ns"))
 
+    def test_perf_reads_the_same_of_a_compressed_capture(self):
+        self.perf("--version")
+        run = self.record(rec.target("shares"), "1000", rec_options=["-z"])
+        if b"without zstd" in run.stderr:
+            self.skipTest("this rec was built without zstd")
+        periods = [int(line) for line in
+                   self.perf("script", "-i", run.path(), "-F", "period", "-G").split() if line.isdigit()]
+        self.assertEqual(sum(periods), run.count("cpu_seen_ns"))
+        self.assertIn("# compressed : Zstd", self.perf("report", "-i", run.path(), "--header-only"))
+
     def test_perf_report_names_functions_and_shares(self):
         self.perf("--version")
         run = self.recorded(rec.target("shares"), "1500")

@@ -42,7 +42,8 @@ class Flat(rec.Case):
               f"descriptors {early_fds}, later {late_fds}", file=sys.stderr)
         self.assertGreaterEqual(run.count("processes"), PROGRAMS)
         self.assertLess(late_kb, early_kb * 1.1)
-        self.assertLess(late_fds, early_fds + 8)
+        # Those of programs that have just ended come and go.
+        self.assertLess(late_fds, early_fds + 32)
 
 
 if __name__ == "__main__":

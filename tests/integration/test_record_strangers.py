@@ -125,21 +125,31 @@ class Strangers(rec.Case):
         self.assertNotIn(b"ld.so", run.stderr)
         self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
 
-    def test_set_user_id_programs(self):
+    def record_as_nobody(self, path):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             self.skipTest("needs root, to make such a program and to be somebody else")
-        path = self.build("privileged")
+        nobody = ["setpriv", "--reuid=65534", "--clear-groups"]
         os.chmod(self.directory, 0o755)
-        os.chmod(path, 0o4755)
-        readable = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", rec.REC, "--version"],
-                                  capture_output=True, check=False)
-        if readable.returncode:
+        if subprocess.run([*nobody, rec.REC, "--version"], capture_output=True, check=False).returncode:
             self.skipTest("rec lies where others cannot go")
         directory = self.new_directory()
         os.chmod(directory, 0o777)
-        run = self.run_in(directory, ["setpriv", "--reuid=65534", "--clear-groups", rec.REC, "--",
-                                      "bash", "-c", f"{path} {WORK_MS}; true"])
+        return self.run_in(directory, [*nobody, rec.REC, "--", "bash", "-c", f"{path} {WORK_MS}; true"])
+
+    def test_set_user_id_programs(self):
+        path = self.build("privileged")
+        os.chmod(path, 0o4755)
+        run = self.record_as_nobody(path)
         self.assertIn("set-user-id", self.entries(run)["privileged"][0])
+
+    def test_programs_with_capabilities(self):
+        path = self.build("capable")
+        setcap = shutil.which("setcap") or "/usr/sbin/setcap"
+        if not os.path.exists(setcap) or subprocess.run([setcap, "cap_net_raw+ep", path], check=False).returncode:
+            self.skipTest("cannot give a file capabilities here")
+        run = self.record_as_nobody(path)
+        self.assertNotIn(b"ld.so", run.stderr)
+        self.assertIn("capabilities", self.entries(run)["capable"][0])
 
 
 if __name__ == "__main__":

@@ -97,12 +97,18 @@ static inline void write_capture(struct perfdata_writer *writer)
     assert_int_equal(perfdata_write_lost(writer, 7, 5000000400), 0);
 }
 
-static inline struct perfdata_writer *open_writer(int fd)
+static inline struct perfdata_writer *open_packing_writer(int fd, int level)
 {
     struct perfdata_config config = capture_config();
+    config.compression_level = level;
     struct perfdata_writer *writer;
     assert_int_equal(perfdata_writer_open(&writer, fd, &config), 0);
     return writer;
+}
+
+static inline struct perfdata_writer *open_writer(int fd)
+{
+    return open_packing_writer(fd, 0);
 }
 
 /* A finished recording of write_capture(). */

@@ -5,6 +5,8 @@
  */
 #include "capture.h"
 
+#include "perfdata/pack.h"
+
 #include <errno.h>
 #include <sys/syscall.h>
 
@@ -47,12 +49,11 @@ static void forget_snapshots(void)
     snapshot_count = 0;
 }
 
-static void a_recording_is_valid_after_each_write(void **state)
+static void check_validity_after_each_write(int level)
 {
-    (void)state;
     int fd = memory_file();
     is_watching = true;
-    struct perfdata_writer *writer = open_writer(fd);
+    struct perfdata_writer *writer = open_packing_writer(fd, level);
     for (int i = 0; i < 3; i++) {
         write_capture(writer);
         assert_int_equal(perfdata_checkpoint(writer), 0);
@@ -83,16 +84,52 @@ static void a_recording_is_valid_after_each_write(void **state)
     close(fd);
 }
 
-/* What was written until the disk was full remains readable. */
-static void a_full_disk_ends_the_recording_at_a_record(void **state)
+static void a_recording_is_valid_after_each_write(void **state)
 {
     (void)state;
+    check_validity_after_each_write(0);
+}
+
+static void a_compressed_recording_is_valid_after_each_write(void **state)
+{
+    (void)state;
+    if (!pack_is_there())
+        skip();
+    check_validity_after_each_write(1);
+}
+
+static void a_compressed_recording_says_so_and_is_smaller(void **state)
+{
+    (void)state;
+    if (!pack_is_there())
+        skip();
+    size_t bytes[2], feature_bytes;
+    for (int level = 0; level < 2; level++) {
+        int fd = memory_file();
+        struct perfdata_writer *writer = open_packing_writer(fd, level);
+        for (int i = 0; i < 2000; i++)
+            write_capture(writer);
+        assert_int_equal(perfdata_finish(writer), 0);
+        perfdata_writer_close(writer);
+        bytes[level] = file_size(fd);
+        struct perfdata_reader *reader = open_reader(fd);
+        (void)perfdata_feature(reader, 27, &feature_bytes);
+        assert_int_equal(feature_bytes, level ? 20 : 0);
+        perfdata_reader_close(reader);
+        close(fd);
+    }
+    assert_true(bytes[1] < bytes[0] / 3);
+}
+
+/* What was written until the disk was full remains readable. */
+static void check_full_disk(int level)
+{
     for (size_t limit = 300; limit < 3000; limit += 100) {
         int fd = memory_file();
-        struct perfdata_writer *writer = open_writer(fd);
+        struct perfdata_writer *writer = open_packing_writer(fd, level);
         disk_bytes = limit;
         int err = 0;
-        for (int i = 0; i < 10 && err == 0; i++) {
+        for (int i = 0; i < 100 && err == 0; i++) {
             write_capture(writer);
             err = perfdata_checkpoint(writer);
         }
@@ -108,6 +145,14 @@ static void a_full_disk_ends_the_recording_at_a_record(void **state)
         free(text);
         close(fd);
     }
+}
+
+static void a_full_disk_ends_the_recording_at_a_record(void **state)
+{
+    (void)state;
+    check_full_disk(0);
+    if (pack_is_there())
+        check_full_disk(1);
 }
 
 /* The payloads of perf's own features, in hex; "" when the file has none. */
@@ -301,6 +346,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_is_valid_after_each_write),
+        cmocka_unit_test(a_compressed_recording_is_valid_after_each_write),
+        cmocka_unit_test(a_compressed_recording_says_so_and_is_smaller),
         cmocka_unit_test(a_full_disk_ends_the_recording_at_a_record),
         cmocka_unit_test(a_last_feature_is_added_without_losing_any_at_any_time),
         cmocka_unit_test(a_feature_in_the_midst_is_added),
