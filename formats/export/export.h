@@ -54,6 +54,6 @@ int export_to_buffer(const struct exporter *exporter, const struct profile *prof
                      const struct export_options *options, bool compress, struct buffer *out,
                      struct error *error);
 
-/* The same, written as it is made: what a megabyte holds is all of the output that is in memory. */
+/* The same, written as it is made: what 128 KiB hold is all of the output that is in memory. */
 int export_to_fd(const struct exporter *exporter, const struct profile *profile,
                  const struct export_options *options, bool compress, int fd, struct error *error);

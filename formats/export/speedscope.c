@@ -129,8 +129,9 @@ static uint64_t thread_weight(const struct speedscope *scope, uint32_t thread)
 {
     uint64_t total = 0;
     struct profile_walk walk = profile_walk_thread(scope->profile, thread);
-    for (struct run run; next_run(&walk, &run);)
-        total += run.weight;
+    const struct profile_sample *sample;
+    while ((sample = profile_walk_next_of(&walk, scope->profile->main_event)))
+        total += sample->weight;
     return total;
 }
 

@@ -21,8 +21,8 @@ void buffer_clear(struct buffer *buffer)
     buffer->failed = false;
 }
 
-/* Enough to make the drain's own cost small, little enough to stay in the caches. */
-enum { DRAIN_BYTES = 1 << 20 };
+/* Enough to make the drain's own cost small, little enough to stay in a core's own cache. */
+enum { DRAIN_BYTES = 1 << 17 };
 
 static void drain_but(struct buffer *buffer, size_t kept)
 {

@@ -14,7 +14,7 @@ struct buffer {
     size_t size;
     size_t capacity;
     bool failed; /* an append found no memory; the content is incomplete */
-    /* Where content goes that would not fit a megabyte any more; NULL: it stays. The last byte always stays:
+    /* Where content goes that would not fit 128 KiB any more; NULL: it stays. The last byte always stays:
      * writers look at it. A negative errno sets `failed`. */
     int (*drain)(void *context, const void *bytes, size_t size);
     void *drain_context;

@@ -271,7 +271,7 @@ def kernel_time_is_shown_where_it_was_asked_for(recorded):
 
 def a_short_program_has_its_samples(recorded):
     _, total = recorded['short'].truth.functions['burn_until_ns']
-    if total < 3e6:
+    if total < 1e6:  # of 5 ms, with what it took to start
         raise AssertionError(f'{total} ns in burn_until_ns')
 
 
