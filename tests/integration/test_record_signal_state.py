@@ -42,6 +42,12 @@ class SignalState(rec.Case):
 
     def test_masks_set_by_obsolete_functions_are_as_they_were(self):
         self.compare_masks("obsolete")
+        for engine, number in NUMBERS.items():
+            self.need_engine(engine)
+            run = self.recorded(rec.target("masks_kept"), "obsolete", int(number),
+                                rec_options=["-q", f"--engine={engine}"])
+            for function in ("burn_held", "burn_masked"):
+                self.assertGreater(run.share_of(function), 20, engine)
 
     def test_threads_begin_with_the_mask_they_were_given(self):
         self.compare_masks("thread")

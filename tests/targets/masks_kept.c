@@ -13,6 +13,7 @@
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "burn.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -123,10 +124,29 @@ static void switch_contexts(void)
     say("here again");
 }
 
+/* Time while it is blocked in one way: it is to be in the profile. */
+__attribute__((noinline)) static uint64_t burn_held(void)
+{
+    return burn_until_ns(burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 100000000) + 1;
+}
+
+__attribute__((noinline)) static uint64_t burn_masked(void)
+{
+    return burn_until_ns(burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + 100000000) + 2;
+}
+
+/* The linker warns of it by its name. */
+static int get_mask(void)
+{
+    int (*obsolete)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "siggetmask");
+    return obsolete ? obsolete() : -1;
+}
+
 static void use_obsolete(void)
 {
     sighold(number);
     say("held");
+    printf("siggetmask: %x %d\n", (unsigned)get_mask(), burn_held() != 0);
     sigrelse(number);
     say("released");
     printf("sigset: %d\n", sigset(number, SIG_HOLD) == SIG_DFL);
@@ -139,6 +159,7 @@ static void use_obsolete(void)
     printf("sigsetmask: %x\n", (unsigned)sigsetmask(-1));
     printf("sigblock: %x\n", (unsigned)sigblock(0));
     say("all by sigsetmask");
+    printf("siggetmask: %x %d\n", (unsigned)get_mask(), burn_masked() != 0);
     sigsetmask(0);
     say("none");
     raise(number);
