@@ -71,8 +71,9 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
 
 struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread)
 {
-    return (struct sample_reader){
-        .at = list->bytes, .end = list->bytes + list->size, .sample.thread = thread};
+    /* Not even nothing may be added to the NULL of an empty list. */
+    const uint8_t *end = list->size ? list->bytes + list->size : list->bytes;
+    return (struct sample_reader){.at = list->bytes, .end = end, .sample.thread = thread};
 }
 
 bool sample_reader_next(struct sample_reader *reader)

@@ -83,8 +83,11 @@ static void take_record(struct collector *collector, struct thread_view *thread,
                         const struct record_header *header)
 {
     uint64_t time_ns = collector_time_ns(collector, header->ticks);
-    if (time_ns < thread->image->start_ns)
-        time_ns = thread->image->start_ns;
+    const struct image *image = thread->image;
+    if (image->gone_ns && time_ns > image->gone_ns)
+        time_ns = image->gone_ns; /* what its end is dated */
+    if (time_ns < image->start_ns)
+        time_ns = image->start_ns;
     if (!is_sane(collector, header)) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return;

@@ -130,7 +130,8 @@ static uint64_t end_of_image_ns(const struct collector *collector, const struct 
 {
     if (image->pid_reused_ns)
         return image->pid_reused_ns;
-    return collector->round_ns > image->start_ns ? collector->round_ns : image->start_ns;
+    uint64_t end_ns = image->gone_ns ? image->gone_ns : collector->round_ns;
+    return end_ns > image->start_ns ? end_ns : image->start_ns;
 }
 
 void image_settle_and_end(struct collector *collector, struct image *image)
@@ -174,6 +175,8 @@ static void release(struct collector *collector, size_t live_index)
 /* Whoever has waited for it may just be about to pass its bill on: there is a second look for that. */
 static void find_end(struct collector *collector, struct image *image)
 {
+    if (image->gone_ns == 0)
+        image->gone_ns = collector->round_ns; /* by the second look its pid may be another one's */
     if (image->end_sightings++ == 0 && !settle_has_bill(collector, image))
         collector->waits_for_bill = true;
     else

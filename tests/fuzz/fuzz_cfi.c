@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Call frame information that anybody may have written: compiled whole, then evaluated. The input
  * is half .eh_frame, half .debug_frame, and the stack too. */
+#include "unwind/machine.h"
 #include "unwind/module_internal.h"
 
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_machine(const struct unwind_machine *machine, const uint8_t *data, size_t size)
 {
     struct module_bytes bytes = {
-        .eh_frame_svma = 0x2000, .text_svma = 0x1000, .text_bytes = 0x4000};
+        .eh_frame_svma = 0x2000, .text_svma = 0x1000, .text_bytes = 0x4000, .machine = machine};
     buffer_append(&bytes.eh_frame, data, size / 2);
     buffer_append(&bytes.debug_frame, data + size / 2, size - size / 2);
     struct unwind_module *module;
     if (unwind_module_from_bytes(&module, &bytes, NULL) != 0)
-        return 0;
+        return;
     size_t count;
     const struct row *rows = unwind_module_rows(module, &count);
     const struct stack_view stack = {0x7000, 0x7000 + size, data};
@@ -33,5 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
     }
     unwind_module_close(module);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_machine(&unwind_x86_64, data, size);
+    try_machine(&unwind_aarch64, data, size);
     return 0;
 }

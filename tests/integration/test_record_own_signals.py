@@ -21,7 +21,7 @@ class OwnSignals(rec.Case):
                 self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout),
                                  run.stderr.decode())
                 if how != "reset":  # which may well switch the samples off
-                    self.assertGreater(run.count("samples"), 20)
+                    self.assertGreater(run.count("samples"), 5)
 
     def test_the_samplers_signals_serve_the_program_too(self):
         for how in HOWS:
