@@ -109,6 +109,10 @@ static void say_actions(int which)
     SAY(sigset(which, SIG_ERR) == SIG_ERR);
     SAY(sigset(which, SIG_HOLD));
     SAY(sigignore(which));
+    SAY((sigignore(which), sigaction(which, NULL, &action), action.sa_handler == SIG_IGN));
+    SAY((bsd_signal(which, handle), sigaction(which, NULL, &action), action.sa_handler == handle));
+    SAY((__sysv_signal(which, handle), sigaction(which, NULL, &action),
+         action.sa_handler == handle));
     SAY(siginterrupt(which, 0));
     SAY(bsd_signal(which, SIG_ERR) == SIG_ERR);
     SAY(ssignal(which, SIG_IGN));
