@@ -196,6 +196,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     struct image *image = &collector->images[index];
     uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
     struct image *before = same_process(collector, (pid_t)request->pid, start_ns);
+    start_ns = images_not_before_end_ns(collector, (pid_t)request->pid, start_ns);
     int pid_fd = end_program(collector, before);
     fill_image(collector, image, request, start_ns);
     if (before && before->parent_pid == image->parent_pid)

@@ -104,6 +104,9 @@ struct miss {
     bool wants_map; /* newer than itself: tried, and ended at an unknown PC */
 };
 
+/* Of the processes that ended last: their pids may be other processes' soon. */
+#define LAST_ENDS 64
+
 struct collector {
     struct session *session;
     struct compiler *compiler;
@@ -133,6 +136,11 @@ struct collector {
     struct image images[SESSION_PROCESSES]; /* index = process slot */
     uint32_t live[SESSION_PROCESSES];       /* indices of images in use */
     size_t live_count;
+    struct {
+        pid_t pid;
+        uint64_t end_ns;
+    } last_ends[LAST_ENDS]; /* a ring */
+    size_t end_count;
     struct go_programs go_programs;
     struct stranger strangers[STRANGERS_MAX];
     size_t stranger_count;
@@ -192,6 +200,9 @@ void image_end(struct collector *collector, struct image *image);
 void image_settle_and_end(struct collector *collector, struct image *image);
 /* … and the file says so. */
 void image_end_process(struct collector *collector, struct image *image);
+/* A process takes the time of its start before we hear of it: by then we may have dated the end of the
+ * one that had its pid, and later. */
+uint64_t images_not_before_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns);
 void image_want_map(struct collector *collector, struct image *image);
 /* The first map of a process that proved worth it: it ran for a while, or has a sample. */
 void image_want_first_map(struct collector *collector, struct image *image);

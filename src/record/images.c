@@ -158,6 +158,18 @@ void image_end_process(struct collector *collector, struct image *image)
     image_settle_and_end(collector, image);
     tree_take_end(collector, image);
     images_write_exit(collector, image);
+    size_t next = collector->end_count++ % LAST_ENDS;
+    collector->last_ends[next].pid = image->pid;
+    collector->last_ends[next].end_ns = end_of_image_ns(collector, image);
+}
+
+uint64_t images_not_before_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns)
+{
+    for (size_t i = 0; i < LAST_ENDS && i < collector->end_count; i++) {
+        if (collector->last_ends[i].pid == pid && collector->last_ends[i].end_ns > start_ns)
+            start_ns = collector->last_ends[i].end_ns;
+    }
+    return start_ns;
 }
 
 static void release(struct collector *collector, size_t live_index)
