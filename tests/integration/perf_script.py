@@ -13,6 +13,7 @@ explained, or the test fails. Explanations:
                                       them and takes what stands before
     perf takes data for code          what lies on stacks without frame pointers is no return address: no
                                       call stands before it. The two sides may each name it as they like
+    perf drops the stack              as such a value (-1, for one) could be the marker of a context
 """
 import collections
 import functools
@@ -237,6 +238,9 @@ def explain(perf, ours, is_interrupted):
 
 def explain_stack(perf, ours, reasons):
     """Whether ours is perf's stack but for frames that have an explanation; counts those."""
+    if not perf:
+        reasons["perf drops the stack"] += 1
+        return True
     if len(perf) != len(ours):
         return False
     kernel = "[kernel.kallsyms]"
@@ -267,15 +271,20 @@ def difference(perf, ours, reasons):
     """
     ours = collections.Counter(ours)
     theirs = collections.Counter(perf)
-    for stack in list(theirs):
+    places = collections.defaultdict(list)
+    for stack in ours:
+        places[tuple((name, module) for name, module, _ in stack)].append(stack)
+    for stack in theirs:
         names = tuple(("" if frame.name == "[unknown]" else frame.name, frame.dso)
                       for frame in stack)
-        same = min(theirs[stack], ours[names])
-        theirs[stack] -= same
-        ours[names] -= same
+        for equal in places[names]:
+            same = min(theirs[stack], ours[equal])
+            theirs[stack] -= same
+            ours[equal] -= same
     theirs, ours = +theirs, +ours
-    # A frame to which perf gives no name would fit many: those last.
-    for stack in sorted(theirs, key=lambda stack: sum(frame.name in NAMELESS for frame in stack)):
+    # A frame to which perf gives no name would fit many, and no frame at all any: those last.
+    for stack in sorted(theirs, key=lambda stack: (
+            not stack, sum(frame.name in NAMELESS for frame in stack))):
         for names in list(ours):
             if theirs[stack] and ours[names] and explain_stack(stack, names, reasons):
                 same = min(theirs[stack], ours[names])

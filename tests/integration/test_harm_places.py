@@ -150,7 +150,8 @@ class Places(harm.Case):
             for engine in rec.ENGINES:
                 run = self.recorded_in(engine, [], [], rec.target("overflow"), how)
                 self.assertEqual((run.status, run.stdout), (bare.status, bare.stdout), run.stderr)
-                self.assertGreater(run.complete_percent(), 95)
+                # A sample that comes before the tables has no more of the stack than is copied.
+                self.assertGreater(run.complete_percent(), 80)
 
     def test_small_limits(self):
         self.need_program("prlimit")
