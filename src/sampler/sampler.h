@@ -2,7 +2,8 @@
 /*
  * librec-sampler.so: what runs in somebody else's process.
  *
- *     constructor ─▶ start.c    find the session, join it, wait for the verdict
+ *     constructor ─▶ start.c    join the session, wait for the verdict
+ *                    attach.c   its shared memory;  launcher.c  whether somebody answers
  *     signal ──────▶ handler.c  is it ours? ── no ─▶ signals.c  what it would have done without us
  *                       │ yes
  *                       ▼
@@ -132,6 +133,14 @@ static inline bool launcher_is_away(uint64_t now_ticks)
 bool process_is_another(void);
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
+uint64_t clock_ns(clockid_t clock);
+
+/* attach.c */
+/* Maps what the environment names, and the process' own memory; false: there is no such session. For the
+ * constructor only. */
+bool session_attach(char **environment);
+
+/* launcher.c */
 /* Whether there is nobody to wait for. Not async-signal-safe. */
 bool launcher_is_stale(void);
 /* Wakes the launcher. Not async-signal-safe. */
@@ -139,7 +148,6 @@ void ring_doorbell(void);
 /* Wakes the launcher and waits until it has raised the word to this value. False when that takes too
  * long. Not async-signal-safe. */
 bool launcher_await(uint32_t *word, uint32_t value);
-uint64_t clock_ns(clockid_t clock);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The launcher as the target sees it: whether it is there, and waiting for it. */
+#include "sampler/raw.h"
+#include "sampler/sampler.h"
+#include "sampler/text.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <time.h>
+
+/* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
+bool launcher_is_stale(void)
+{
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
+    return launcher_is_away(arch_ticks()) ||
+           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
+}
+
+/* Running, or waiting for a processor, as opposed to stopped, gone or not to be seen. */
+static bool launcher_is_running(void)
+{
+    char path[48], text[512];
+    char *end = append_number(append_text(path, "/proc/"), process.tables->header.launcher_pid);
+    *append_text(end, "/stat") = '\0';
+    long fd = raw_syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (raw_failed(fd))
+        return false;
+    long length = raw_syscall(SYS_read, fd, text, sizeof(text));
+    raw_syscall(SYS_close, fd);
+    /* "PID (NAME) STATE …": the name may hold anything, also parentheses. */
+    long i = raw_failed(length) ? 0 : length;
+    while (i > 0 && text[i - 1] != ')')
+        i--;
+    char state = i > 0 && i + 1 < length ? text[i + 1] : '?';
+    return state == 'R' || state == 'S' || state == 'D';
+}
+
+void ring_doorbell(void)
+{
+    add_release(&process.rings->header.doorbell, 1);
+    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+}
+
+/*
+ * A launcher that runs is waited for: on a machine with three times as many busy threads as processors,
+ * one start in twelve took longer than SESSION_WAIT_NS to be answered.
+ */
+bool launcher_await(uint32_t *word, uint32_t value)
+{
+    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
+    ring_doorbell();
+    for (;;) {
+        uint32_t now = load_acquire(word);
+        if ((int32_t)(now - value) >= 0)
+            return true;
+        uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+        if (time_ns >= deadline_ns) {
+            if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS || !launcher_is_running())
+                return false;
+            deadline_ns = time_ns + SESSION_WAIT_NS;
+        }
+        struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
+        raw_syscall(SYS_futex, word, FUTEX_WAIT, now, &left);
+    }
+}
