@@ -3,16 +3,10 @@
 
 #include <string.h>
 
-static void fail(struct cursor *c)
-{
-    c->failed = true;
-    c->at = c->size;
-}
-
 void cursor_seek(struct cursor *c, uint64_t offset)
 {
     if (c->failed || offset > c->size)
-        fail(c);
+        cursor_fail(c);
     else
         c->at = (size_t)offset;
 }
@@ -24,7 +18,7 @@ uint64_t cursor_uleb128(struct cursor *c)
         uint8_t byte = cursor_u8(c);
         uint64_t bits = byte & 0x7fu;
         if (shift >= 64 ? bits != 0 : (shift == 63 && bits > 1))
-            fail(c);
+            cursor_fail(c);
         if (c->failed)
             return 0;
         if (shift < 64)
@@ -41,7 +35,7 @@ int64_t cursor_sleb128(struct cursor *c)
         uint8_t byte = cursor_u8(c);
         uint64_t bits = byte & 0x7fu;
         if (shift >= 63 && bits != 0 && bits != 0x7f)
-            fail(c);
+            cursor_fail(c);
         if (c->failed)
             return 0;
         if (shift < 64)
@@ -61,7 +55,7 @@ const char *cursor_string(struct cursor *c)
     const uint8_t *start = c->bytes + c->at;
     const uint8_t *end = cursor_left(c) ? memchr(start, 0, cursor_left(c)) : NULL;
     if (!end) {
-        fail(c);
+        cursor_fail(c);
         return NULL;
     }
     c->at += (size_t)(end - start) + 1;

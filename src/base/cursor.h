@@ -29,12 +29,17 @@ static inline size_t cursor_left(const struct cursor *c)
     return c->size - c->at;
 }
 
+static inline void cursor_fail(struct cursor *c)
+{
+    c->failed = true;
+    c->at = c->size;
+}
+
 /* size bytes in place, or NULL (and failed). */
 static inline const uint8_t *cursor_bytes(struct cursor *c, uint64_t size)
 {
     if (c->failed || size > cursor_left(c)) {
-        c->failed = true;
-        c->at = c->size;
+        cursor_fail(c);
         return NULL;
     }
     const uint8_t *bytes = c->bytes + c->at;
@@ -53,30 +58,32 @@ static inline uint8_t cursor_u8(struct cursor *c)
     return bytes ? bytes[0] : 0;
 }
 
+/* Into a value that is 0 so far. */
+static inline void cursor_copy(struct cursor *c, void *value, size_t size)
+{
+    const uint8_t *bytes = cursor_bytes(c, size);
+    if (bytes)
+        memcpy(value, bytes, size);
+}
+
 static inline uint16_t cursor_u16(struct cursor *c)
 {
     uint16_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
+    cursor_copy(c, &value, sizeof(value));
     return c->swapped ? __builtin_bswap16(value) : value;
 }
 
 static inline uint32_t cursor_u32(struct cursor *c)
 {
     uint32_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
+    cursor_copy(c, &value, sizeof(value));
     return c->swapped ? __builtin_bswap32(value) : value;
 }
 
 static inline uint64_t cursor_u64(struct cursor *c)
 {
     uint64_t value = 0;
-    const uint8_t *bytes = cursor_bytes(c, sizeof(value));
-    if (bytes)
-        memcpy(&value, bytes, sizeof(value));
+    cursor_copy(c, &value, sizeof(value));
     return c->swapped ? __builtin_bswap64(value) : value;
 }
 
