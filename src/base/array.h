@@ -17,4 +17,24 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
 #define ARRAY_PUSH(items, count, capacity) \
     ((__typeof__(items))array_push((void **)&(items), &(count), &(capacity), sizeof(*(items))))
 
+/*
+ * How many elements of an array, sorted by a member, have one of at most `key`, or one below it: also the
+ * index of the first that does not.
+ */
+#define ARRAY_COUNT_UP_TO(items, count, member, key) ARRAY_SEARCH(items, count, member, <=, key)
+#define ARRAY_COUNT_BELOW(items, count, member, key) ARRAY_SEARCH(items, count, member, <, key)
+
+#define ARRAY_SEARCH(items, count, member, is, key)     \
+    ({                                                  \
+        size_t low_ = 0, high_ = (count);               \
+        while (low_ < high_) {                          \
+            size_t middle_ = low_ + (high_ - low_) / 2; \
+            if ((items)[middle_].member is(key))        \
+                low_ = middle_ + 1;                     \
+            else                                        \
+                high_ = middle_;                        \
+        }                                               \
+        low_;                                           \
+    })
+
 void *array_push(void **items, size_t *count, size_t *capacity, size_t element_bytes);

@@ -16,15 +16,7 @@ void address_map_free(struct address_map *map)
 /* The first mapping that ends after avma. */
 static size_t first_after(const struct address_map *map, uint64_t avma)
 {
-    size_t low = 0, high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (map->mappings[middle].end_avma <= avma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_COUNT_UP_TO(map->mappings, map->count, end_avma, avma);
 }
 
 /* Replaces the mappings [first, end) by the given ones; there is room. */

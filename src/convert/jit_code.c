@@ -91,15 +91,7 @@ enum { STEPS_MAX = 4096 }; /* hostile files have pieces that all overlap */
 
 static size_t count_below(const struct jit_codes *codes, uint64_t avma)
 {
-    size_t low = 0, high = codes->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (codes->codes[middle].avma < avma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_COUNT_BELOW(codes->codes, codes->count, avma, avma);
 }
 
 /* The node before this one that is not above it; 0: there is none. */

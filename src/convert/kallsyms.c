@@ -120,14 +120,7 @@ enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_f
 
 bool kallsyms_find(struct kallsyms *kallsyms, uint64_t avma, struct symbol_result *result)
 {
-    size_t low = 0, high = kallsyms->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (kallsyms->symbols[middle].avma <= avma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(kallsyms->symbols, kallsyms->count, avma, avma);
     if (low == 0 || avma - kallsyms->symbols[low - 1].avma >= LARGEST_SYMBOL)
         return false;
     const struct kernel_symbol *symbol = &kallsyms->symbols[low - 1];

@@ -260,14 +260,7 @@ void lookup_run(struct lookup *lookup)
 
 static const struct lookup_piece *piece_of(const struct lookup *lookup, size_t place)
 {
-    size_t low = 0, high = lookup->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lookup->pieces[middle].first <= place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(lookup->pieces, lookup->count, first, place);
     const struct lookup_piece *piece = low ? &lookup->pieces[low - 1] : NULL;
     return piece && place - piece->first < piece->count ? piece : NULL;
 }

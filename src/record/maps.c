@@ -2,6 +2,8 @@
 /* Finished maps enter the file as mappings, and replace the image's older map. */
 #include "record/collector.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,19 +13,9 @@
 
 const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
 {
-    size_t low = 0;
-    size_t high = map->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct image_mapping *mapping = &map->mappings[middle];
-        if (avma < mapping->start_avma)
-            high = middle;
-        else if (avma >= mapping->end_avma)
-            low = middle + 1;
-        else
-            return mapping;
-    }
-    return NULL;
+    size_t count = ARRAY_COUNT_UP_TO(map->mappings, map->count, start_avma, avma);
+    const struct image_mapping *mapping = count ? &map->mappings[count - 1] : NULL;
+    return mapping && avma < mapping->end_avma ? mapping : NULL;
 }
 
 static void write_mapping(struct collector *collector, const struct image *image,

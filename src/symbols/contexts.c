@@ -113,14 +113,7 @@ uint32_t contexts_find(struct contexts *contexts, const Dwarf_Die *die,
     if (!*unit)
         return CONTEXT_NONE;
     uint32_t at = offset_of(*unit, die->addr);
-    size_t low = 0, high = (*unit)->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if ((*unit)->contexts[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_BELOW((*unit)->contexts, (*unit)->count, at, at);
     /* The last that begins before it, or the nearest of its parents that has not ended. */
     uint32_t found = low ? (uint32_t)low - 1 : CONTEXT_NONE;
     while (found != CONTEXT_NONE && (*unit)->contexts[found].end &&

@@ -133,13 +133,6 @@ const struct line_row *line_table_find(struct line_table *table, uint64_t svma)
 {
     if (!table->has_rows && line_rows_read(table) != 0)
         return NULL;
-    size_t low = 0, high = table->row_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (table->rows[middle].svma <= svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(table->rows, table->row_count, svma, svma);
     return low && !table->rows[low - 1].is_end ? &table->rows[low - 1] : NULL;
 }

@@ -95,13 +95,6 @@ int spans_flatten(struct spans *spans)
 
 uint32_t spans_find(const struct spans *spans, uint64_t svma)
 {
-    size_t low = 0, high = spans->segment_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (spans->segments[middle].low <= svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(spans->segments, spans->segment_count, low, svma);
     return low ? spans->segments[low - 1].value : SPAN_NONE;
 }

@@ -153,14 +153,7 @@ void cfi_index_free(struct cfi_index *index)
 
 const struct cfi_entry *cfi_index_find(const struct cfi_index *index, uint32_t relative)
 {
-    size_t low = 0, high = index->entry_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (index->entries[middle].start <= relative)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
     if (low == 0 || relative >= index->entries[low - 1].end)
         return NULL;
     return &index->entries[low - 1];

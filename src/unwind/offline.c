@@ -10,6 +10,7 @@
  */
 #include "unwind/offline.h"
 
+#include "base/array.h"
 #include "unwind/arch.h"
 
 struct walk {
@@ -215,14 +216,7 @@ struct sorted_mappings {
 static bool find_sorted(void *context, uint64_t pc, struct offline_mapping *mapping)
 {
     const struct sorted_mappings *sorted = context;
-    size_t low = 0, high = sorted->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sorted->mappings[middle].start_avma <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = ARRAY_COUNT_UP_TO(sorted->mappings, sorted->count, start_avma, pc);
     if (low == 0 || pc >= sorted->mappings[low - 1].end_avma)
         return false;
     *mapping = sorted->mappings[low - 1];
