@@ -179,7 +179,7 @@ static struct elf_file *open_debug_file(const struct modules *modules, const str
     return debug;
 }
 
-static void compile(struct modules *modules, uint32_t index)
+static void open_unwind(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];
     const uint8_t *build_id;
@@ -189,7 +189,7 @@ static void compile(struct modules *modules, uint32_t index)
     struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
     if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
         debug = open_debug_file(modules, elf);
-        (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);
+        (void)unwind_module_open_offline(&module->unwind, elf, debug, NULL);
     }
     elf_close(debug);
     elf_close(elf);
@@ -203,7 +203,7 @@ const struct unwind_module *modules_unwind(struct modules *modules, const struct
     if (need_image(modules, mapping->module) != 0 || !module->image.is_known)
         return NULL;
     if (!module->has_unwind)
-        compile(modules, mapping->module);
+        open_unwind(modules, mapping->module);
     module->has_unwind = true;
     *bias = image_bias(&module->image, mapping->start_avma, mapping->file_offset);
     return module->unwind;

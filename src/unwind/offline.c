@@ -75,15 +75,12 @@ static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind
 static uint32_t find_rule(struct offline_cache *cache, const struct unwind_module *module,
                           uint32_t relative)
 {
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
     if (!cache)
-        return unwind_find_rule(rows, count, relative);
+        return unwind_module_rule(module, relative);
     size_t slots = sizeof(cache->slots) / sizeof(*cache->slots);
     struct offline_cached *cached = &cache->slots[(relative * 2654435761u >> 12) % slots];
     if (cached->module != module || cached->relative != relative)
-        *cached =
-            (struct offline_cached){module, relative, unwind_find_rule(rows, count, relative)};
+        *cached = (struct offline_cached){module, relative, unwind_module_rule(module, relative)};
     return cached->rule;
 }
 
