@@ -2,6 +2,7 @@
 #include "convert/chain.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,16 +14,25 @@
 
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
+/* Programs are in the same places again and again. */
+enum { KNOWN_BITS = 13, KNOWN_COUNT = 1 << KNOWN_BITS };
+struct chain_known {
+    uint64_t generation, avma; /* 0, 0: empty */
+    uint32_t address;
+};
+
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
                const char *machine)
 {
-    *chain = (struct chain){.modules = modules, .kernel = kernel};
-    return unwinder_init(&chain->unwinder, modules, machine);
+    *chain = (struct chain){
+        .modules = modules, .kernel = kernel, .known = calloc(KNOWN_COUNT, sizeof(*chain->known))};
+    return chain->known ? unwinder_init(&chain->unwinder, modules, machine) : -ENOMEM;
 }
 
 void chain_free(struct chain *chain)
 {
     unwinder_free(&chain->unwinder);
+    free(chain->known);
     free(chain->addresses);
     *chain = (struct chain){0};
 }
@@ -69,11 +79,25 @@ static uint32_t address_in(struct chain *chain, const char *name, bool is_kernel
     return lib == PROFILE_NONE ? lib : profile_address_id(chain->modules->profile, lib, avma);
 }
 
+/* Of all processes' maps; not 0. */
+static uint64_t generation_of(const struct chain *chain, const struct address_map *map)
+{
+    return ((uint64_t)chain->process + 1) << 32 | (uint32_t)map->generation;
+}
+
 static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
+    uint64_t generation = generation_of(chain, map);
+    struct chain_known *known = &chain->known[hash_word(avma) >> (64 - KNOWN_BITS)];
+    if (known->generation == generation && known->avma == avma)
+        return known->address;
     const struct mapping *mapping = address_map_find(map, avma);
-    if (mapping && !modules_is_jit(chain->modules, mapping->module))
-        return modules_address(chain->modules, mapping, avma);
+    if (mapping && !modules_is_jit(chain->modules, mapping->module)) {
+        uint32_t address = modules_address(chain->modules, mapping, avma);
+        if (address != PROFILE_NONE)
+            *known = (struct chain_known){generation, avma, address};
+        return address;
+    }
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};
     chain->depends_on_time = true;
     if (mapping) {
@@ -229,7 +253,7 @@ static int push_user_part(struct chain *chain, const struct perfdata_event *samp
                           const struct perfdata_attr *attr, const struct address_map *map,
                           struct ips user)
 {
-    if (unwinder_run(&chain->unwinder, sample, map))
+    if (unwinder_run(&chain->unwinder, sample, map, generation_of(chain, map)))
         return push_unwound(chain, map, user);
     if (sample->branch_count && (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
         return push_branches(chain, sample, map, user);

@@ -22,7 +22,8 @@ struct chain {
     uint32_t process;  /* … of the sample at hand, … */
     uint64_t time_ns;  /* … at this time */
     struct unwinder unwinder;
-    uint32_t *addresses; /* owned; of the profile, innermost first */
+    struct chain_known *known; /* owned: what user addresses were found to be */
+    uint32_t *addresses;       /* owned; of the profile, innermost first */
     size_t count, capacity;
     bool depends_on_time; /* some of it is code made at run time, which may be replaced */
     bool is_deferred;     /* the user part follows in a record of its own, … */

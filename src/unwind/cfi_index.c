@@ -93,20 +93,40 @@ static uint32_t offset_of(const struct cfi_entry *entry)
     return entry->place & ((UINT32_C(1) << 28) - 1);
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct cfi_entry *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
 static bool is_sorted(const struct cfi_index *index)
 {
     for (size_t i = 1; i < index->entry_count; i++)
-        if (by_start(&index->entries[i - 1], &index->entries[i]) > 0)
+        if (index->entries[i - 1].start > index->entries[i].start)
             return false;
     return true;
+}
+
+/* One byte of the starts, from the lowest on, at a time; equal ones keep their order. */
+static void sort_by_byte(const struct cfi_entry *from, struct cfi_entry *to, size_t count,
+                         unsigned shift)
+{
+    size_t places[257] = {0};
+    for (size_t i = 0; i < count; i++)
+        places[(from[i].start >> shift & 0xff) + 1]++;
+    for (size_t byte = 1; byte < 256; byte++)
+        places[byte] += places[byte - 1];
+    for (size_t i = 0; i < count; i++)
+        to[places[from[i].start >> shift & 0xff]++] = from[i];
+}
+
+/* By start, then by place, in which order they were added: linkers move cold functions of all files together, so
+ * those of a compiler are 40 000 in a hundred runs. 0 or -ENOMEM. */
+static int sort(struct cfi_index *index)
+{
+    struct cfi_entry *other = calloc(index->entry_count, sizeof(*other));
+    if (!other)
+        return -ENOMEM;
+    for (unsigned shift = 0; shift < 32; shift += 16) {
+        sort_by_byte(index->entries, other, index->entry_count, shift);
+        sort_by_byte(other, index->entries, index->entry_count, shift + 8);
+    }
+    free(other);
+    return 0;
 }
 
 /* See the table in the header; entries are sorted. */
@@ -138,8 +158,9 @@ int cfi_index_build(struct cfi_index *index)
         if (err != 0)
             return err;
     }
-    if (!is_sorted(index))
-        qsort(index->entries, index->entry_count, sizeof(*index->entries), by_start);
+    int err = is_sorted(index) ? 0 : sort(index);
+    if (err != 0)
+        return err;
     resolve_overlaps(index);
     return 0;
 }
