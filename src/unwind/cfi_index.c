@@ -2,6 +2,7 @@
 #include "unwind/cfi_index.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,42 +94,6 @@ static uint32_t offset_of(const struct cfi_entry *entry)
     return entry->place & ((UINT32_C(1) << 28) - 1);
 }
 
-static bool is_sorted(const struct cfi_index *index)
-{
-    for (size_t i = 1; i < index->entry_count; i++)
-        if (index->entries[i - 1].start > index->entries[i].start)
-            return false;
-    return true;
-}
-
-/* One byte of the starts, from the lowest on, at a time; equal ones keep their order. */
-static void sort_by_byte(const struct cfi_entry *from, struct cfi_entry *to, size_t count,
-                         unsigned shift)
-{
-    size_t places[257] = {0};
-    for (size_t i = 0; i < count; i++)
-        places[(from[i].start >> shift & 0xff) + 1]++;
-    for (size_t byte = 1; byte < 256; byte++)
-        places[byte] += places[byte - 1];
-    for (size_t i = 0; i < count; i++)
-        to[places[from[i].start >> shift & 0xff]++] = from[i];
-}
-
-/* By start, then by place, in which order they were added: linkers move cold functions of all files together, so
- * those of a compiler are 40 000 in a hundred runs. 0 or -ENOMEM. */
-static int sort(struct cfi_index *index)
-{
-    struct cfi_entry *other = calloc(index->entry_count, sizeof(*other));
-    if (!other)
-        return -ENOMEM;
-    for (unsigned shift = 0; shift < 32; shift += 16) {
-        sort_by_byte(index->entries, other, index->entry_count, shift);
-        sort_by_byte(other, index->entries, index->entry_count, shift + 8);
-    }
-    free(other);
-    return 0;
-}
-
 /* See the table in the header; entries are sorted. */
 static void resolve_overlaps(struct cfi_index *index)
 {
@@ -158,9 +123,9 @@ int cfi_index_build(struct cfi_index *index)
         if (err != 0)
             return err;
     }
-    int err = is_sorted(index) ? 0 : sort(index);
-    if (err != 0)
-        return err;
+    /* By place where the starts are equal: in that order they were added. */
+    if (SORT_BY(index->entries, index->entry_count, start) != 0)
+        return -ENOMEM;
     resolve_overlaps(index);
     return 0;
 }
