@@ -124,12 +124,9 @@ void image_end(struct collector *collector, struct image *image)
     image->pid_fd = -1;
 }
 
-/* A process may start and end within a round, whose time is that of its beginning; and the next one may
- * have its pid before we see that it has ended. */
+/* A process may start and end within a round, whose time is that of its beginning. */
 static uint64_t end_of_image_ns(const struct collector *collector, const struct image *image)
 {
-    if (image->pid_reused_ns)
-        return image->pid_reused_ns;
     uint64_t end_ns = image->gone_ns ? image->gone_ns : collector->round_ns;
     return end_ns > image->start_ns ? end_ns : image->start_ns;
 }
