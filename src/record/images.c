@@ -184,9 +184,10 @@ static void release(struct collector *collector, size_t live_index)
 /* Whoever has waited for it may just be about to pass its bill on: there is a second look for that. */
 static void find_end(struct collector *collector, struct image *image)
 {
-    if (image->gone_ns == 0)
+    bool is_first_look = image->gone_ns == 0;
+    if (is_first_look)
         image->gone_ns = collector->round_ns; /* by the second look its pid may be another one's */
-    if (image->end_sightings++ == 0 && !settle_has_bill(collector, image))
+    if (is_first_look && !settle_has_bill(collector, image))
         collector->waits_for_bill = true;
     else
         image_end_process(collector, image);
