@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/named.h"
 
+#include "base/placeholder.h"
 #include "base/say.h"
 #include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
 #include "profile/walk.h"
-#include "symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ bool named_is_bare(const struct profile *profile, uint32_t func)
 bool named_is_unnamed(const struct profile *profile, uint32_t func)
 {
     return named_is_bare(profile, func) ||
-           symbols_is_placeholder(profile_text(profile, profile->funcs[func].name));
+           name_is_placeholder(profile_text(profile, profile->funcs[func].name));
 }
 
 /* Code made at run time that is known by its mapping only. */

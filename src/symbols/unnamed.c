@@ -2,7 +2,6 @@
 #include "symbols/unnamed.h"
 
 #include "base/array.h"
-#include "symbols/symbols.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -26,13 +25,6 @@ void unnamed_free(struct unnamed *unnamed)
     if (unnamed->names)
         intern_free(unnamed->names);
     *unnamed = (struct unnamed){0};
-}
-
-bool symbols_is_placeholder(const char *name)
-{
-    const char *plus = strrchr(name, '+');
-    return plus && strncmp(plus, "+0x", 3) == 0 && plus[3] &&
-           plus[3 + strspn(plus + 3, "0123456789abcdef")] == '\0';
 }
 
 static struct cursor section_bytes(const struct image *image, const char *name, uint64_t *svma)
