@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/debug_file.h"
 
-#include "base/buffer.h"
+#include "symbols/debug_path.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -32,16 +32,10 @@ int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *
 int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
                                 const char *debug_directory)
 {
-    if (id_bytes < 2)
-        return -ENOENT;
     struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", debug_directory, id[0]);
-    for (size_t i = 1; i < id_bytes; i++)
-        buffer_printf(&path, "%02x", id[i]);
-    buffer_text(&path, ".debug");
-    buffer_u8(&path, 0);
-    int err =
-        path.failed ? -ENOMEM : debug_file_open_if_same(out, (char *)path.bytes, id, id_bytes);
+    int err = -ENOENT;
+    if (debug_path_of_build_id(&path, debug_directory, id, id_bytes))
+        err = debug_file_open_if_same(out, (char *)path.bytes, id, id_bytes);
     buffer_free(&path);
     return err;
 }
