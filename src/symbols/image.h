@@ -39,4 +39,6 @@ uint64_t image_base_svma(const struct image *image);
 bool image_is_cut(const struct image *image);
 
 /* The section of that name that has content, or NULL. */
-Elf_Scn *image_section(const struct image *image, const char *name);
+Elf_Scn *image_section(Elf *elf, const char *name);
+/* ".debug_NAME", or ".zdebug_NAME" as it was called when compressed, which libdw inflates in place; or NULL. */
+Elf_Scn *image_debug_section(Elf *elf, const char *name);

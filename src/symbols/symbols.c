@@ -61,8 +61,7 @@ void symbols_close(struct symbols *symbols)
 
 static bool has_debug_info(const struct image *image)
 {
-    return image->elf &&
-           (image_section(image, ".debug_info") || image_section(image, ".zdebug_info"));
+    return image->elf && image_debug_section(image->elf, "info");
 }
 
 /* .dynsym, and what .gnu_debugdata adds: it leaves out what .dynsym has. */

@@ -29,7 +29,7 @@ void unnamed_free(struct unnamed *unnamed)
 
 static struct cursor section_bytes(const struct image *image, const char *name, uint64_t *svma)
 {
-    Elf_Scn *section = image_section(image, name);
+    Elf_Scn *section = image_section(image->elf, name);
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
     GElf_Shdr header;
     if (!data || !data->d_buf || !gelf_getshdr(section, &header))
