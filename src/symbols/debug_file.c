@@ -29,8 +29,8 @@ int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *
     return err;
 }
 
-int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
-                                const char *debug_directory)
+static int open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
+                            const char *debug_directory)
 {
     struct buffer path = {0};
     int err = -ENOENT;
@@ -108,6 +108,6 @@ int debug_file_open(struct image *out, const struct image *image, const char *pa
 {
     const uint8_t *id;
     size_t id_bytes = image_build_id(image, &id);
-    int err = debug_file_open_by_build_id(out, id, id_bytes, debug_directory);
+    int err = open_by_build_id(out, id, id_bytes, debug_directory);
     return err == 0 ? 0 : open_by_debuglink(out, image, path, debug_directory);
 }

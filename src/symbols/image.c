@@ -85,19 +85,6 @@ size_t image_build_id(const struct image *image, const uint8_t **id)
     return size > 0 ? (size_t)size : 0;
 }
 
-uint64_t image_base_svma(const struct image *image)
-{
-    size_t count = 0;
-    if (elf_getphdrnum(image->elf, &count) != 0)
-        return 0;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(image->elf, (int)i, &header) && header.p_type == PT_LOAD)
-            return header.p_vaddr & ~UINT64_C(0xfff);
-    }
-    return 0;
-}
-
 Elf_Scn *image_section(Elf *elf, const char *name)
 {
     size_t names;

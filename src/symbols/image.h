@@ -32,9 +32,6 @@ void image_close(struct image *image);
 /* The GNU build-id: its size (0: none); *id is borrowed. */
 size_t image_build_id(const struct image *image, const uint8_t **id);
 
-/* The p_vaddr of the first PT_LOAD, page aligned down. */
-uint64_t image_base_svma(const struct image *image);
-
 /* Whether it says that it has sections, and they are not there. */
 bool image_is_cut(const struct image *image);
 

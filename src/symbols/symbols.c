@@ -216,11 +216,6 @@ bool symbols_is_damaged(const struct symbols *symbols)
     return symbols->is_damaged || image_is_cut(&symbols->image);
 }
 
-uint64_t symbols_base_svma(const struct symbols *symbols)
-{
-    return image_base_svma(&symbols->image);
-}
-
 static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)
 {
     struct symbol_frame *frame =

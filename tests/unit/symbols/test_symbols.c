@@ -445,18 +445,6 @@ static void stubs_are_named_after_what_they_call(void **state)
     }
 }
 
-static void the_base_is_that_of_the_first_segment(void **state)
-{
-    (void)state;
-    assert_int_equal(run("gcc $S/sym_c.c -o pie && gcc -no-pie $S/sym_c.c -o nopie"), 0);
-    struct symbols *symbols = open_in("pie", "/nonexistent");
-    assert_int_equal(symbols_base_svma(symbols), 0);
-    symbols_close(symbols);
-    symbols = open_in("nopie", "/nonexistent");
-    assert_int_equal(symbols_base_svma(symbols), 0x400000);
-    symbols_close(symbols);
-}
-
 static void an_image_in_memory_answers_as_its_file_does(void **state)
 {
     (void)state;
@@ -532,7 +520,6 @@ int main(void)
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
-        cmocka_unit_test(the_base_is_that_of_the_first_segment),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
