@@ -17,8 +17,9 @@
 #define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
 #define WORTH_TABLES_NS 1000000
-/* CPU time between two looks at a process' event, which interrupt it. */
+/* CPU time between two looks at a process' event, which interrupt it: this, and this part of what it has used. */
 #define COUNT_INTERVAL_NS 20000000
+#define COUNT_PARTS 50
 
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
@@ -227,7 +228,7 @@ static void check(struct collector *collector, struct image *image)
         image->looked_ns = collector->round_ns;
     if (ran)
         image->last_cpu_ns = cpu_ns;
-    if (ran && cpu_ns - image->counted_cpu_ns > COUNT_INTERVAL_NS) {
+    if (ran && cpu_ns - image->counted_cpu_ns > COUNT_INTERVAL_NS + cpu_ns / COUNT_PARTS) {
         image->counted_cpu_ns = cpu_ns;
         image->last_count_ns = arm_count_ns(&image->armed);
     }

@@ -272,6 +272,32 @@ static void switches_become_time_off_the_cpu(void **state)
     profile_free(profile);
 }
 
+/* Of the usual recording on hardware, with --switch-events, the flame graph is that of the cycles; of one of
+ * switches alone it is that of the time off the CPU. */
+static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
+{
+    (void)state;
+    const struct raw_event cycles = {.type = PERF_TYPE_HARDWARE,
+                                     .config = PERF_COUNT_HW_CPU_CYCLES},
+                           switches = {.type = PERF_TYPE_SOFTWARE,
+                                       .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+    static const char *const mains[] = {"off-cpu", "cycles"};
+    for (uint32_t with_cycles = 0; with_cycles < 2; with_cycles++) {
+        const struct raw_event events[] = {switches, cycles};
+        struct raw raw = begin_program(events, 2);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 0, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x20);
+        raw_switch(&raw, PID, PID, true);
+        raw.time_ns += 5000;
+        raw_switch(&raw, PID, PID, false);
+        if (with_cycles)
+            RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 1, PID, PID, MARK(PERF_CONTEXT_USER), TEXT);
+        struct profile *profile = raw_load(&raw, NULL);
+        const char *name = profile_text(profile, profile_main_event(profile).name);
+        assert_string_equal(name, mains[with_cycles]);
+        profile_free(profile);
+    }
+}
+
 /* Two events, two processes, two CPUs: eight samples. */
 static size_t count_cut(const struct cut *cut)
 {
@@ -377,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
         cmocka_unit_test(user_parts_that_come_later_are_joined),
         cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(time_off_the_cpu_is_the_main_event_of_switches_alone),
         cmocka_unit_test(cuts_let_through_what_they_name),
         cmocka_unit_test(times_are_of_the_file_or_shares_of_it),
         cmocka_unit_test(what_no_cut_can_mean_is_refused),
