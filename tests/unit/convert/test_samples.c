@@ -277,13 +277,12 @@ static void switches_become_time_off_the_cpu(void **state)
 static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
 {
     (void)state;
-    const struct raw_event cycles = {.type = PERF_TYPE_HARDWARE,
-                                     .config = PERF_COUNT_HW_CPU_CYCLES},
-                           switches = {.type = PERF_TYPE_SOFTWARE,
-                                       .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+    const struct event cycles = {.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES},
+                       switches = {.type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
     static const char *const mains[] = {"off-cpu", "cycles"};
     for (uint32_t with_cycles = 0; with_cycles < 2; with_cycles++) {
-        const struct raw_event events[] = {switches, cycles};
+        const struct event events[] = {switches, cycles};
         struct raw raw = begin_program(events, 2);
         RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 0, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x20);
         raw_switch(&raw, PID, PID, true);
