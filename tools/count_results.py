@@ -4,6 +4,8 @@
 
     count_results.py BROKEN-STEPS RESULTS.xml...
 
+Beside each file, NAME-again.xml may hold the second try of those that failed.
+
 Exit status 1 when anything failed. A result file that is missing is a failure of its own: the steps
 that never ran must not look like success.
 """
@@ -27,6 +29,16 @@ def reason(case):
     return text[-1].strip() if text else "no reason given"
 
 
+def outcomes(path):
+    """Of each test: (its name, its last outcome, its element, whether it needed a second try)."""
+    again = path.replace(".xml", "-again.xml")
+    tries = {}
+    for file in (path, again) if os.path.exists(again) else (path,):
+        for case in ET.parse(file).getroot().iter("testcase"):
+            tries.setdefault(case.get("name"), []).append(case)
+    return [(name, outcome(cases[-1]), cases[-1], len(cases) > 1) for name, cases in tries.items()]
+
+
 def main():
     broken, files = sys.argv[1].strip(), sys.argv[2:]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
@@ -36,13 +48,14 @@ def main():
             counts["failed"] += 1
             continue
         build = os.path.basename(os.path.dirname(path))
-        for case in ET.parse(path).getroot().iter("testcase"):
-            result = outcome(case)
+        for name, result, case, is_second_try in outcomes(path):
             counts[result] += 1
             if result == "skipped":
-                print(f"skipped: {case.get('name')} ({build}): {reason(case)}")
+                print(f"skipped: {name} ({build}): {reason(case)}")
             elif result == "failed":
-                print(f"failed: {case.get('name')} ({build})")
+                print(f"failed: {name} ({build})")
+            elif is_second_try:
+                print(f"passed at the second try: {name} ({build})")
     if broken:
         print(f"failed steps: {broken}")
     if broken and counts["failed"] == 0:

@@ -11,6 +11,7 @@
 #include "perfdata/pack.h"
 #include "perfdata/writer_private.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -297,6 +298,19 @@ static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
         writer->last_sample_ns = time_ns;
 }
 
+/* A SAMPLE up to its frames: in this order, IDENTIFIER, IP, TID, TIME, PERIOD and the start of CALLCHAIN. */
+static void put_sample(uint64_t words[SAMPLE_FIXED_BYTES / 8 - 1],
+                       const struct perfdata_sample *sample, size_t frame_count, uint64_t time_ns)
+{
+    words[0] = htole64(WRITER_EVENT_ID);
+    words[1] = htole64(sample->frames[0]);
+    words[2] = htole64(sample->pid | (uint64_t)sample->tid << 32);
+    words[3] = htole64(time_ns);
+    words[4] = htole64(sample->weight_ns);
+    words[5] = htole64(frame_count + 1);
+    words[6] = htole64(PERFDATA_CONTEXT_USER);
+}
+
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
 {
     int err = check_open(writer);
@@ -308,28 +322,12 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
     struct buffer *out = &writer->pending;
     uint64_t time_ns = date(writer, sample->time_ns);
     size_t start = begin_record(writer, RECORD_SAMPLE, MISC_USER);
-    buffer_u64(out, WRITER_EVENT_ID);
-    buffer_u64(out, sample->frames[0]);
-    buffer_u32(out, sample->pid);
-    buffer_u32(out, sample->tid);
-    buffer_u64(out, time_ns);
-    buffer_u64(out, sample->weight_ns);
-    buffer_u64(out, frame_count + 1);
-    buffer_u64(out, PERFDATA_CONTEXT_USER);
+    uint64_t fixed[SAMPLE_FIXED_BYTES / 8 - 1];
+    put_sample(fixed, sample, frame_count, time_ns);
+    buffer_append(out, fixed, sizeof(fixed));
     buffer_u64s(out, sample->frames, frame_count);
     note_sample_time(writer, time_ns);
     return end_record(writer, start);
-}
-
-/* LOST_SAMPLES rather than LOST: perf prints their sum as "Total Lost Samples". */
-int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns)
-{
-    int err = check_open(writer);
-    if (err)
-        return err;
-    size_t start = begin_record(writer, RECORD_LOST_SAMPLES, 0);
-    buffer_u64(&writer->pending, count);
-    return end_with_trailer(writer, start, (struct trailer){.time_ns = time_ns});
 }
 
 int perfdata_write_round(struct perfdata_writer *writer)

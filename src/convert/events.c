@@ -86,10 +86,17 @@ uint64_t events_weight(const struct events *events, const struct perfdata_event 
     return sample->period;
 }
 
+/* Tracepoints and context switches tell of occasions; everything else counts what a running program does. */
+static bool counts_work(const struct perfdata_attr *attr)
+{
+    return attr->type != PERF_TYPE_TRACEPOINT &&
+           !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES);
+}
+
 void events_choose_main(struct events *events, uint32_t off_cpu)
 {
     struct profile *profile = events->profile;
-    uint32_t first = PROFILE_NONE, clock = PROFILE_NONE;
+    uint32_t first = PROFILE_NONE, clock = PROFILE_NONE, work = PROFILE_NONE;
     if (profile->event_count == 0 && events->attr_count)
         (void)events_of(events, 0);
     for (size_t i = events->attr_count; i-- > 0;) {
@@ -97,9 +104,11 @@ void events_choose_main(struct events *events, uint32_t off_cpu)
         if (event == PROFILE_NONE)
             continue;
         first = event;
+        work = counts_work(perfdata_attr(events->reader, i)) ? event : work;
         clock = profile->events[event].unit == PROFILE_NANOSECONDS ? event : clock;
     }
     profile->main_event = clock != PROFILE_NONE     ? clock
+                          : work != PROFILE_NONE    ? work
                           : off_cpu != PROFILE_NONE ? off_cpu
                           : first != PROFILE_NONE   ? first
                                                     : 0;

@@ -26,6 +26,7 @@ uint32_t events_of(struct events *events, size_t attr_index);
  * passed is taken at its word. */
 uint64_t events_weight(const struct events *events, const struct perfdata_event *sample);
 
-/* Chooses the main event: the first clock with samples, else off_cpu (an event of the profile, or
- * PROFILE_NONE), else the first event with any. A file without samples keeps its first event's name. */
+/* Chooses the main event: the first clock with samples, else the first event with samples that counts work
+ * (`cycles`, say), else off_cpu (an event of the profile, or PROFILE_NONE), else the first event with any. A file
+ * without samples keeps its first event's name. */
 void events_choose_main(struct events *events, uint32_t off_cpu);

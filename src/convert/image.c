@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int image_open_path(struct elf_file **elf, const char *path)
+static int open_path(struct elf_file **elf, const char *path)
 {
     /* O_NONBLOCK: a FIFO of that name must not hang us. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -58,7 +58,7 @@ int image_open_elf(struct elf_file **elf, const char *path, const uint8_t *build
 {
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     *elf = NULL;
-    int err = is_vdso ? open_vdso(elf, build_id, build_id_bytes) : image_open_path(elf, path);
+    int err = is_vdso ? open_vdso(elf, build_id, build_id_bytes) : open_path(elf, path);
     if (err != 0)
         return err;
     uint8_t found[20];

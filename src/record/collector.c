@@ -17,9 +17,9 @@
 /* How long a round may be away: a ring must not fill meanwhile, not even with the deepest stacks. */
 #define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MIN_NS 1000000
-#define ROUND_MAX_NS 100000000
+#define ROUND_MAX_NS 32000000
 /* How long nobody may look for anything but samples. */
-#define LOOK_MAX_NS 10000000
+#define LOOK_MAX_NS 20000000
 /* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
  * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
 #define IDLE_AFTER_NS 200000000

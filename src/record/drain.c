@@ -7,6 +7,7 @@
 
 #include "record/proc.h"
 #include "wire/atomic.h"
+#include "wire/ring.h"
 
 #include <string.h>
 
@@ -108,9 +109,10 @@ static void take_record(struct collector *collector, struct thread_view *thread,
 
 /* Copies the record at the thread's tail into scratch; false: the ring makes no sense. */
 static bool copy_record(struct collector *collector, const struct thread_view *thread,
-                        const uint8_t *data, uint64_t head, struct record_header *header)
+                        const struct ring *ring, uint64_t head, struct record_header *header)
 {
-    uint64_t at = thread->tail % SESSION_RING_BYTES;
+    const uint8_t *data = ring->data;
+    uint64_t at = ring_place(ring->control, thread->tail);
     uint64_t available = head - thread->tail;
     uint64_t to_end = SESSION_RING_BYTES - at;
     uint64_t most = available < to_end ? available : to_end;
@@ -132,7 +134,7 @@ static void drain_ring(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
     struct ring_control *control = &collector->session->rings->controls[index];
-    const uint8_t *data = collector->session->rings->data[index];
+    const struct ring ring = {control, collector->session->rings->data[index]};
     uint64_t head = load_acquire(&control->head); /* everything before it is committed */
     if (head - thread->tail > SESSION_RING_BYTES || head % 8 != 0) {
         thread->tail = head;
@@ -142,7 +144,7 @@ static void drain_ring(struct collector *collector, uint32_t index)
         collector->fullest_bytes = head - thread->tail;
     while (thread->tail != head) {
         struct record_header header;
-        if (!copy_record(collector, thread, data, head, &header)) {
+        if (!copy_record(collector, thread, &ring, head, &header)) {
             collector->summary->lost[RECORD_LOST_OTHER]++;
             thread->tail = head;
             break;
@@ -201,6 +203,7 @@ static void free_slot(struct collector *collector, uint32_t index)
 {
     struct ring_control *control = &collector->session->rings->controls[index];
     store_relaxed(&control->head, 0);
+    store_relaxed(&control->base, 0);
     store_relaxed(&control->tail, 0);
     store_release(&collector->session->rings->threads[index].state, THREAD_FREE);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ring: one thread writes, the launcher reads. Positions only grow; position % size is the place.
+ * One ring: one thread writes, the launcher reads. Positions only grow; (position - base) % size is the place.
  *
  *     data   ▒▒▒▒▒▒▒▒│■■■■■■■■■■■■■■■■■■■│▒▒▒▒▒▒▒▒▒│░░░░│
  *                  tail                head      padding: the next record did not fit before the end
  *
  * A record is contiguous. It is written beyond head and becomes visible by moving head (release); a
  * writer that dies half-way leaves nothing. A full ring drops the newest: the caller counts it.
+ *
+ * An empty ring begins again at its first byte (base = head): a thread uses no more memory, and pushes no more
+ * out of the program's caches, than it writes between two looks of the launcher. The launcher reads base after
+ * a head that is beyond its tail: until it has given that space back, base stays.
+ *
  * Nothing here calls anything. Async-signal-safe.
  */
 #pragma once
@@ -20,6 +25,12 @@ struct ring {
     uint8_t *data;
 };
 
+/* Whatever the base, it is inside of the ring. Async-signal-safe. */
+static inline uint64_t ring_place(const struct ring_control *control, uint64_t position)
+{
+    return (position - load_relaxed(&control->base)) % SESSION_RING_BYTES;
+}
+
 /* A contiguous place for up to `bytes` (a multiple of 8, at most half a ring), or NULL when the ring is
  * full. *position is what ring_commit() wants back. Async-signal-safe. */
 static inline uint8_t *ring_reserve(const struct ring *ring, uint32_t bytes, uint64_t *position)
@@ -27,7 +38,9 @@ static inline uint8_t *ring_reserve(const struct ring *ring, uint32_t bytes, uin
     uint64_t head = load_relaxed(&ring->control->head); /* ours */
     uint64_t tail = load_acquire(&ring->control->tail); /* what lies before it has been read */
     uint64_t used = head - tail;
-    uint64_t at = head % SESSION_RING_BYTES;
+    if (used == 0)
+        store_relaxed(&ring->control->base, head); /* published by the next head */
+    uint64_t at = ring_place(ring->control, head);
     uint64_t to_end = SESSION_RING_BYTES - at;
     uint64_t padding = to_end < bytes ? to_end : 0;
     if (used > SESSION_RING_BYTES || SESSION_RING_BYTES - used < padding + bytes)

@@ -12,7 +12,7 @@
  *   └──────────────────────────────┘              └──────────────────────────────┘
  *
  * Both are sealed against growing and shrinking (a peer that truncates would raise SIGBUS in the other)
- * and sparse: what is not used costs address space only, 128 MiB and 257 MiB.
+ * and sparse: what is not used costs address space only, 128 MiB and 513 MiB.
  *
  * Start of a process (an "image": exec makes a new one with the same pid):
  *
@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 4
+#define SESSION_VERSION 5
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -47,7 +47,7 @@
 #define SESSION_THREADS 1024u
 #define SESSION_MODULES 1024u            /* executable mappings of one process */
 #define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
-#define SESSION_RING_BYTES (UINT64_C(256) << 10)
+#define SESSION_RING_BYTES (UINT64_C(512) << 10)
 #define SESSION_WAIT_NS 5000000        /* how long a start may be delayed by an absent launcher */
 #define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */
 
@@ -165,7 +165,8 @@ _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 /* Producer's and consumer's words on lines of their own. Positions count bytes since the start. */
 struct ring_control {
     uint64_t head; /* written by the thread: everything before it is committed */
-    uint8_t unused1[56];
+    uint64_t base; /* written by the thread: the position that lies at the ring's first byte */
+    uint8_t unused1[48];
     uint64_t tail; /* written by the launcher: everything before it is read */
     uint8_t unused2[56];
 };

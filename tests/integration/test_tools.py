@@ -97,10 +97,19 @@ with tempfile.TemporaryDirectory() as root:
                        encoding="utf-8")
     status, out = run("count_results.py", "", results)
     check("a test that was not built fails", status == 1 and "failed: unit/gone" in out, out)
-    results.write_text(CASES.format('<testcase name="unit/bad" status="fail"><failure/></testcase>'),
-                       encoding="utf-8")
+    bad = '<testcase name="unit/bad" status="fail"><failure/></testcase>'
+    results.write_text(CASES.format(bad), encoding="utf-8")
     status, out = run("count_results.py", "", results)
     check("a failed test fails", status == 1 and "failed: unit/bad" in out, out)
+    again = Path(root, "results-again.xml")
+    again.write_text(f"<testsuite>{bad}</testsuite>", encoding="utf-8")
+    status, out = run("count_results.py", "", results)
+    check("one that fails twice fails once", out.endswith("1 passed, 1 failed, 1 skipped\n"), out)
+    again.write_text('<testsuite><testcase name="unit/bad" status="run"/></testsuite>', encoding="utf-8")
+    status, out = run("count_results.py", "", results)
+    check("one that passes when tried again passes",
+          status == 0 and out.endswith("2 passed, 0 failed, 1 skipped\n"), out)
+    check("and is named", "second try: unit/bad" in out, out)
 
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

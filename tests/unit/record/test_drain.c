@@ -323,6 +323,22 @@ static void positions_that_make_no_sense_are_skipped(void **state)
     expect_good_records_still_pass();
 }
 
+/* Reading goes on somewhere in the ring, and never beyond it. */
+static void a_base_that_the_target_moved_costs_records_only(void **state)
+{
+    (void)state;
+    static const uint64_t bases[] = {
+        1, 8, SESSION_RING_BYTES - 8, SESSION_RING_BYTES + 3, UINT64_C(1) << 63, UINT64_MAX};
+    drain();
+    for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+        struct stack_record record = good_record();
+        put(&record, sizeof(record));
+        store_release(&at.ring.control->base, bases[i]);
+        drain();
+    }
+    expect_good_records_still_pass();
+}
+
 /* The tail in shared memory is for the writer alone. */
 static void a_tail_that_the_target_moved_is_not_believed(void **state)
 {
@@ -367,6 +383,7 @@ static void nothing_in_a_ring_can_stop_the_collector(void **state)
     drain();
     for (int round = 0; round < 3000; round++) {
         uint64_t start = at.ring.control->head;
+        at.ring.control->tail = start - 8; /* not empty: it would begin again */
         for (int i = 0; i < 8; i++) {
             struct stack_record stack = good_record();
             struct copy_record copy = good_copy();
@@ -404,6 +421,7 @@ int main(void)
         TEST(weights_that_nobody_can_have_used_are_counted),
         TEST(the_name_in_a_last_record_need_not_end),
         TEST(positions_that_make_no_sense_are_skipped),
+        TEST(a_base_that_the_target_moved_costs_records_only),
         TEST(a_tail_that_the_target_moved_is_not_believed),
         TEST(a_slot_that_names_another_process_is_not_adopted),
         TEST(nothing_in_a_ring_can_stop_the_collector),

@@ -69,8 +69,9 @@ static bool take(struct fixture *fixture, uint64_t *n)
     uint64_t tail = fixture->control.tail;
     while (tail != head) {
         struct record_header header = {0};
-        const uint8_t *place = fixture->data + tail % SESSION_RING_BYTES;
-        uint64_t to_end = SESSION_RING_BYTES - tail % SESSION_RING_BYTES;
+        uint64_t at = (tail - load_relaxed(&fixture->control.base)) % SESSION_RING_BYTES;
+        const uint8_t *place = fixture->data + at;
+        uint64_t to_end = SESSION_RING_BYTES - at;
         memcpy(&header, place, to_end < sizeof(header) ? (size_t)to_end : sizeof(header));
         assert_true(header.bytes <= to_end);
         assert_true(header.bytes <= head - tail);
@@ -112,10 +113,22 @@ static void records_come_back_whole_and_in_order_over_many_laps(void **state)
     assert_true(fixture->control.head > 100 * SESSION_RING_BYTES);
 }
 
+/* Until there are so many bytes left before the end; then reads all but the last record. */
+static void leave_before_end(struct fixture *fixture, uint64_t left)
+{
+    uint64_t first = fixture->written, got;
+    while (fixture->control.head + 4096 <= SESSION_RING_BYTES - left - 32)
+        assert_true(put(fixture, fixture->written, 4096));
+    assert_true(put(fixture, fixture->written,
+                    (uint32_t)(SESSION_RING_BYTES - left - fixture->control.head)));
+    for (; first + 1 < fixture->written; first++)
+        assert_true(take(fixture, &got));
+}
+
 static void padding_fills_the_end_when_a_record_does_not_fit_before_it(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->control.head = fixture->control.tail = SESSION_RING_BYTES - 8;
+    leave_before_end(fixture, 8);
     assert_true(put(fixture, 7, 32));
     struct {
         uint32_t bytes;
@@ -127,13 +140,14 @@ static void padding_fills_the_end_when_a_record_does_not_fit_before_it(void **st
     assert_int_equal(fixture->control.head, SESSION_RING_BYTES + 32);
     uint64_t got;
     assert_true(take(fixture, &got));
+    assert_true(take(fixture, &got));
     assert_int_equal(got, 7);
 }
 
 static void a_record_that_ends_at_the_end_needs_no_padding(void **state)
 {
     struct fixture *fixture = *state;
-    fixture->control.head = fixture->control.tail = SESSION_RING_BYTES - 32;
+    leave_before_end(fixture, 32);
     assert_true(put(fixture, 1, 32));
     assert_int_equal(fixture->control.head, SESSION_RING_BYTES);
     assert_true(put(fixture, 2, 40));
@@ -141,7 +155,23 @@ static void a_record_that_ends_at_the_end_needs_no_padding(void **state)
     uint64_t got;
     assert_true(take(fixture, &got));
     assert_true(take(fixture, &got));
+    assert_true(take(fixture, &got));
     assert_int_equal(got, 2);
+}
+
+/* Else a thread that is read often enough would still touch all of its ring, again and again. */
+static void an_empty_ring_begins_again_at_its_first_byte(void **state)
+{
+    struct fixture *fixture = *state;
+    for (uint64_t n = 0; n < 1000; n++) {
+        uint64_t got;
+        assert_true(put(fixture, n, 4096));
+        assert_true(put(fixture, n, 4096));
+        assert_true(take(fixture, &got));
+        assert_true(take(fixture, &got));
+    }
+    for (uint64_t i = 8192; i < SESSION_RING_BYTES; i++)
+        assert_int_equal(fixture->data[i], 0xa5);
 }
 
 static void a_full_ring_drops_the_newest_and_keeps_what_it_has(void **state)
@@ -260,6 +290,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(padding_fills_the_end_when_a_record_does_not_fit_before_it,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_record_that_ends_at_the_end_needs_no_padding, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_empty_ring_begins_again_at_its_first_byte, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_full_ring_drops_the_newest_and_keeps_what_it_has, set_up,
                                         tear_down),
