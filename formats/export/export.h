@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Output formats: one file a format, one table of operations. An exporter reads the resolved
- * profile and appends bytes, of which it may look at the last one; they leave as they become many. No exporter knows where the
- * profile is from.
+ * profile and appends bytes, of which it may look at the last one; they leave as they become many.
+ * No exporter knows where the profile is from.
  */
 #pragma once
 

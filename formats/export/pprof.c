@@ -6,18 +6,17 @@
  *                 event; labels pid, tid, comm, thread; cpu and cgroup where recorded
  *     Location ── one address of the model (id = index + 1), its frames innermost first
  *     Function ── name, system name, file, line of the definition
- *     Mapping  ── one lib of the model, the program's own first: readers take the first for the
- *                 program; a second one of the lib for addresses in it that have no names
+ *     Mapping  ── one lib of the model: see pprof_mappings.h
  *
  * Samples of equal stack, thread and CPU are added up: pprof has no time line. Every location has a line
  * with a function, also where nothing is known, because speedscope drops locations without.
- * Synthetic libs ("[exit]") are mappings without addresses, so that views by file can name them.
  */
 #include "export/export.h"
 
 #include "base/array.h"
 #include "export/common.h"
 #include "export/pprof_fields.h"
+#include "export/pprof_mappings.h"
 #include "export/protobuf.h"
 #include "profile/walk.h"
 
@@ -35,8 +34,7 @@ struct pprof {
     uint64_t *tallies;        /* value_count each: see sample_values() */
     size_t tally_count, tally_capacity;
     size_t value_count;
-    uint32_t main_lib;
-    bool *is_split;                      /* by lib: it has addresses with names and without */
+    struct pprof_mappings mappings;
     struct buffer message, nested, list; /* scratch, by depth */
 };
 
@@ -112,100 +110,6 @@ static void write_comments(struct pprof *pprof)
         pb_message(pprof->out, PROFILE_COMMENT, &pprof->list);
 }
 
-/* The main lib gets 1, the others follow in their order. */
-static uint64_t mapping_id(uint32_t main_lib, uint32_t lib)
-{
-    if (lib == PROFILE_NONE)
-        return 0;
-    return lib == main_lib ? 1 : lib < main_lib ? lib + 2u : lib + 1u;
-}
-
-static uint32_t build_id_text(struct pprof *pprof, const struct profile_lib *lib)
-{
-    static const char digits[] = "0123456789abcdef";
-    char hex[2 * sizeof(lib->build_id) + 1];
-    size_t used = 0;
-    for (size_t i = 0; i < lib->build_id_bytes; i++) {
-        hex[used++] = digits[lib->build_id[i] >> 4];
-        hex[used++] = digits[lib->build_id[i] & 15];
-    }
-    hex[used] = '\0';
-    return text(pprof, hex);
-}
-
-/* A function that is only known by its place: "0x1234", or "libfoo.so.1+0x1234". */
-static bool is_named(const struct profile *profile, const struct profile_address *address)
-{
-    if (address->frame_count != 1)
-        return address->frame_count > 1;
-    uint32_t func = profile->frames[address->first_frame].func;
-    const char *name = profile_text(profile, profile->funcs[func].name);
-    const char *lib = profile_text(profile, profile->libs[address->lib].name);
-    bool is_place =
-        strncmp(name, lib, strlen(lib)) == 0 && strncmp(name + strlen(lib), "+0x", 3) == 0;
-    return !is_place && !export_func_is_unknown(profile, func);
-}
-
-static bool may_be_found(const struct profile *profile, const struct profile_address *address)
-{
-    return address->lib != PROFILE_NONE && !is_named(profile, address) &&
-           profile->libs[address->lib].has_functions;
-}
-
-/*
- * The has_ flags tell pprof not to look for symbols itself. Where nothing was found they are unset, because
- * pprof may find debug information where it runs; so a lib with names for some addresses only is two mappings.
- */
-static int find_split_libs(struct pprof *pprof)
-{
-    const struct profile *profile = pprof->profile;
-    pprof->is_split = calloc(profile->lib_count + 1, sizeof(*pprof->is_split));
-    for (size_t i = 0; i < profile->address_count && pprof->is_split; i++)
-        if (may_be_found(profile, &profile->addresses[i]))
-            pprof->is_split[profile->addresses[i].lib] = true;
-    return pprof->is_split ? 0 : -ENOMEM;
-}
-
-static uint64_t mapping_of(const struct pprof *pprof, const struct profile_address *address)
-{
-    uint64_t id = mapping_id(pprof->main_lib, address->lib);
-    return may_be_found(pprof->profile, address) ? id + pprof->profile->lib_count : id;
-}
-
-static void write_mapping(struct pprof *pprof, uint64_t id, const struct profile_lib *lib,
-                          bool has_names)
-{
-    struct buffer *message = &pprof->message;
-    buffer_clear(message);
-    pb_integer(message, MAPPING_ID, id);
-    pb_integer(message, MAPPING_MEMORY_START, lib->map_start_avma);
-    pb_integer(message, MAPPING_MEMORY_LIMIT, lib->map_end_avma);
-    pb_integer(message, MAPPING_FILE_OFFSET, lib->map_file_offset);
-    pb_integer(message, MAPPING_FILENAME, model_text(pprof, lib->path));
-    pb_integer(message, MAPPING_BUILD_ID, build_id_text(pprof, lib));
-    pb_integer(message, MAPPING_HAS_FUNCTIONS,
-               has_names && (lib->has_functions || lib->is_synthetic));
-    pb_integer(message, MAPPING_HAS_FILENAMES, has_names && lib->has_files);
-    pb_integer(message, MAPPING_HAS_LINE_NUMBERS, has_names && lib->has_lines);
-    pb_integer(message, MAPPING_HAS_INLINE_FRAMES, has_names && lib->has_inlines);
-    pb_message(pprof->out, PROFILE_MAPPING, message);
-}
-
-static void write_mappings(struct pprof *pprof)
-{
-    const struct profile *profile = pprof->profile;
-    uint32_t main_lib = pprof->main_lib;
-    if (main_lib < profile->lib_count)
-        write_mapping(pprof, 1, &profile->libs[main_lib], true);
-    for (uint32_t i = 0; i < profile->lib_count; i++)
-        if (i != main_lib)
-            write_mapping(pprof, mapping_id(main_lib, i), &profile->libs[i], true);
-    for (uint32_t i = 0; i < profile->lib_count; i++)
-        if (pprof->is_split[i])
-            write_mapping(pprof, mapping_id(main_lib, i) + profile->lib_count, &profile->libs[i],
-                          false);
-}
-
 static void write_function(struct pprof *pprof, uint64_t id, const uint32_t key[4])
 {
     buffer_clear(&pprof->list);
@@ -269,7 +173,8 @@ static void write_locations(struct pprof *pprof)
         uint64_t bias = address->lib == PROFILE_NONE ? 0 : profile->libs[address->lib].map_bias;
         buffer_clear(&pprof->message);
         pb_integer(&pprof->message, LOCATION_ID, i + 1);
-        pb_integer(&pprof->message, LOCATION_MAPPING_ID, mapping_of(pprof, address));
+        pb_integer(&pprof->message, LOCATION_MAPPING_ID,
+                   pprof_mapping_id(&pprof->mappings, address));
         pb_integer(&pprof->message, LOCATION_ADDRESS, address->svma + bias);
         for (uint32_t inner = address->frame_count; inner-- > 0;)
             add_line(pprof, &profile->frames[address->first_frame + inner]);
@@ -379,7 +284,7 @@ static void write_profile(struct pprof *pprof)
     text(pprof, "");
     write_header(pprof);
     write_comments(pprof);
-    write_mappings(pprof);
+    pprof_mappings_write(&pprof->mappings, &pprof->texts, pprof->out);
     write_locations(pprof);
     write_samples(pprof);
     write_strings(pprof);
@@ -390,11 +295,10 @@ static int pprof_write(const struct profile *profile, const struct export_option
 {
     (void)options;
     struct pprof pprof = {.profile = profile, .out = out};
-    pprof.main_lib = export_main_lib(profile);
     pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1);
     int err = text_table_open(&pprof.texts);
     if (err == 0)
-        err = find_split_libs(&pprof);
+        err = pprof_mappings_open(&pprof.mappings, profile);
     pprof.functions = intern_new();
     pprof.stacks = intern_new();
     if (err == 0 && pprof.functions && pprof.stacks)
@@ -409,7 +313,7 @@ static int pprof_write(const struct profile *profile, const struct export_option
     intern_free(pprof.functions);
     intern_free(pprof.stacks);
     free(pprof.tallies);
-    free(pprof.is_split);
+    pprof_mappings_close(&pprof.mappings);
     buffer_free(&pprof.message);
     buffer_free(&pprof.nested);
     buffer_free(&pprof.list);

@@ -89,7 +89,7 @@ static int compare_ids(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-void event_table_sort(struct event_table *table)
+static void sort_ids(struct event_table *table)
 {
     if (table->id_count)
         qsort(table->ids, table->id_count, sizeof(*table->ids), compare_ids);
@@ -154,7 +154,7 @@ static int read_entries(struct event_table *table, const struct file_header *hea
         if (err == 0)
             err = read_ids(table, header, fd, ids);
     }
-    event_table_sort(table);
+    sort_ids(table);
     return err;
 }
 
@@ -233,7 +233,7 @@ int event_table_describe(struct event_table *table, struct cursor description)
         cursor_skip(&description, attr_bytes);
         err = describe_one(table, &description, known_ids, i);
     }
-    event_table_sort(table);
+    sort_ids(table);
     return err;
 }
 

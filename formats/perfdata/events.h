@@ -33,14 +33,14 @@ struct event_table {
 /* The attr section and the id sections. */
 int event_table_read(struct event_table *table, const struct file_header *header, int fd,
                      const char *path, struct error *error);
-/* One more event, of the pipe form: its attr, and its ids. 0, -ENOMEM, or -EBADMSG: too many. Once all are
- * there, they must be sorted. */
+/* One more event, of the pipe form: its attr, and its ids, which event_table_describe() makes known. 0,
+ * -ENOMEM, or -EBADMSG: too many. */
 int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
                     bool big_endian);
-void event_table_sort(struct event_table *table);
 /* Names the event of an id. 0 or -ENOMEM. */
 int event_table_rename(struct event_table *table, uint64_t id, const char *name);
-/* Names and ids of an EVENT_DESC payload; what is damaged in it is left out. 0 or -ENOMEM. */
+/* Names and ids of an EVENT_DESC payload, which may be empty; what is damaged in it is left out. Then ids
+ * can be found. 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);
 void event_table_free(struct event_table *table);
 

@@ -330,17 +330,6 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
     return end_record(writer, start);
 }
 
-/* LOST_SAMPLES rather than LOST: perf prints their sum as "Total Lost Samples". */
-int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns)
-{
-    int err = check_open(writer);
-    if (err)
-        return err;
-    size_t start = begin_record(writer, RECORD_LOST_SAMPLES, 0);
-    buffer_u64(&writer->pending, count);
-    return end_with_trailer(writer, start, (struct trailer){.time_ns = time_ns});
-}
-
 int perfdata_write_round(struct perfdata_writer *writer)
 {
     int err = check_open(writer);

@@ -85,8 +85,6 @@ struct perfdata_sample {
  * record holds 8183 frames: of more, the innermost are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
-int perfdata_write_lost(struct perfdata_writer *writer, uint64_t count, uint64_t time_ns);
-
 /* Everything before is older than everything after the next one: readers sort no farther back. What is written
  * with an older time gets the oldest that keeps to that. */
 int perfdata_write_round(struct perfdata_writer *writer);

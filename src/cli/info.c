@@ -33,14 +33,17 @@ int info_build(struct info *info, const struct profile *profile)
     info->processes = calloc(profile->process_count + 1, sizeof(*info->processes));
     info->threads = calloc(profile->thread_count + 1, sizeof(*info->threads));
     info->libs = calloc(profile->lib_count + 1, sizeof(*info->libs));
-    if (!info->processes || !info->threads || !info->libs) {
+    info->event_samples = calloc(profile->event_count + 1, sizeof(*info->event_samples));
+    if (!info->processes || !info->threads || !info->libs || !info->event_samples) {
         info_free(info);
         return -ENOMEM;
     }
     struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        info->event_samples[sample->event]++;
         if (profile_is_main(profile, sample))
             count_sample(info, sample);
+    }
     return 0;
 }
 
@@ -49,6 +52,7 @@ void info_free(struct info *info)
     free(info->processes);
     free(info->threads);
     free(info->libs);
+    free(info->event_samples);
     *info = (struct info){0};
 }
 

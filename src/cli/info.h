@@ -18,6 +18,7 @@ struct info {
     struct info_share *processes;  /* beside the profile's tables */
     struct info_share *threads;
     struct info_share *libs; /* by where the sample was taken */
+    uint64_t *event_samples;
 };
 
 /* The profile need not be resolved. 0 or -ENOMEM. */

@@ -6,7 +6,6 @@
 #include "cli/taken.h"
 #include "cli/weight.h"
 #include "cli/view_options.h"
-#include "profile/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,17 +52,9 @@ static void print_time(const struct profile *profile)
     printf("%-12s %s, for %s\n", "recorded", when, shown_duration(wall_ns).text);
 }
 
-static uint64_t samples_of(const struct profile *profile, uint32_t event)
+static void print_events(const struct info *info)
 {
-    uint64_t count = 0;
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
-        count += sample->event == event;
-    return count;
-}
-
-static void print_events(const struct profile *profile)
-{
+    const struct profile *profile = info->profile;
     for (uint32_t i = 0; i < profile->event_count; i++) {
         const struct profile_event *event = &profile->events[i];
         printf("%-12s %s", i == profile->main_event ? "event" : "and event",
@@ -72,7 +63,7 @@ static void print_events(const struct profile *profile)
             printf(", one sample every %s", shown_duration(event->period).text);
         else if (event->period > 1)
             printf(", one sample every %s", shown_count(event->period).text);
-        printf("; %s samples\n", shown_count(samples_of(profile, i)).text);
+        printf("; %s samples\n", shown_count(info->event_samples[i]).text);
     }
 }
 
@@ -86,7 +77,7 @@ static void print_facts(const struct info *info)
     if (profile->cpus_online)
         printf("%-12s %u\n", "CPUs", profile->cpus_online);
     print_time(profile);
-    print_events(profile);
+    print_events(info);
     printf("%-12s %s, %s %s\n", "samples", shown_count(taken_count(profile)).text,
            weight_shown(profile, profile_total(profile)).text, clean(weight_noun(profile)).text);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/named.h"
 
+#include "base/placeholder.h"
 #include "base/say.h"
 #include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
 #include "profile/walk.h"
-#include "symbols/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -62,10 +62,11 @@ bool named_is_bare(const struct profile *profile, uint32_t func)
     return f->file == PROFILE_NONE && strncmp(profile_text(profile, f->name), "0x", 2) == 0;
 }
 
-bool named_is_unnamed(const struct profile *profile, uint32_t func)
+/* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
+static bool is_unnamed(const struct profile *profile, uint32_t func)
 {
     return named_is_bare(profile, func) ||
-           symbols_is_placeholder(profile_text(profile, profile->funcs[func].name));
+           name_is_placeholder(profile_text(profile, profile->funcs[func].name));
 }
 
 /* Code made at run time that is known by its mapping only. */
@@ -86,7 +87,7 @@ static uint32_t lib_without_name(const struct profile *profile, const struct pro
         return func->lib;
     bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
                    profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
-    return is_file && named_is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;
+    return is_file && is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;
 }
 
 static int by_weight(const void *a, const void *b)

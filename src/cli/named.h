@@ -15,9 +15,6 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
 /* A function that is only known by its address ("0x1234"). */
 bool named_is_bare(const struct profile *profile, uint32_t func);
 
-/* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
-bool named_is_unnamed(const struct profile *profile, uint32_t func);
-
 /* Makes all names of functions short ones (base/short_name.h). */
 void named_shorten(struct profile *profile);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What `rec report` shows, as text or JSON: functions by the CPU time of their own (or what else
- * the main event counts), and the tree of calls. Time is "self" where it was spent and "total" for everything above; a recursive function
- * counts once for each stack. Code without names is one function a module.
+ * the main event counts), and the tree of calls. Time is "self" where it was spent and "total" for
+ * everything above; a recursive function counts once for each stack. Code without names is one
+ * function a module.
  */
 #pragma once
 

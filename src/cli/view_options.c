@@ -35,7 +35,7 @@ int view_take_input(const char **input, const char *value, struct error *error)
     return 0;
 }
 
-int view_request_parse(struct view_request *request, char *const *words, struct error *error)
+static int parse(struct view_request *request, char *const *words, struct error *error)
 {
     *request = (struct view_request){0};
     struct options options = options_of(words, specs);
@@ -72,7 +72,7 @@ int view_run(char *const *words, const char *command,
 {
     struct view_request request;
     struct error error = {{0}};
-    int err = view_request_parse(&request, words, &error);
+    int err = parse(&request, words, &error);
     if (!err && request.help)
         help_print_command(stdout, command);
     else if (!err && (err = input_settle(&request.input, &error)) == 0)

@@ -16,8 +16,6 @@ struct view_request {
     bool help;
 };
 
-int view_request_parse(struct view_request *request, char *const *words, struct error *error);
-
 /* A whole command that shows a capture: its exit status. */
 int view_run(char *const *words, const char *command,
              int (*show)(const struct view_request *request, struct error *error));

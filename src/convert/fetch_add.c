@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "convert/image.h"
 #include "convert/symfs.h"
+#include "symbols/debug_path.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,21 +29,18 @@ static int add(struct fetch *fetch, const uint8_t *build_id, size_t build_id_byt
     return 0;
 }
 
-/* <debug directory>/.build-id/ab/cdef….debug */
-static void append_debug_file(struct buffer *path, const struct fetch *fetch, const uint8_t *id,
-                              size_t id_bytes)
+static bool is_there(const struct buffer *path)
 {
-    buffer_printf(path, "%s/.build-id/%02x/", fetch->options->debug_directory, id[0]);
-    for (size_t i = 1; i < id_bytes; i++)
-        buffer_printf(path, "%02x", id[i]);
-    buffer_text(path, ".debug");
+    return access((const char *)path->bytes, R_OK) == 0;
 }
 
-/* Terminates the path; whether it leads to something. */
-static bool is_there(struct buffer *path)
+/* False: no debug file is there. */
+static bool find_debug_file(struct buffer *path, const struct fetch *fetch,
+                            const struct profile_lib *lib)
 {
-    buffer_u8(path, 0);
-    return !path->failed && access((char *)path->bytes, R_OK) == 0;
+    return debug_path_of_build_id(path, fetch->options->debug_directory, lib->build_id,
+                                  lib->build_id_bytes) &&
+           is_there(path);
 }
 
 static struct elf_file *open_module(const struct fetch *fetch, const struct profile_lib *lib,
@@ -61,8 +59,7 @@ static bool has_debug_info(const struct fetch *fetch, const struct profile_lib *
     bool has = elf && elf_find_section(elf, ".debug_info");
     elf_close(elf);
     struct buffer debug_file = {0};
-    append_debug_file(&debug_file, fetch, lib->build_id, lib->build_id_bytes);
-    has |= is_there(&debug_file);
+    has |= find_debug_file(&debug_file, fetch, lib);
     buffer_free(&debug_file);
     return has;
 }
@@ -89,29 +86,23 @@ static struct elf_file *open_debug_info(const struct fetch *fetch, const struct 
         return elf;
     elf_close(elf);
     struct buffer debug_file = {0};
-    append_debug_file(&debug_file, fetch, lib->build_id, lib->build_id_bytes);
+    bool is_found = find_debug_file(&debug_file, fetch, lib);
     const char *fetched = fetch_find(fetch, lib->build_id, lib->build_id_bytes);
-    *path = symfs_path(NULL, is_there(&debug_file) ? (char *)debug_file.bytes : fetched ?: "");
+    *path = symfs_path(NULL, is_found ? (char *)debug_file.bytes : fetched ?: "");
     buffer_free(&debug_file);
     return image_open_elf(&elf, path->text, lib->build_id, lib->build_id_bytes) == 0 ? elf : NULL;
 }
 
-/* Where symbols/supplement.h looks. */
-static bool has_supplement(const struct fetch *fetch, const char *of, const char *name,
-                           const uint8_t *id, size_t id_bytes)
+static bool has_supplement(const struct fetch *fetch, const char *linked_from,
+                           const struct supplement_link *link)
 {
-    struct buffer linked = {0}, by_id = {0}, by_name = {0};
-    const char *slash = strrchr(name, '/'), *of_slash = strrchr(of, '/');
-    if (name[0] != '/' && of_slash)
-        buffer_append(&linked, of, (size_t)(of_slash + 1 - of));
-    buffer_text(&linked, name);
-    append_debug_file(&by_id, fetch, id, id_bytes);
-    buffer_printf(&by_name, "%s/.dwz/%s", fetch->options->debug_directory,
-                  slash ? slash + 1 : name);
-    bool has = is_there(&linked) || is_there(&by_id) || is_there(&by_name);
-    buffer_free(&linked);
-    buffer_free(&by_id);
-    buffer_free(&by_name);
+    struct buffer place = {0};
+    bool has = false;
+    for (int i = 0; !has && i < SUPPLEMENT_PLACES; i++)
+        has = debug_path_of_supplement(&place, i, link, linked_from,
+                                       fetch->options->debug_directory) &&
+              is_there(&place);
+    buffer_free(&place);
     return has;
 }
 
@@ -121,19 +112,19 @@ int fetch_add_supplement(struct fetch *fetch, uint32_t lib_id)
     struct symfs_path path;
     struct elf_file *elf = may_be_fetched(fetch, lib) ? open_debug_info(fetch, lib, &path) : NULL;
     const struct elf_section *section = elf ? elf_find_section(elf, ".gnu_debugaltlink") : NULL;
-    struct buffer link = {0};
+    struct buffer bytes = {0};
     int err = 0;
     if (section && section->bytes <= LINK_BYTES_MAX &&
-        elf_read_section(elf, section, &link, NULL) == 0) {
-        struct cursor c = cursor_of(link.bytes, link.size);
-        const char *name = cursor_string(&c);
-        size_t id_bytes = cursor_left(&c);
-        const uint8_t *id = cursor_bytes(&c, id_bytes);
-        if (name && id && id_bytes >= 2 && id_bytes <= sizeof(lib->build_id) &&
-            !has_supplement(fetch, path.text, name, id, id_bytes))
-            err = add(fetch, id, id_bytes);
+        elf_read_section(elf, section, &bytes, NULL) == 0) {
+        struct cursor c = cursor_of(bytes.bytes, bytes.size);
+        struct supplement_link link = {.name = cursor_string(&c)};
+        link.id_bytes = cursor_left(&c);
+        link.id = cursor_bytes(&c, link.id_bytes);
+        if (link.name && link.id && link.id_bytes >= 2 && link.id_bytes <= sizeof(lib->build_id) &&
+            !has_supplement(fetch, path.text, &link))
+            err = add(fetch, link.id, link.id_bytes);
     }
-    buffer_free(&link);
+    buffer_free(&bytes);
     elf_close(elf);
     return err;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/frames.h"
 
+#include "base/placeholder.h"
+
 static uint32_t optional_string(struct profile *profile, const char *text)
 {
     return text ? profile_string(profile, text) : PROFILE_NONE;
@@ -46,7 +48,7 @@ static uint32_t add_func(struct profile *profile, uint32_t lib, const struct sym
 static void note_what_was_found(struct profile_lib *lib, const struct symbol_result *result)
 {
     const struct symbol_frame *innermost = &result->frames[result->frame_count - 1];
-    lib->has_functions |= !symbols_is_placeholder(innermost->name);
+    lib->has_functions |= !name_is_placeholder(innermost->name);
     lib->has_files |= innermost->file != NULL;
     lib->has_lines |= innermost->line != 0;
     lib->has_inlines |= result->frame_count > 1;

@@ -19,13 +19,14 @@ struct image {
     size_t segment_count, segment_capacity;
 };
 
-/* Opens the file at path: -ENOEXEC when it is no regular file, or not an ELF file that we read. */
-int image_open_path(struct elf_file **elf, const char *path);
-
-/* The same for a mapped file, or for this process's vDSO under "[vdso]". Its build-id must be the given
- * one (0 bytes: any file; never for the vDSO), else -ESTALE. *elf is NULL after a failure. */
+/* Opens a mapped file, or this process's vDSO under "[vdso]". Its build-id must be the given one (0 bytes:
+ * any file; never for the vDSO), else -ESTALE. -ENOEXEC: it is no regular file, or not an ELF file that we
+ * read. *elf is NULL after a failure. */
 int image_open_elf(struct elf_file **elf, const char *path, const uint8_t *build_id,
                    size_t build_id_bytes);
+
+/* The separate debug file by build-id below debug_directory; NULL: there is none. */
+struct elf_file *image_open_debug(const struct elf_file *elf, const char *debug_directory);
 
 /* Reads the file at path, or this process's vDSO for "[vdso]". Its build-id must be the given one (0
  * bytes: any file; never for the vDSO). Anything else leaves the image unknown. 0 or -ENOMEM. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses outside of every file: code that processes made at run time. Each process' is a lib of its
- * own, "[JIT] tid PID" as in perf (of the second process that had the pid "[JIT] tid PID.1"), and each generation of code at an address another of the same name
- * (jit_code.h). Names are known while loading, because only then the time of the samples is.
+ * own, "[JIT] tid PID" as in perf (of the second process that had the pid "[JIT] tid PID.1"), and each
+ * generation of code at an address another of the same name (jit_code.h). Names are known while loading,
+ * because only then the time of the samples is.
  *
  * Sources, best first: what is stored with the capture (the files are gone soon), the process' jitdump,
  * its perf map. Code that none of them names is one function for each mapping: "[anon 0x7f5c00000000]".

@@ -48,7 +48,8 @@ uint32_t *resolve_order(const struct profile *profile)
     return order;
 }
 
-bool resolve_is_file(const struct profile *profile, uint32_t lib)
+/* Whether names of this lib can be looked up: a file, or the vDSO. */
+static bool is_file(const struct profile *profile, uint32_t lib)
 {
     if (lib == PROFILE_NONE || profile->libs[lib].is_synthetic)
         return false;
@@ -64,7 +65,7 @@ static bool is_kernel(const struct profile *profile, uint32_t lib)
 
 bool resolve_is_stored(const struct profile *profile, uint32_t lib)
 {
-    return resolve_is_file(profile, lib) || is_kernel(profile, lib) ||
+    return is_file(profile, lib) || is_kernel(profile, lib) ||
            (lib != PROFILE_NONE && jits_is_lib(profile_text(profile, profile->libs[lib].path)));
 }
 
@@ -118,7 +119,7 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
     const struct names_lib *stored = stored_names(resolver, lib);
     if (is_kernel(profile, lib))
         resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
-    if (!resolve_is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
+    if (!is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
         return 0;
     bool has_no_lines = stored && !names_have_lines(resolver->names, stored);
     if (stored && !has_no_lines && has_all(resolver, stored, first, end))

@@ -9,9 +9,6 @@
  * freed; NULL: out of memory. */
 uint32_t *resolve_order(const struct profile *profile);
 
-/* Whether names of this lib can be looked up: a file, or the vDSO. */
-bool resolve_is_file(const struct profile *profile, uint32_t lib);
-
 /* Whether its names are kept with the capture: those of files, of the kernel, and of code
  * made at run time. */
 bool resolve_is_stored(const struct profile *profile, uint32_t lib);

@@ -36,7 +36,7 @@ static int read_header(struct elf_file *elf, struct tables *tables, struct error
 
     struct cursor c = cursor_of(bytes, sizeof(bytes));
     cursor_skip(&c, EI_NIDENT);
-    elf->type = cursor_u16(&c);
+    cursor_skip(&c, 2); /* e_type */
     elf->machine = cursor_u16(&c);
     cursor_skip(&c, 4); /* e_version */
     elf->entry_svma = cursor_u64(&c);
@@ -257,11 +257,6 @@ void elf_close(struct elf_file *elf)
     free(elf->segments);
     free(elf->sections);
     free(elf);
-}
-
-uint16_t elf_type(const struct elf_file *elf)
-{
-    return elf->type;
 }
 
 uint16_t elf_machine(const struct elf_file *elf)

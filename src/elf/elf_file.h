@@ -43,7 +43,6 @@ int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struc
 void elf_release_file(struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
-uint16_t elf_type(const struct elf_file *elf);    /* ET_EXEC, ET_DYN, … */
 uint16_t elf_machine(const struct elf_file *elf); /* EM_X86_64, … */
 uint64_t elf_entry_svma(const struct elf_file *elf);
 size_t elf_segment_count(const struct elf_file *elf);

@@ -8,7 +8,6 @@ struct elf_file {
     int fd;              /* our own duplicate; -1 for an image in memory */
     struct buffer image; /* the image in memory; empty for a file */
     uint64_t size;       /* of the file or the image */
-    uint16_t type;
     uint16_t machine;
     uint64_t entry_svma;
     struct elf_segment *segments;

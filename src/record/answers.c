@@ -168,13 +168,12 @@ static void dismiss(struct collector *collector, uint32_t index, const struct pr
 
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
  * the one that got its pid. */
-static struct image *same_process(struct collector *collector, pid_t pid, uint64_t start_ns)
+static struct image *same_process(struct collector *collector, pid_t pid)
 {
     struct image *before = image_of_pid(collector, pid);
     struct pollfd end = {.fd = before ? before->pid_fd : -1, .events = POLLIN};
     if (!before || end.fd < 0 || poll(&end, 1, 0) != 1)
         return before;
-    before->pid_reused_ns = start_ns;
     image_end_process(collector, before);
     return NULL;
 }
@@ -194,9 +193,9 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
                    struct proc_maps *mappings)
 {
     struct image *image = &collector->images[index];
-    uint64_t start_ns = collector_time_ns(collector, request->start_ticks);
-    struct image *before = same_process(collector, (pid_t)request->pid, start_ns);
-    start_ns = images_not_before_end_ns(collector, (pid_t)request->pid, start_ns);
+    struct image *before = same_process(collector, (pid_t)request->pid);
+    uint64_t start_ns = images_not_before_end_ns(
+        collector, (pid_t)request->pid, collector_time_ns(collector, request->start_ticks));
     int pid_fd = end_program(collector, before);
     fill_image(collector, image, request, start_ns);
     if (before && before->parent_pid == image->parent_pid)

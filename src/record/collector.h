@@ -51,8 +51,6 @@ struct image {
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
     uint64_t looked_ns;              /* when that was */
     uint64_t gone_ns;                /* when it was first seen to have ended; 0: not yet */
-    uint64_t pid_reused_ns;          /* start of the next process with its pid; 0: none known */
-    uint32_t end_sightings;          /* how often it was seen to have ended, without a bill */
     uint64_t counted_cpu_ns;         /* the same when its event was read, … */
     uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */

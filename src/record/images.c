@@ -125,12 +125,9 @@ void image_end(struct collector *collector, struct image *image)
     image->pid_fd = -1;
 }
 
-/* A process may start and end within a round, whose time is that of its beginning; and the next one may
- * have its pid before we see that it has ended. */
+/* A process may start and end within a round, whose time is that of its beginning. */
 static uint64_t end_of_image_ns(const struct collector *collector, const struct image *image)
 {
-    if (image->pid_reused_ns)
-        return image->pid_reused_ns;
     uint64_t end_ns = image->gone_ns ? image->gone_ns : collector->round_ns;
     return end_ns > image->start_ns ? end_ns : image->start_ns;
 }
@@ -188,9 +185,10 @@ static void release(struct collector *collector, size_t live_index)
 /* Whoever has waited for it may just be about to pass its bill on: there is a second look for that. */
 static void find_end(struct collector *collector, struct image *image)
 {
-    if (image->gone_ns == 0)
+    bool is_first_look = image->gone_ns == 0;
+    if (is_first_look)
         image->gone_ns = collector->round_ns; /* by the second look its pid may be another one's */
-    if (image->end_sightings++ == 0 && !settle_has_bill(collector, image))
+    if (is_first_look && !settle_has_bill(collector, image))
         collector->waits_for_bill = true;
     else
         image_end_process(collector, image);

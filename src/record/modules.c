@@ -180,11 +180,6 @@ void known_module_release(const struct known_module *module)
         __atomic_fetch_sub((uint32_t *)&module->users, 1, __ATOMIC_RELEASE);
 }
 
-size_t module_store_count(const struct module_store *store)
-{
-    return store->count;
-}
-
 /* Makes room for one more. */
 static void forget_oldest(struct module_store *store)
 {

@@ -50,7 +50,6 @@ const struct known_module *module_store_get(struct module_store *store,
                                             const struct mapped_file *file);
 /* NULL is fine. */
 void known_module_release(const struct known_module *module);
-size_t module_store_count(const struct module_store *store);
 /* True when it would not have to be compiled. */
 bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/debug_file.h"
 
-#include "base/buffer.h"
+#include "symbols/debug_path.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -29,19 +29,13 @@ int debug_file_open_if_same(struct image *out, const char *path, const uint8_t *
     return err;
 }
 
-int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
-                                const char *debug_directory)
+static int open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
+                            const char *debug_directory)
 {
-    if (id_bytes < 2)
-        return -ENOENT;
     struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", debug_directory, id[0]);
-    for (size_t i = 1; i < id_bytes; i++)
-        buffer_printf(&path, "%02x", id[i]);
-    buffer_text(&path, ".debug");
-    buffer_u8(&path, 0);
-    int err =
-        path.failed ? -ENOMEM : debug_file_open_if_same(out, (char *)path.bytes, id, id_bytes);
+    int err = -ENOENT;
+    if (debug_path_of_build_id(&path, debug_directory, id, id_bytes))
+        err = debug_file_open_if_same(out, (char *)path.bytes, id, id_bytes);
     buffer_free(&path);
     return err;
 }
@@ -114,6 +108,6 @@ int debug_file_open(struct image *out, const struct image *image, const char *pa
 {
     const uint8_t *id;
     size_t id_bytes = image_build_id(image, &id);
-    int err = debug_file_open_by_build_id(out, id, id_bytes, debug_directory);
+    int err = open_by_build_id(out, id, id_bytes, debug_directory);
     return err == 0 ? 0 : open_by_debuglink(out, image, path, debug_directory);
 }

@@ -16,10 +16,6 @@
 int debug_file_open(struct image *out, const struct image *image, const char *path,
                     const char *debug_directory);
 
-/* Opens <debug directory>/.build-id/ab/cdef….debug, which must have that build-id. 0, or -ENOENT. */
-int debug_file_open_by_build_id(struct image *out, const uint8_t *id, size_t id_bytes,
-                                const char *debug_directory);
-
 /* Opens what was fetched under that build-id. 0, or -ENOENT, …. */
 int debug_file_open_fetched(struct image *out, const struct symbols_config *config,
                             const uint8_t *id, size_t id_bytes);

@@ -96,8 +96,8 @@ static bool is_mangled(const char *name)
 
 /*
  * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas), and D's that take
- * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line instance knows
- * better; and it knows something where the name lies in a file that is not there.
+ * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line
+ * instance knows better; and it knows something where the name lies in a file that is not there.
  */
 static const char *name_of_instance(const struct function *function, const struct symtab *symtab,
                                     const char *plain)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -84,34 +85,29 @@ size_t image_build_id(const struct image *image, const uint8_t **id)
     return size > 0 ? (size_t)size : 0;
 }
 
-uint64_t image_base_svma(const struct image *image)
-{
-    size_t count = 0;
-    if (elf_getphdrnum(image->elf, &count) != 0)
-        return 0;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-        GElf_Phdr header;
-        if (gelf_getphdr(image->elf, (int)i, &header) && header.p_type == PT_LOAD)
-            return header.p_vaddr & ~UINT64_C(0xfff);
-    }
-    return 0;
-}
-
-Elf_Scn *image_section(const struct image *image, const char *name)
+Elf_Scn *image_section(Elf *elf, const char *name)
 {
     size_t names;
-    if (elf_getshdrstrndx(image->elf, &names) != 0)
+    if (elf_getshdrstrndx(elf, &names) != 0)
         return NULL;
     Elf_Scn *section = NULL;
-    while ((section = elf_nextscn(image->elf, section))) {
+    while ((section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
         if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
             continue;
-        const char *found = elf_strptr(image->elf, names, header.sh_name);
+        const char *found = elf_strptr(elf, names, header.sh_name);
         if (found && strcmp(found, name) == 0)
             return section;
     }
     return NULL;
+}
+
+Elf_Scn *image_debug_section(Elf *elf, const char *name)
+{
+    char plain[32], compressed[32];
+    snprintf(plain, sizeof(plain), ".debug_%s", name);
+    snprintf(compressed, sizeof(compressed), ".zdebug_%s", name);
+    return image_section(elf, plain) ?: image_section(elf, compressed);
 }
 
 bool image_is_cut(const struct image *image)

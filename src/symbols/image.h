@@ -32,11 +32,10 @@ void image_close(struct image *image);
 /* The GNU build-id: its size (0: none); *id is borrowed. */
 size_t image_build_id(const struct image *image, const uint8_t **id);
 
-/* The p_vaddr of the first PT_LOAD, page aligned down. */
-uint64_t image_base_svma(const struct image *image);
-
 /* Whether it says that it has sections, and they are not there. */
 bool image_is_cut(const struct image *image);
 
 /* The section of that name that has content, or NULL. */
-Elf_Scn *image_section(const struct image *image, const char *name);
+Elf_Scn *image_section(Elf *elf, const char *name);
+/* ".debug_NAME", or ".zdebug_NAME" as it was called when compressed, which libdw inflates in place; or NULL. */
+Elf_Scn *image_debug_section(Elf *elf, const char *name);

@@ -188,7 +188,9 @@ int line_rows_read(struct line_table *table)
         else
             run_standard(&machine, opcode);
     }
-    if (machine.err == 0 && !are_ordered(table))
+    if (are_ordered(table))
+        return machine.err;
+    if (machine.err == 0)
         machine.err = order_sequences(table);
     if (!are_ordered(table))
         sort_rows(table); /* sequences overlap: of code that was dropped, all begin at 0 */

@@ -2,10 +2,10 @@
 #include "symbols/lines.h"
 
 #include "base/array.h"
+#include "symbols/image.h"
 
 #include <dwarf.h>
 #include <errno.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,29 +37,13 @@ void lines_free(struct lines *lines)
     *lines = (struct lines){0};
 }
 
-/* ".debug_NAME", or ".zdebug_NAME", which libdw has inflated in place. */
-static bool is_called(const char *section, const char *name)
-{
-    const char *start = section[0] == '.' && section[1] == 'z' ? ".zdebug_" : ".debug_";
-    size_t length = strlen(start);
-    return strncmp(section, start, length) == 0 && strcmp(section + length, name) == 0;
-}
-
 static struct cursor content(Elf *elf, const char *name)
 {
-    Elf_Scn *section = NULL;
-    size_t names;
-    struct cursor c = {0};
+    Elf_Scn *section = image_debug_section(elf, name);
+    Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
     const char *identity = elf_getident(elf, NULL);
-    while (elf_getshdrstrndx(elf, &names) == 0 && (section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *found = gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS
-                                ? elf_strptr(elf, names, header.sh_name)
-                                : NULL;
-        Elf_Data *data = found && is_called(found, name) ? elf_rawdata(section, NULL) : NULL;
-        if (data && data->d_buf)
-            c = cursor_of(data->d_buf, data->d_size);
-    }
+    struct cursor c =
+        data && data->d_buf ? cursor_of(data->d_buf, data->d_size) : (struct cursor){0};
     c.swapped =
         identity && (identity[EI_DATA] == ELFDATA2MSB) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     return c;

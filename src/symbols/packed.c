@@ -79,7 +79,7 @@ int packed_open(struct packed *packed, const struct image *from)
 
 int packed_open_debugdata(struct image *out, const struct image *from)
 {
-    Elf_Scn *section = image_section(from, ".gnu_debugdata");
+    Elf_Scn *section = image_section(from->elf, ".gnu_debugdata");
     Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
     if (!data || !data->d_buf)
         return -ENOENT;

@@ -157,7 +157,7 @@ static int read_by_name(struct splits *splits, Dwarf_Die *skeleton, struct split
 static void add_rest(struct image_build *build, const struct splits *splits, const char *name,
                      uint64_t offset)
 {
-    Elf_Scn *section = image_section(splits->image, name);
+    Elf_Scn *section = image_section(splits->image->elf, name);
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
     if (data && data->d_buf && offset < data->d_size)
         image_build_add(build, name, (const uint8_t *)data->d_buf + offset, data->d_size - offset);

@@ -51,7 +51,7 @@ static bool open_list(struct list *list, Dwarf_Attribute *attribute)
 static uint64_t indexed_address(struct list *list)
 {
     uint64_t index = cursor_uleb128(&list->at);
-    Elf_Scn *section = image_section(&list->split->image, ".debug_addr");
+    Elf_Scn *section = image_section(list->split->image.elf, ".debug_addr");
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
     struct cursor c = data ? cursor_of(data->d_buf, data->d_size) : cursor_of(NULL, 0);
     cursor_seek(&c, index < UINT32_MAX ? index * 8 : UINT64_MAX);

@@ -1,53 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/supplement.h"
 
-#include "base/buffer.h"
 #include "symbols/debug_file.h"
+#include "symbols/debug_path.h"
 #include "symbols/image_build.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
-struct link {
-    const char *name;
-    const uint8_t *id;
-    size_t id_bytes;
-};
-
-static int open_joined(struct image *out, const struct link *link, const char *directory,
-                       const char *between, const char *name)
-{
-    struct buffer path = {0};
-    buffer_printf(&path, "%s%s%s", directory, between, name);
-    buffer_u8(&path, 0);
-    int err = path.failed
-                  ? -ENOMEM
-                  : debug_file_open_if_same(out, (char *)path.bytes, link->id, link->id_bytes);
-    buffer_free(&path);
-    return err;
-}
-
-static int open_linked(struct image *out, const struct link *link, const char *path,
+static int open_linked(struct image *out, const struct supplement_link *link, const char *path,
                        const struct symbols_config *config)
 {
-    const char *debug_directory = config->debug_directory;
-    char directory[PATH_MAX] = "";
+    struct buffer place = {0};
     int err = -ENOENT;
-    if (link->name[0] == '/')
-        err = open_joined(out, link, "", "", link->name);
-    else if (path && realpath(path, directory)) {
-        strrchr(directory, '/')[0] = '\0';
-        err = open_joined(out, link, directory, "/", link->name);
-    }
-    const char *slash = strrchr(link->name, '/');
-    const char *last = slash ? slash + 1 : link->name;
-    if (err != 0)
-        err = debug_file_open_by_build_id(out, link->id, link->id_bytes, debug_directory);
-    if (err != 0)
-        err = open_joined(out, link, debug_directory, "/.dwz/", last);
+    for (int i = 0; err != 0 && i < SUPPLEMENT_PLACES; i++)
+        if (debug_path_of_supplement(&place, i, link, path, config->debug_directory))
+            err = debug_file_open_if_same(out, (char *)place.bytes, link->id, link->id_bytes);
+    buffer_free(&place);
     return err ? debug_file_open_fetched(out, config, link->id, link->id_bytes) : 0;
 }
 
@@ -65,7 +34,7 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
                      const struct symbols_config *config)
 {
     const void *id;
-    struct link link = {0};
+    struct supplement_link link = {0};
     ssize_t id_bytes = dwelf_dwarf_gnu_debugaltlink(dwarf, &link.name, &id);
     if (id_bytes <= 0)
         return;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What dwz moved out of the debug files of several programs into one that they share (.gnu_debugaltlink):
- *
- *     <link>                                          an absolute name
- *     <directory of the debug file>/<link>            else
- *     <debug directory>/.build-id/ab/cdef….debug      its build-id must be the one that the link states
- *     <debug directory>/.dwz/<last component>
- *     what was fetched under that build-id
+ * What dwz moved out of the debug files of several programs into one that they share (.gnu_debugaltlink).
+ * It is looked for in the places of debug_path.h, then among what was fetched; its build-id must be the
+ * one that the link states.
  */
 #pragma once
 

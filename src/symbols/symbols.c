@@ -61,8 +61,7 @@ void symbols_close(struct symbols *symbols)
 
 static bool has_debug_info(const struct image *image)
 {
-    return image->elf &&
-           (image_section(image, ".debug_info") || image_section(image, ".zdebug_info"));
+    return image->elf && image_debug_section(image->elf, "info");
 }
 
 /* .dynsym, and what .gnu_debugdata adds: it leaves out what .dynsym has. */
@@ -215,11 +214,6 @@ const char *symbols_source(const struct symbols *symbols)
 bool symbols_is_damaged(const struct symbols *symbols)
 {
     return symbols->is_damaged || image_is_cut(&symbols->image);
-}
-
-uint64_t symbols_base_svma(const struct symbols *symbols)
-{
-    return image_base_svma(&symbols->image);
 }
 
 static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)

@@ -59,13 +59,6 @@ const char *symbols_source(const struct symbols *symbols);
 /* Whether there is debug info, or anything at all, that could not be read. */
 bool symbols_is_damaged(const struct symbols *symbols);
 
-/* Whether a name is no name but a place: functions without one are called "libfoo.so.1+0x1234", after their
- * module and where they begin in it by its unwind tables. */
-bool symbols_is_placeholder(const char *name);
-
-/* The p_vaddr of the first PT_LOAD, page aligned down. */
-uint64_t symbols_base_svma(const struct symbols *symbols);
-
 /* Resolves one address (an instruction, or a return address less one). Pointers in the result live as
  * long as `symbols`; the frames array until the next call. Calling in ascending order is fastest. */
 int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result);

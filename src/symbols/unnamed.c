@@ -2,7 +2,6 @@
 #include "symbols/unnamed.h"
 
 #include "base/array.h"
-#include "symbols/symbols.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -28,16 +27,9 @@ void unnamed_free(struct unnamed *unnamed)
     *unnamed = (struct unnamed){0};
 }
 
-bool symbols_is_placeholder(const char *name)
-{
-    const char *plus = strrchr(name, '+');
-    return plus && strncmp(plus, "+0x", 3) == 0 && plus[3] &&
-           plus[3 + strspn(plus + 3, "0123456789abcdef")] == '\0';
-}
-
 static struct cursor section_bytes(const struct image *image, const char *name, uint64_t *svma)
 {
-    Elf_Scn *section = image_section(image, name);
+    Elf_Scn *section = image_section(image->elf, name);
     Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
     GElf_Shdr header;
     if (!data || !data->d_buf || !gelf_getshdr(section, &header))

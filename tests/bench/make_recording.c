@@ -4,8 +4,8 @@
  *
  *     make_recording OUTPUT FILE SAMPLES [STACKS [THREADS]]
  *
- * Threads take turns of a millisecond, each with stacks of its own. The stacks are paths of a random tree, 8 to 24 calls deep, of 20000 places
- * in FILE's code. Equal arguments give equal captures.
+ * Threads take turns of a millisecond, each with stacks of its own. The stacks are paths of a random tree,
+ * 8 to 24 calls deep, of 20000 places in FILE's code. Equal arguments give equal captures.
  */
 #include "elf/elf_file.h"
 #include "perfdata/writer.h"

@@ -5,18 +5,23 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static void resolve_some(struct symbols *symbols, uint64_t start_svma)
+{
+    for (uint64_t offset = 0; offset < 0x3000; offset += 0x35) {
+        struct symbol_result result;
+        if (symbols_resolve(symbols, start_svma + offset, &result) != 0)
+            break;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct symbols *symbols;
     struct error error;
     if (symbols_open_memory(&symbols, bytes, size, &error) != 0)
         return 0;
-    uint64_t base = symbols_base_svma(symbols);
-    for (uint64_t offset = 0; offset < 0x3000; offset += 0x35) {
-        struct symbol_result result;
-        if (symbols_resolve(symbols, base + offset, &result) != 0)
-            break;
-    }
+    resolve_some(symbols, 0);        /* where position independent code is linked to, … */
+    resolve_some(symbols, 0x400000); /* … and other programs */
     symbols_close(symbols);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes code at run time and runs it: `jit none|map|dump SECONDS [NAME]`. First "first" (or NAME) runs for half of the time,
- * then "second", at the same address. With "map" both get addresses of their own, which
+ * Makes code at run time and runs it: `jit none|map|dump SECONDS [NAME]`. First "first" (or NAME) runs for
+ * half of the time, then "second", at the same address. With "map" both get addresses of their own, which
  * /tmp/perf-PID.map names; with "dump" jit-PID.dump in the directory at hand says when which was there.
  */
 #include "burn.h"

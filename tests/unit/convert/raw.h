@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* perf.data files with several events and samples of every kind, written field by field. */
+/* perf.data files with several events and samples of every kind, and their profiles. */
 #pragma once
 
+#include "../perfdata/perf_file.h"
 #include "base/buffer.h"
 #include "convert/load.h"
 
@@ -17,97 +18,52 @@
 
 #include <cmocka.h>
 
-struct raw_event {
-    uint32_t type;
-    uint64_t config;
-    uint64_t extra_sample_type; /* besides what all have */
-    uint64_t branch_sample_type, registers_user, read_format;
-    bool is_inherited;
-};
-
 enum {
     RAW_SAMPLE_TYPE = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
-    RAW_ATTR_BYTES = 112,
     RAW_CALLCHAIN_DEFERRED = 22,
+    RAW_EVENTS = 8,
 };
 
 struct raw {
-    struct buffer bytes;
-    size_t data, record;
+    struct file file;
     uint64_t time_ns; /* of the next record, which moves it on */
 };
 
-static inline void raw_u16(struct raw *raw, uint16_t value)
+/* Event i has the id 100 + i; sample types are added to what all have. */
+static inline struct raw raw_begin(const struct event *events, size_t count)
 {
-    buffer_append(&raw->bytes, &value, sizeof(value));
-}
-
-static inline void raw_u32(struct raw *raw, uint32_t value)
-{
-    buffer_append(&raw->bytes, &value, sizeof(value));
-}
-
-static inline void raw_u64(struct raw *raw, uint64_t value)
-{
-    buffer_append(&raw->bytes, &value, sizeof(value));
-}
-
-/* Event i has the id 100 + i. */
-static inline struct raw raw_begin(const struct raw_event *events, size_t count)
-{
-    struct raw raw = {.time_ns = 1000};
-    size_t attrs = 104 + 8 * count, attrs_bytes = (RAW_ATTR_BYTES + 16) * count;
-    buffer_text(&raw.bytes, "PERFILE2");
-    const uint64_t header[] = {104, RAW_ATTR_BYTES + 16, attrs, attrs_bytes, attrs + attrs_bytes};
-    buffer_append(&raw.bytes, header, sizeof(header));
-    buffer_zeros(&raw.bytes, 104 - raw.bytes.size);
-    for (size_t i = 0; i < count; i++)
-        raw_u64(&raw, 100 + i);
+    struct event all[RAW_EVENTS];
+    assert_true(count <= RAW_EVENTS);
     for (size_t i = 0; i < count; i++) {
-        raw_u32(&raw, events[i].type);
-        raw_u32(&raw, RAW_ATTR_BYTES);
-        raw_u64(&raw, events[i].config);
-        raw_u64(&raw, 1);
-        raw_u64(&raw, RAW_SAMPLE_TYPE | events[i].extra_sample_type);
-        raw_u64(&raw, events[i].read_format);
-        /* inherit, sample_id_all, context_switch */
-        raw_u64(&raw,
-                (uint64_t)events[i].is_inherited << 1 | UINT64_C(1) << 18 | UINT64_C(1) << 26);
-        buffer_zeros(&raw.bytes, 24);
-        raw_u64(&raw, events[i].branch_sample_type);
-        raw_u64(&raw, events[i].registers_user);
-        buffer_zeros(&raw.bytes, RAW_ATTR_BYTES - 88);
-        raw_u64(&raw, 104 + 8 * i);
-        raw_u64(&raw, 8);
+        all[i] = events[i];
+        all[i].sample_type |= RAW_SAMPLE_TYPE;
+        all[i].flags = events[i].flags ?: "ac";
+        all[i].period = 1;
+        all[i].id = 100 + i;
     }
-    raw.data = raw.bytes.size;
-    return raw;
+    return (struct raw){.file = begin_file(false, all, count), .time_ns = 1000};
 }
 
 static inline void raw_record(struct raw *raw, uint32_t type, uint16_t misc)
 {
-    raw->record = raw->bytes.size;
-    raw_u32(raw, type);
-    raw_u16(raw, misc);
-    raw_u16(raw, 0);
+    begin_record(&raw->file, type, misc);
 }
 
 static inline void raw_end_record(struct raw *raw)
 {
-    buffer_zeros(&raw->bytes, -raw->bytes.size & 7);
-    uint16_t size = (uint16_t)(raw->bytes.size - raw->record);
-    memcpy(raw->bytes.bytes + raw->record + 6, &size, sizeof(size));
+    buffer_zeros(&raw->file.bytes, -raw->file.bytes.size & 7);
+    end_record(&raw->file);
     raw->time_ns += 1000;
 }
 
 static inline void raw_trailer(struct raw *raw, uint32_t pid, uint32_t tid)
 {
-    raw_u32(raw, pid);
-    raw_u32(raw, tid);
-    raw_u64(raw, raw->time_ns);
-    raw_u64(raw, 0); /* CPU */
-    raw_u64(raw, 100);
+    put32(&raw->file, pid);
+    put32(&raw->file, tid);
+    put64(&raw->file, raw->time_ns);
+    put64(&raw->file, 0); /* CPU */
+    put64(&raw->file, 100);
     raw_end_record(raw);
 }
 
@@ -115,10 +71,10 @@ static inline void raw_named(struct raw *raw, uint16_t misc, uint32_t pid, uint3
                              const char *name)
 {
     raw_record(raw, PERF_RECORD_COMM, misc);
-    raw_u32(raw, pid);
-    raw_u32(raw, tid);
-    buffer_append(&raw->bytes, name, strlen(name) + 1);
-    buffer_zeros(&raw->bytes, -raw->bytes.size & 7);
+    put32(&raw->file, pid);
+    put32(&raw->file, tid);
+    buffer_append(&raw->file.bytes, name, strlen(name) + 1);
+    buffer_zeros(&raw->file.bytes, -raw->file.bytes.size & 7);
     raw_trailer(raw, pid, tid);
 }
 
@@ -136,13 +92,13 @@ static inline void raw_mmap(struct raw *raw, uint32_t pid, uint64_t start, uint6
                             const char *path)
 {
     raw_record(raw, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER);
-    raw_u32(raw, pid);
-    raw_u32(raw, pid);
-    raw_u64(raw, start);
-    raw_u64(raw, bytes);
-    raw_u64(raw, 0);
-    buffer_append(&raw->bytes, path, strlen(path) + 1);
-    buffer_zeros(&raw->bytes, -raw->bytes.size & 7);
+    put32(&raw->file, pid);
+    put32(&raw->file, pid);
+    put64(&raw->file, start);
+    put64(&raw->file, bytes);
+    put64(&raw->file, 0);
+    buffer_append(&raw->file.bytes, path, strlen(path) + 1);
+    buffer_zeros(&raw->file.bytes, -raw->file.bytes.size & 7);
     raw_trailer(raw, pid, pid);
 }
 
@@ -157,14 +113,14 @@ static inline void raw_begin_sample(struct raw *raw, uint16_t misc, size_t event
                                     uint32_t tid, uint32_t cpu, uint64_t ip)
 {
     raw_record(raw, PERF_RECORD_SAMPLE, misc);
-    raw_u64(raw, 100 + event);
-    raw_u64(raw, ip);
-    raw_u32(raw, pid);
-    raw_u32(raw, tid);
-    raw_u64(raw, raw->time_ns);
-    raw_u32(raw, cpu);
-    raw_u32(raw, 0);
-    raw_u64(raw, 5); /* period */
+    put64(&raw->file, 100 + event);
+    put64(&raw->file, ip);
+    put32(&raw->file, pid);
+    put32(&raw->file, tid);
+    put64(&raw->file, raw->time_ns);
+    put32(&raw->file, cpu);
+    put32(&raw->file, 0);
+    put64(&raw->file, 5); /* period */
 }
 
 /* A sample up to its callchain; what the event has more of follows, then raw_end_record(). */
@@ -173,9 +129,9 @@ static inline void raw_sample(struct raw *raw, uint16_t misc, size_t event, uint
                               size_t count)
 {
     raw_begin_sample(raw, misc, event, pid, tid, cpu, ip);
-    raw_u64(raw, count);
+    put64(&raw->file, count);
     for (size_t i = 0; i < count; i++)
-        raw_u64(raw, chain[i]);
+        put64(&raw->file, chain[i]);
 }
 
 #define RAW_SAMPLE(raw, misc, event, pid, tid, ...)                                     \
@@ -189,10 +145,10 @@ static inline void raw_deferred(struct raw *raw, uint32_t pid, uint32_t tid, uin
                                 const uint64_t *ips, size_t count)
 {
     raw_record(raw, RAW_CALLCHAIN_DEFERRED, PERF_RECORD_MISC_USER);
-    raw_u64(raw, cookie);
-    raw_u64(raw, count);
+    put64(&raw->file, cookie);
+    put64(&raw->file, count);
     for (size_t i = 0; i < count; i++)
-        raw_u64(raw, ips[i]);
+        put64(&raw->file, ips[i]);
     raw_trailer(raw, pid, tid);
 }
 
@@ -200,12 +156,12 @@ static inline void raw_deferred(struct raw *raw, uint32_t pid, uint32_t tid, uin
 static inline struct profile *raw_try(struct raw *raw, const struct convert_options *options,
                                       struct error *error)
 {
-    uint64_t size = raw->bytes.size - raw->data;
-    memcpy(raw->bytes.bytes + 48, &size, sizeof(size));
+    struct buffer *bytes = &raw->file.bytes;
+    patch64(&raw->file, 48, bytes->size - raw->file.data);
     char path[] = "/tmp/rec-raw-XXXXXX";
     int fd = mkstemp(path);
-    assert_true(fd >= 0 && !raw->bytes.failed);
-    assert_int_equal(write(fd, raw->bytes.bytes, raw->bytes.size), (ssize_t)raw->bytes.size);
+    assert_true(fd >= 0 && !bytes->failed);
+    assert_int_equal(write(fd, bytes->bytes, bytes->size), (ssize_t)bytes->size);
     close(fd);
     struct profile *profile = NULL;
     (void)convert_load(&profile, path, options, error);
@@ -219,6 +175,6 @@ static inline struct profile *raw_load(struct raw *raw, const struct convert_opt
     struct profile *profile = raw_try(raw, options, &error);
     if (!profile)
         fail_msg("%s", error.text);
-    buffer_free(&raw->bytes);
+    buffer_free(&raw->file.bytes);
     return profile;
 }

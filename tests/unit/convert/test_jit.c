@@ -229,6 +229,28 @@ static void put_file(const char *path, const char *text)
 /* No process has such an id. */
 enum { NO_PID = 2000000001, OTHER_PID };
 
+#define DUMP_PATH "/tmp/jit-2000000001.dump"
+
+/* Frees the dump. */
+static void put_dump(struct buffer *dump)
+{
+    FILE *file = fopen(DUMP_PATH, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(dump->bytes, dump->size, 1, file), 1);
+    fclose(file);
+    buffer_free(dump);
+}
+
+/* A process that mapped the dump and has code at [0x400000, 0x401000). */
+static struct story begin_with_dump(void)
+{
+    struct story story = story_begin();
+    comm(&story, NO_PID, NO_PID, 1000, "app", true);
+    mapped(&story, NO_PID, 1000, 0x700000, 0x1000, DUMP_PATH);
+    mapped(&story, NO_PID, 1000, 0x400000, 0x1000, "//anon");
+    return story;
+}
+
 static void code_belongs_to_its_process(void **state)
 {
     (void)state;
@@ -277,23 +299,14 @@ static void two_processes_of_one_pid_share_no_code(void **state)
 static void a_dump_with_times_of_an_unknown_counter_is_refused(void **state)
 {
     (void)state;
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/jit-%d.dump", NO_PID);
     struct buffer dump = dump_begin();
     dump.bytes[32] = 1;
     loaded(&dump, 10, 0x400000, 16, "f");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(dump.bytes, dump.size, 1, file), 1);
-    fclose(file);
-    buffer_free(&dump);
-    struct story story = story_begin();
-    comm(&story, NO_PID, NO_PID, 1000, "app", true);
-    mapped(&story, NO_PID, 1000, 0x700000, 0x1000, path);
-    mapped(&story, NO_PID, 1000, 0x400000, 0x1000, "//anon");
+    put_dump(&dump);
+    struct story story = begin_with_dump();
     SAMPLED(&story, NO_PID, NO_PID, 2000, 0x400008);
     struct profile *profile = story_end(&story);
-    unlink(path);
+    unlink(DUMP_PATH);
     assert_string_equal(names_of(profile, 0), "[anon 0x400000]");
     bool is_said = false;
     for (size_t i = 0; i < profile->note_count; i++)
@@ -306,21 +319,12 @@ static void a_dump_with_times_of_an_unknown_counter_is_refused(void **state)
 static void stored_names_know_the_time_too(void **state)
 {
     (void)state;
-    char path[64];
-    snprintf(path, sizeof(path), "/tmp/jit-%d.dump", NO_PID);
     struct buffer dump = dump_begin();
     lines(&dump, 0x400000, 0, "b.js");
     loaded(&dump, 10, 0x400000, 16, "f");
     loaded(&dump, 3000, 0x400000, 16, "h");
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(dump.bytes, dump.size, 1, file), 1);
-    fclose(file);
-    buffer_free(&dump);
-    struct story story = story_begin();
-    comm(&story, NO_PID, NO_PID, 1000, "app", true);
-    mapped(&story, NO_PID, 1000, 0x700000, 0x1000, path);
-    mapped(&story, NO_PID, 1000, 0x400000, 0x1000, "//anon");
+    put_dump(&dump);
+    struct story story = begin_with_dump();
     SAMPLED(&story, NO_PID, NO_PID, 2000, 0x400008);
     SAMPLED(&story, NO_PID, NO_PID, 4000, 0x400008);
     story_finish(&story);
@@ -337,7 +341,7 @@ static void stored_names_know_the_time_too(void **state)
         assert_string_equal(profile_text(profile, frame->file), "b.js");
         assert_int_equal(convert_store_names(profile, story.path, &error), 0);
         profile_free(profile);
-        unlink(path);
+        unlink(DUMP_PATH);
     }
     unlink(story.path);
 }

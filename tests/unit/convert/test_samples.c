@@ -11,11 +11,11 @@
 
 enum { PID = 10, CLOCK = 0, TEXT = 0x10000, STACK = 0x7f0000 };
 
-static const struct raw_event clock_event = {.type = PERF_TYPE_SOFTWARE,
-                                             .config = PERF_COUNT_SW_CPU_CLOCK};
+static const struct event clock_event = {.type = PERF_TYPE_SOFTWARE,
+                                         .config = PERF_COUNT_SW_CPU_CLOCK};
 
 /* A program with code at [TEXT, TEXT + 0x10000), whose file is gone. */
-static struct raw begin_program(const struct raw_event *events, size_t count)
+static struct raw begin_program(const struct event *events, size_t count)
 {
     struct raw raw = raw_begin(events, count);
     raw_comm(&raw, PID, PID, "app");
@@ -45,19 +45,19 @@ static void put_counts(struct raw *raw, uint32_t tid, uint64_t clock, uint64_t f
 {
     const uint64_t group[] = {2, clock, 100, faults, 101};
     raw_begin_sample(raw, PERF_RECORD_MISC_USER, 0, PID, tid, 0, TEXT + 0x10);
-    buffer_append(&raw->bytes, group, sizeof(group));
-    raw_u64(raw, 0); /* no callchain */
+    buffer_append(&raw->file.bytes, group, sizeof(group));
+    put64(&raw->file, 0); /* no callchain */
     raw_end_record(raw);
 }
 
 static struct profile *counted(bool is_inherited)
 {
-    struct raw_event events[] = {clock_event,
-                                 {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
+    struct event events[] = {clock_event,
+                             {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
     for (int i = 0; i < 2; i++) {
-        events[i].extra_sample_type = PERF_SAMPLE_READ;
+        events[i].sample_type = PERF_SAMPLE_READ;
         events[i].read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-        events[i].is_inherited = is_inherited;
+        events[i].flags = is_inherited ? "aci" : "ac";
     }
     struct raw raw = begin_program(events, 2);
     put_counts(&raw, PID, 1000, 7);
@@ -127,16 +127,16 @@ static void a_sample_without_a_chain_has_its_ip(void **state)
 static void branches_in_call_stack_mode_are_the_stack(void **state)
 {
     (void)state;
-    struct raw_event event = clock_event;
-    event.extra_sample_type = PERF_SAMPLE_BRANCH_STACK;
+    struct event event = clock_event;
+    event.sample_type = PERF_SAMPLE_BRANCH_STACK;
     event.branch_sample_type = PERF_SAMPLE_BRANCH_CALL_STACK;
     struct raw raw = begin_program(&event, 1);
     const uint64_t chain[] = {MARK(PERF_CONTEXT_KERNEL), 0xffffffff82000000,
                               MARK(PERF_CONTEXT_USER), TEXT + 0x10, TEXT + 0x20};
     raw_sample(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, 0, chain[1], chain, 5);
-    raw_u64(&raw, 2);
+    put64(&raw.file, 2);
     const uint64_t branches[] = {TEXT + 0x100, TEXT, 0, TEXT + 0x200, TEXT + 0xf0, 0};
-    buffer_append(&raw.bytes, branches, sizeof(branches));
+    buffer_append(&raw.file.bytes, branches, sizeof(branches));
     raw_end_record(&raw);
     struct profile *profile = raw_load(&raw, NULL);
     assert_string_equal(addresses_of(profile, 0), "app+0x200;app+0x100;app+0x10;"
@@ -145,10 +145,10 @@ static void branches_in_call_stack_mode_are_the_stack(void **state)
 }
 
 /* Linux' numbers of the registers: SP 7, IP 8, BP 6. */
-static struct raw_event captured_event(uint64_t registers)
+static struct event captured_event(uint64_t registers)
 {
-    struct raw_event event = clock_event;
-    event.extra_sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+    struct event event = clock_event;
+    event.sample_type = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     event.registers_user = registers;
     return event;
 }
@@ -157,21 +157,21 @@ static struct raw_event captured_event(uint64_t registers)
 static void put_stack(struct raw *raw, uint64_t room, uint64_t copied)
 {
     const uint64_t words[] = {0, STACK + 0x20, TEXT + 0x20, 0, STACK + 0x20, TEXT + 0x30};
-    raw_u64(raw, room);
-    buffer_append(&raw->bytes, words, sizeof(words));
-    buffer_zeros(&raw->bytes, room - sizeof(words));
-    raw_u64(raw, copied);
+    put64(&raw->file, room);
+    buffer_append(&raw->file.bytes, words, sizeof(words));
+    buffer_zeros(&raw->file.bytes, room - sizeof(words));
+    put64(&raw->file, copied);
     raw_end_record(raw);
 }
 
 static const char *captured(uint64_t abi, uint64_t mask, const uint64_t *values, uint64_t copied)
 {
-    struct raw_event event = captured_event(mask);
+    struct event event = captured_event(mask);
     struct raw raw = begin_program(&event, 1);
     const uint64_t chain[] = {MARK(PERF_CONTEXT_KERNEL), 0xffffffff82000000};
     raw_sample(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, 0, chain[1], chain, 2);
-    raw_u64(&raw, abi);
-    buffer_append(&raw.bytes, values, 8 * (size_t)__builtin_popcountll(mask));
+    put64(&raw.file, abi);
+    buffer_append(&raw.file.bytes, values, 8 * (size_t)__builtin_popcountll(mask));
     put_stack(&raw, 128, copied);
     struct profile *profile = raw_load(&raw, NULL);
     assert_int_equal(profile->sample_count, 1);
@@ -208,13 +208,13 @@ static void captures_that_cannot_be_unwound_keep_their_leaf(void **state)
 static void a_frame_pointer_chain_goes_on_where_the_copy_ends(void **state)
 {
     (void)state;
-    struct raw_event event = captured_event(7 << 6);
+    struct event event = captured_event(7 << 6);
     struct raw raw = begin_program(&event, 1);
     const uint64_t chain[] = {MARK(PERF_CONTEXT_USER), TEXT + 0x10, TEXT + 0x20, TEXT + 0x30,
                               TEXT + 0x40};
     raw_sample(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, 0, chain[1], chain, 5);
     const uint64_t registers[] = {2, STACK + 8, STACK, TEXT + 0x10};
-    buffer_append(&raw.bytes, registers, sizeof(registers));
+    buffer_append(&raw.file.bytes, registers, sizeof(registers));
     put_stack(&raw, 128, 24);
     struct profile *profile = raw_load(&raw, NULL);
     assert_string_equal(addresses_of(profile, 0), "app+0x3f;app+0x2f;app+0x1f;app+0x10");
@@ -247,7 +247,7 @@ static void user_parts_that_come_later_are_joined(void **state)
 static void switches_become_time_off_the_cpu(void **state)
 {
     (void)state;
-    const struct raw_event events[] = {
+    const struct event events[] = {
         {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES}, clock_event};
     struct raw raw = begin_program(events, 2);
     RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 1, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x10);
@@ -277,13 +277,12 @@ static void switches_become_time_off_the_cpu(void **state)
 static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
 {
     (void)state;
-    const struct raw_event cycles = {.type = PERF_TYPE_HARDWARE,
-                                     .config = PERF_COUNT_HW_CPU_CYCLES},
-                           switches = {.type = PERF_TYPE_SOFTWARE,
-                                       .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
+    const struct event cycles = {.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES},
+                       switches = {.type = PERF_TYPE_SOFTWARE,
+                                   .config = PERF_COUNT_SW_CONTEXT_SWITCHES};
     static const char *const mains[] = {"off-cpu", "cycles"};
     for (uint32_t with_cycles = 0; with_cycles < 2; with_cycles++) {
-        const struct raw_event events[] = {switches, cycles};
+        const struct event events[] = {switches, cycles};
         struct raw raw = begin_program(events, 2);
         RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, 0, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x20);
         raw_switch(&raw, PID, PID, true);
@@ -301,7 +300,7 @@ static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
 /* Two events, two processes, two CPUs: eight samples. */
 static size_t count_cut(const struct cut *cut)
 {
-    const struct raw_event events[] = {
+    const struct event events[] = {
         clock_event, {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
     struct raw raw = raw_begin(events, 2);
     raw_comm(&raw, 10, 10, "first");
@@ -386,7 +385,7 @@ static void what_no_cut_can_mean_is_refused(void **state)
     const struct convert_options options = {.cut.event = "cycles"};
     assert_null(raw_try(&raw, &options, &error));
     assert_non_null(strstr(error.text, "no event cycles; it has cpu-clock"));
-    buffer_free(&raw.bytes);
+    buffer_free(&raw.file.bytes);
 }
 
 int main(void)

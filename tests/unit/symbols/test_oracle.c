@@ -15,6 +15,8 @@
  */
 #include "toolbox.h"
 
+#include "base/placeholder.h"
+
 enum { FRAMES = 64 };
 
 struct chain {
@@ -104,7 +106,7 @@ static void compare(const struct symbol_result *ours, const struct chain *theirs
                     struct differences *differences)
 {
     differences->addresses++;
-    bool has_name = ours->frame_count > 0 && !symbols_is_placeholder(ours->frames[0].name);
+    bool has_name = ours->frame_count > 0 && !name_is_placeholder(ours->frames[0].name);
     if (!has_name && theirs->count == 1 && strcmp(theirs->frames[0].name, "??") == 0) {
         differences->padding++;
         return;

@@ -3,6 +3,7 @@
 #include "toolbox.h"
 
 #include "base/io.h"
+#include "base/placeholder.h"
 
 #include <errno.h>
 
@@ -277,7 +278,7 @@ static void a_stripped_library_still_has_its_exported_names(void **state)
     struct symbols *symbols = open_in("bare.so", "/nonexistent");
     assert_string_equal(symbols_source(symbols), "dynsym");
     assert_string_equal(only_name(symbols, address_of("lib.so", "first_file")), "first_file");
-    assert_true(symbols_is_placeholder(only_name(symbols, address_of("lib.so", "same_name"))));
+    assert_true(name_is_placeholder(only_name(symbols, address_of("lib.so", "same_name"))));
     symbols_close(symbols);
 }
 
@@ -296,15 +297,12 @@ static void functions_without_a_name_are_told_apart(void **state)
         struct symbols *symbols = open_in("nameless", "/nonexistent");
         const char *first = only_name(symbols, start);
         assert_string_equal(first, expected);
-        assert_true(symbols_is_placeholder(first));
+        assert_true(name_is_placeholder(first));
         assert_ptr_equal(only_name(symbols, start + 8), first);
         assert_string_not_equal(only_name(symbols, address_of("plain", "main")), expected);
         assert_string_equal(only_name(symbols, 0x10), "");
         symbols_close(symbols);
     }
-    assert_false(symbols_is_placeholder("operator+"));
-    assert_false(symbols_is_placeholder("f<0x10+0x>"));
-    assert_false(symbols_is_placeholder("f+0x"));
 }
 
 static void expect_split_source(const char *debug_directory, const char *expected)
@@ -447,18 +445,6 @@ static void stubs_are_named_after_what_they_call(void **state)
     }
 }
 
-static void the_base_is_that_of_the_first_segment(void **state)
-{
-    (void)state;
-    assert_int_equal(run("gcc $S/sym_c.c -o pie && gcc -no-pie $S/sym_c.c -o nopie"), 0);
-    struct symbols *symbols = open_in("pie", "/nonexistent");
-    assert_int_equal(symbols_base_svma(symbols), 0);
-    symbols_close(symbols);
-    symbols = open_in("nopie", "/nonexistent");
-    assert_int_equal(symbols_base_svma(symbols), 0x400000);
-    symbols_close(symbols);
-}
-
 static void an_image_in_memory_answers_as_its_file_does(void **state)
 {
     (void)state;
@@ -534,7 +520,6 @@ int main(void)
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
-        cmocka_unit_test(the_base_is_that_of_the_first_segment),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
         cmocka_unit_test(damaged_files_do_no_harm),
     };

@@ -37,8 +37,8 @@ static inline void end_record(struct buffer *out, size_t at)
     memcpy(out->bytes + at, &length, sizeof(length));
 }
 
-/* id 0, version 1, code alignment 1, data alignment -8, the return address in the given register (16: x86-64); with a 'z', R
- * says 0x1b: 32 bits, relative to themselves. Returns the record's offset. */
+/* id 0, version 1, code alignment 1, data alignment -8, the return address in the given register (16:
+ * x86-64); with a 'z', R says 0x1b: 32 bits, relative to themselves. Returns the record's offset. */
 static inline size_t add_cie_of(struct buffer *out, const char *augmentation,
                                 uint8_t return_register, const uint8_t *code, size_t code_bytes)
 {

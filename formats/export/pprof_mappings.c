@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/pprof_mappings.h"
+
+#include "base/placeholder.h"
+#include "export/pprof_fields.h"
+#include "export/protobuf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A function that is only known by its place: "0x1234", or "libfoo.so.1+0x1234". */
+static bool is_named(const struct profile *profile, const struct profile_address *address)
+{
+    if (address->frame_count != 1)
+        return address->frame_count > 1;
+    uint32_t func = profile->frames[address->first_frame].func;
+    return !name_is_placeholder(profile_text(profile, profile->funcs[func].name)) &&
+           !export_func_is_unknown(profile, func);
+}
+
+static bool may_be_found(const struct profile *profile, const struct profile_address *address)
+{
+    return address->lib != PROFILE_NONE && !is_named(profile, address) &&
+           profile->libs[address->lib].has_functions;
+}
+
+/*
+ * The has_ flags tell pprof not to look for symbols itself. Where nothing was found they are unset, because
+ * pprof may find debug information where it runs.
+ */
+int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile)
+{
+    *mappings = (struct pprof_mappings){
+        .profile = profile,
+        .main_lib = export_main_lib(profile),
+        .is_split = calloc(profile->lib_count + 1, sizeof(*mappings->is_split)),
+    };
+    if (!mappings->is_split)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->address_count; i++)
+        if (may_be_found(profile, &profile->addresses[i]))
+            mappings->is_split[profile->addresses[i].lib] = true;
+    return 0;
+}
+
+void pprof_mappings_close(struct pprof_mappings *mappings)
+{
+    free(mappings->is_split);
+    *mappings = (struct pprof_mappings){0};
+}
+
+/* The main lib gets 1, the others follow in their order, and then those of addresses without names. */
+static uint64_t id_of_lib(const struct pprof_mappings *mappings, uint32_t lib, bool has_names)
+{
+    uint64_t id = lib == mappings->main_lib ? 1 : lib < mappings->main_lib ? lib + 2u : lib + 1u;
+    return has_names ? id : id + mappings->profile->lib_count;
+}
+
+uint64_t pprof_mapping_id(const struct pprof_mappings *mappings,
+                          const struct profile_address *address)
+{
+    if (address->lib == PROFILE_NONE)
+        return 0;
+    return id_of_lib(mappings, address->lib, !may_be_found(mappings->profile, address));
+}
+
+static uint32_t build_id_text(struct text_table *texts, const struct profile_lib *lib)
+{
+    static const char digits[] = "0123456789abcdef";
+    char hex[2 * sizeof(lib->build_id) + 1];
+    size_t used = 0;
+    for (size_t i = 0; i < lib->build_id_bytes; i++) {
+        hex[used++] = digits[lib->build_id[i] >> 4];
+        hex[used++] = digits[lib->build_id[i] & 15];
+    }
+    hex[used] = '\0';
+    return text_table_add(texts, hex);
+}
+
+struct output {
+    struct text_table *texts;
+    struct buffer message; /* scratch */
+    struct buffer *out;
+};
+
+static void write_mapping(struct output *output, const struct pprof_mappings *mappings,
+                          uint32_t index, bool has_names)
+{
+    const struct profile_lib *lib = &mappings->profile->libs[index];
+    const char *path = profile_text(mappings->profile, lib->path);
+    struct buffer *message = &output->message;
+    buffer_clear(message);
+    pb_integer(message, MAPPING_ID, id_of_lib(mappings, index, has_names));
+    pb_integer(message, MAPPING_MEMORY_START, lib->map_start_avma);
+    pb_integer(message, MAPPING_MEMORY_LIMIT, lib->map_end_avma);
+    pb_integer(message, MAPPING_FILE_OFFSET, lib->map_file_offset);
+    pb_integer(message, MAPPING_FILENAME, text_table_add(output->texts, path));
+    pb_integer(message, MAPPING_BUILD_ID, build_id_text(output->texts, lib));
+    pb_integer(message, MAPPING_HAS_FUNCTIONS,
+               has_names && (lib->has_functions || lib->is_synthetic));
+    pb_integer(message, MAPPING_HAS_FILENAMES, has_names && lib->has_files);
+    pb_integer(message, MAPPING_HAS_LINE_NUMBERS, has_names && lib->has_lines);
+    pb_integer(message, MAPPING_HAS_INLINE_FRAMES, has_names && lib->has_inlines);
+    pb_message(output->out, PROFILE_MAPPING, message);
+}
+
+void pprof_mappings_write(const struct pprof_mappings *mappings, struct text_table *texts,
+                          struct buffer *out)
+{
+    struct output output = {.texts = texts, .out = out};
+    size_t lib_count = mappings->profile->lib_count;
+    if (mappings->main_lib < lib_count)
+        write_mapping(&output, mappings, mappings->main_lib, true);
+    for (uint32_t i = 0; i < lib_count; i++)
+        if (i != mappings->main_lib)
+            write_mapping(&output, mappings, i, true);
+    for (uint32_t i = 0; i < lib_count; i++)
+        if (mappings->is_split[i])
+            write_mapping(&output, mappings, i, false);
+    buffer_free(&output.message);
+}
