@@ -41,7 +41,7 @@ static int show(const struct view_request *request, struct error *error)
     } else {
         report_print(&report, request->input, columns_of_stdout());
     }
-    problems_say_unnamed(profile);
+    problems_say_unnamed(profile, request->from.symfs);
     report_free(&report);
     profile_free(profile);
     return err;

@@ -5,6 +5,7 @@
 #include "cli/named.h"
 #include "cli/package.h"
 #include "cli/shown.h"
+#include "convert/symfs.h"
 #include "profile/walk.h"
 
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 struct list {
     struct problem *problems;
     size_t count;
+    const char *symfs; /* where the files of another machine lie; NULL: they are of this one */
 };
 
 static double percent_of(uint64_t part, uint64_t whole)
@@ -133,6 +135,15 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             shown_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
+static void advise_below(const char *symfs, const char *path, char *advice, size_t size)
+{
+    bool is_there = access(symfs_path(symfs, path).text, F_OK) == 0;
+    snprintf(advice, size,
+             is_there ? "it is stripped, and its debug file is not below %.80s"
+                      : "its file is not below %.80s",
+             symfs);
+}
+
 static void advise(const char *path, char *advice, size_t size)
 {
     char package[128];
@@ -160,7 +171,11 @@ static void add_unnamed(struct list *list, const struct profile *profile,
         return;
     }
     char advice[192];
-    advise(profile_text(profile, lib->path), advice, sizeof(advice));
+    const char *path = profile_text(profile, lib->path);
+    if (list->symfs)
+        advise_below(list->symfs, path, advice, sizeof(advice));
+    else
+        advise(path, advice, sizeof(advice));
     add(list, percent, "no names for %s (%s of samples): %s", profile_text(profile, lib->name),
         share.text, advice);
 }
@@ -315,10 +330,10 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     return list.count;
 }
 
-void problems_say_unnamed(const struct profile *profile)
+void problems_say_unnamed(const struct profile *profile, const char *symfs)
 {
     struct problem problems[PROBLEMS_MAX];
-    struct list list = {.problems = problems};
+    struct list list = {.problems = problems, .symfs = symfs};
     find_unnamed(&list, profile);
     for (size_t i = 0; i < list.count; i++)
         say("%s", problems[i].text);

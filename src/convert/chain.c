@@ -2,6 +2,7 @@
 #include "convert/chain.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,17 +14,27 @@
 
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
+/* Programs are in the same places again and again. */
+enum { KNOWN_BITS = 13, KNOWN_COUNT = 1 << KNOWN_BITS };
+struct chain_known {
+    uint64_t generation, avma; /* 0, 0: empty */
+    uint32_t address;
+};
+
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
                const char *machine)
 {
-    *chain = (struct chain){.modules = modules, .kernel = kernel};
-    return unwinder_init(&chain->unwinder, modules, machine);
+    *chain = (struct chain){
+        .modules = modules, .kernel = kernel, .known = calloc(KNOWN_COUNT, sizeof(*chain->known))};
+    return chain->known ? unwinder_init(&chain->unwinder, modules, machine) : -ENOMEM;
 }
 
 void chain_free(struct chain *chain)
 {
     unwinder_free(&chain->unwinder);
+    free(chain->known);
     free(chain->addresses);
+    free(chain->calls);
     *chain = (struct chain){0};
 }
 
@@ -69,11 +80,25 @@ static uint32_t address_in(struct chain *chain, const char *name, bool is_kernel
     return lib == PROFILE_NONE ? lib : profile_address_id(chain->modules->profile, lib, avma);
 }
 
+/* Of all processes' maps; not 0. */
+static uint64_t generation_of(const struct chain *chain, const struct address_map *map)
+{
+    return ((uint64_t)chain->process + 1) << 32 | (uint32_t)map->generation;
+}
+
 static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
+    uint64_t generation = generation_of(chain, map);
+    struct chain_known *known = &chain->known[hash_word(avma) >> (64 - KNOWN_BITS)];
+    if (known->generation == generation && known->avma == avma)
+        return known->address;
     const struct mapping *mapping = address_map_find(map, avma);
-    if (mapping && !modules_is_jit(chain->modules, mapping->module))
-        return modules_address(chain->modules, mapping, avma);
+    if (mapping && !modules_is_jit(chain->modules, mapping->module)) {
+        uint32_t address = modules_address(chain->modules, mapping, avma);
+        if (address != PROFILE_NONE)
+            *known = (struct chain_known){generation, avma, address};
+        return address;
+    }
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};
     chain->depends_on_time = true;
     if (mapping) {
@@ -229,7 +254,7 @@ static int push_user_part(struct chain *chain, const struct perfdata_event *samp
                           const struct perfdata_attr *attr, const struct address_map *map,
                           struct ips user)
 {
-    if (unwinder_run(&chain->unwinder, sample, map))
+    if (unwinder_run(&chain->unwinder, sample, map, generation_of(chain, map)))
         return push_unwound(chain, map, user);
     if (sample->branch_count && (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
         return push_branches(chain, sample, map, user);
@@ -277,10 +302,33 @@ int chain_mark_truncated(struct chain *chain)
     return push(chain, address_in(chain, "[truncated]", false, 0));
 }
 
-uint32_t chain_call(const struct chain *chain)
+/* How many of the outermost calls are the last chain's. */
+static size_t shared_calls(const struct chain *chain)
 {
-    uint32_t call = PROFILE_NONE;
-    for (size_t i = chain->count; i-- > 0;)
-        call = profile_call_id(chain->modules->profile, call, chain->addresses[i]);
+    const uint32_t *addresses = chain->addresses;
+    size_t most = chain->count < chain->call_count ? chain->count : chain->call_count;
+    size_t shared = 0;
+    while (shared < most && chain->calls[shared].address == addresses[chain->count - 1 - shared])
+        shared++;
+    return shared;
+}
+
+uint32_t chain_call(struct chain *chain)
+{
+    size_t shared = shared_calls(chain);
+    uint32_t call = shared ? chain->calls[shared - 1].call : PROFILE_NONE;
+    chain->call_count = shared;
+    while (chain->call_count < chain->count) {
+        uint32_t address = chain->addresses[chain->count - 1 - chain->call_count];
+        struct chain_call *made = ARRAY_PUSH(chain->calls, chain->call_count, chain->call_capacity);
+        call = made ? profile_call_id(chain->modules->profile, call, address) : PROFILE_NONE;
+        if (call == PROFILE_NONE)
+            break;
+        *made = (struct chain_call){address, call};
+    }
+    if (chain->count && call == PROFILE_NONE) {
+        chain->modules->profile->failed = true;
+        chain->call_count = 0;
+    }
     return call;
 }

@@ -22,8 +22,14 @@ struct chain {
     uint32_t process;  /* … of the sample at hand, … */
     uint64_t time_ns;  /* … at this time */
     struct unwinder unwinder;
-    uint32_t *addresses; /* owned; of the profile, innermost first */
+    struct chain_known *known; /* owned: what user addresses were found to be */
+    uint32_t *addresses;       /* owned; of the profile, innermost first */
     size_t count, capacity;
+    struct
+        chain_call { /* of the last chain, outermost first: most chains begin as the one before */
+        uint32_t address, call;
+    } * calls; /* owned */
+    size_t call_count, call_capacity;
     bool depends_on_time; /* some of it is code made at run time, which may be replaced */
     bool is_deferred;     /* the user part follows in a record of its own, … */
     uint64_t cookie;      /* … with this number */
@@ -46,4 +52,4 @@ int chain_resume(struct chain *chain, const uint32_t *addresses, size_t count,
 int chain_mark_truncated(struct chain *chain);
 
 /* As a call of the profile; PROFILE_NONE: empty, or out of memory (profile->failed). */
-uint32_t chain_call(const struct chain *chain);
+uint32_t chain_call(struct chain *chain);

@@ -70,6 +70,24 @@ int image_open_elf(struct elf_file **elf, const char *path, const uint8_t *build
     return -ESTALE;
 }
 
+struct elf_file *image_open_debug(const struct elf_file *elf, const char *debug_directory)
+{
+    uint8_t id[20];
+    size_t id_bytes = elf_build_id(elf, id);
+    if (id_bytes < 2 || id_bytes > sizeof(id))
+        return NULL;
+    struct buffer path = {0};
+    buffer_printf(&path, "%s/.build-id/%02x/", debug_directory, id[0]);
+    for (size_t i = 1; i < id_bytes; i++)
+        buffer_printf(&path, "%02x", id[i]);
+    buffer_append(&path, ".debug", sizeof(".debug"));
+    struct elf_file *debug = NULL;
+    if (path.failed || image_open_elf(&debug, (char *)path.bytes, id, id_bytes) != 0)
+        debug = NULL;
+    buffer_free(&path);
+    return debug;
+}
+
 int image_read(struct image *image, const char *path, const uint8_t *build_id,
                size_t build_id_bytes)
 {

@@ -25,6 +25,9 @@ struct image {
 int image_open_elf(struct elf_file **elf, const char *path, const uint8_t *build_id,
                    size_t build_id_bytes);
 
+/* The separate debug file by build-id below debug_directory; NULL: there is none. */
+struct elf_file *image_open_debug(const struct elf_file *elf, const char *debug_directory);
+
 /* Reads the file at path, or this process's vDSO for "[vdso]". Its build-id must be the given one (0
  * bytes: any file; never for the vDSO). Anything else leaves the image unknown. 0 or -ENOMEM. */
 int image_read(struct image *image, const char *path, const uint8_t *build_id,

@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/frames.h"
+#include "convert/image.h"
 #include "convert/symfs.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
@@ -18,12 +19,34 @@
  * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
 
-static size_t piece_count(size_t address_count)
+static bool has_section(const struct elf_file *elf)
+{
+    return elf && (elf_find_section(elf, ".debug_info") || elf_find_section(elf, ".zdebug_info"));
+}
+
+/* Where there is none, opening the file is most of the work, and each piece does it. */
+static bool has_debug_info(const struct lookup *lookup, const struct profile_lib *lib)
+{
+    struct symfs_path here =
+        symfs_path_of(lookup->options, profile_text(lookup->profile, lib->path), lib->build_id,
+                      lib->build_id_bytes);
+    struct elf_file *elf = NULL, *debug = NULL;
+    if (image_open_elf(&elf, here.text, lib->build_id, lib->build_id_bytes) == 0)
+        debug = image_open_debug(elf, lookup->options->debug_directory);
+    bool has_it = has_section(elf) || has_section(debug);
+    elf_close(debug);
+    elf_close(elf);
+    return has_it;
+}
+
+static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
 {
     size_t count = address_count / PIECE_ADDRESSES, most = workers_at_once();
     if (most > MOST_PIECES)
         most = MOST_PIECES;
-    return count < 1 ? 1 : count > most ? most : count;
+    if (count < 2 || most < 2 || !has_debug_info(lookup, &lookup->profile->libs[lib]))
+        return 1;
+    return count < most ? count : most;
 }
 
 static struct lookup_piece *add_piece(struct lookup *lookup, size_t first, size_t count,
@@ -42,7 +65,8 @@ static struct lookup_piece *add_piece(struct lookup *lookup, size_t first, size_
 
 int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info)
 {
-    size_t pieces = piece_count(count);
+    uint32_t lib = lookup->profile->addresses[lookup->order[first]].lib;
+    size_t pieces = piece_count(lookup, lib, count);
     for (size_t i = 0; i < pieces; i++) {
         size_t start = count * i / pieces, end = count * (i + 1) / pieces;
         if (!add_piece(lookup, first + start, end - start, only_debug_info))

@@ -160,26 +160,7 @@ static int need_image(struct modules *modules, uint32_t index)
     return err;
 }
 
-/* The separate debug file by build-id; NULL when there is none. */
-static struct elf_file *open_debug_file(const struct modules *modules, const struct elf_file *elf)
-{
-    uint8_t id[20];
-    size_t id_bytes = elf_build_id(elf, id);
-    if (id_bytes < 2 || id_bytes > sizeof(id))
-        return NULL;
-    struct buffer path = {0};
-    buffer_printf(&path, "%s/.build-id/%02x/", modules->options->debug_directory, id[0]);
-    for (size_t i = 1; i < id_bytes; i++)
-        buffer_printf(&path, "%02x", id[i]);
-    buffer_append(&path, ".debug", sizeof(".debug"));
-    struct elf_file *debug = NULL;
-    if (path.failed || image_open_elf(&debug, (char *)path.bytes, id, id_bytes) != 0)
-        debug = NULL;
-    buffer_free(&path);
-    return debug;
-}
-
-static void compile(struct modules *modules, uint32_t index)
+static void open_unwind(struct modules *modules, uint32_t index)
 {
     struct module *module = &modules->modules[index];
     const uint8_t *build_id;
@@ -188,8 +169,8 @@ static void compile(struct modules *modules, uint32_t index)
     struct elf_file *elf = NULL, *debug = NULL;
     struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
     if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
-        debug = open_debug_file(modules, elf);
-        (void)unwind_module_open_both(&module->unwind, elf, debug, NULL);
+        debug = image_open_debug(elf, modules->options->debug_directory);
+        (void)unwind_module_open_offline(&module->unwind, elf, debug, NULL);
     }
     elf_close(debug);
     elf_close(elf);
@@ -203,7 +184,7 @@ const struct unwind_module *modules_unwind(struct modules *modules, const struct
     if (need_image(modules, mapping->module) != 0 || !module->image.is_known)
         return NULL;
     if (!module->has_unwind)
-        compile(modules, mapping->module);
+        open_unwind(modules, mapping->module);
     module->has_unwind = true;
     *bias = image_bias(&module->image, mapping->start_avma, mapping->file_offset);
     return module->unwind;

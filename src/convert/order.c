@@ -11,15 +11,32 @@
 enum { BLOCK_BYTES = 1 << 18 }; /* many records; one record may take more */
 
 struct order_block {
+    struct order_block *next_spare;
     size_t used, capacity;
     size_t events; /* that lie here and were not handed out, and one while it is filled */
     _Alignas(16) uint8_t bytes[];
 };
 
-static void block_release(struct order_block *block)
+/* Memory that is given back and asked for again comes page by page from the system, which takes longer than
+ * reading what it is for. */
+static void block_release(struct order *order, struct order_block *block)
 {
-    if (block && --block->events == 0)
+    if (!block || --block->events != 0)
+        return;
+    if (block->capacity != BLOCK_BYTES) {
         free(block);
+        return;
+    }
+    block->next_spare = order->spare;
+    order->spare = block;
+}
+
+static struct order_block *new_block(struct order *order, size_t capacity)
+{
+    struct order_block *block = capacity == BLOCK_BYTES ? order->spare : NULL;
+    if (block)
+        order->spare = block->next_spare;
+    return block ? block : malloc(sizeof(*block) + capacity);
 }
 
 static struct order_block *block_with_room(struct order *order, size_t size)
@@ -28,11 +45,11 @@ static struct order_block *block_with_room(struct order *order, size_t size)
     if (block && size <= block->capacity - block->used)
         return block;
     size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct order_block *next = malloc(sizeof(*next) + capacity);
+    struct order_block *next = new_block(order, capacity);
     if (!next)
         return NULL;
     *next = (struct order_block){.capacity = capacity, .events = 1};
-    block_release(block);
+    block_release(order, block);
     order->filling = next;
     return next;
 }
@@ -144,7 +161,7 @@ static int hand_out(struct order *order, uint64_t until_ns)
     int err = 0;
     while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {
         err = order->handle(order->context, order->entries[done].event);
-        block_release(order->entries[done++].block);
+        block_release(order, order->entries[done++].block);
     }
     order->count -= done;
     memmove(order->entries, order->entries + done, order->count * sizeof(*order->entries));
@@ -166,9 +183,13 @@ int order_finish(struct order *order)
 void order_free(struct order *order)
 {
     for (size_t i = 0; i < order->count; i++)
-        block_release(order->entries[i].block);
-    block_release(order->filling);
+        block_release(order, order->entries[i].block);
+    block_release(order, order->filling);
     order->filling = NULL;
+    for (struct order_block *next; order->spare; order->spare = next) {
+        next = order->spare->next_spare;
+        free(order->spare);
+    }
     free(order->entries);
     order->entries = NULL;
     order->count = order->capacity = 0;

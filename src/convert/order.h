@@ -18,7 +18,7 @@
 
 typedef int order_handler(void *context, const struct perfdata_event *event);
 
-struct order_block; /* memory of many events; goes when the last of them was handed out */
+struct order_block; /* memory of many events; used again when the last of them was handed out */
 
 struct order_entry {
     uint64_t time_ns, sequence;
@@ -32,6 +32,7 @@ struct order {
     struct order_entry *entries;
     size_t count, capacity;
     struct order_block *filling; /* takes the next event; NULL at first */
+    struct order_block *spare;   /* without any event */
     uint64_t sequence;
     uint64_t youngest_ns; /* of all records so far */
     uint64_t before_ns;   /* of all records before the last mark */

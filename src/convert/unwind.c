@@ -62,7 +62,7 @@ static void count_end(struct unwinder *unwinder, const struct perfdata_event *sa
 }
 
 bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,
-                  const struct address_map *map)
+                  const struct address_map *map, uint64_t generation)
 {
     struct full_regs regs;
     if (!unwinder->machine || sample->user_abi != PERFDATA_ABI_64 ||
@@ -73,8 +73,11 @@ bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     struct lookup lookup = {unwinder->modules, map};
-    const struct offline_map in = {
-        .find = find, .context = &lookup, .cache = unwinder->cache, .machine = unwinder->machine};
+    const struct offline_map in = {.find = find,
+                                   .context = &lookup,
+                                   .cache = unwinder->cache,
+                                   .generation = generation,
+                                   .machine = unwinder->machine};
     const struct offline_frames out = {.pcs = unwinder->pcs,
                                        .are_return_addresses = unwinder->are_return_addresses,
                                        .max = FRAMES_MAX};

@@ -7,7 +7,7 @@
  *     process's address map ── mapping ──┼─▶ offline unwinder ─▶ PCs, innermost first
  *     module ── its file's CFI ──────────┘
  *
- * The CFI of a file is compiled when the first frame lies in it, from the file whose build-id is the
+ * The CFI of a function is compiled when the first frame lies in it, from that of the file whose build-id is the
  * recorded one, and from the .debug_frame of its separate debug file.
  */
 #pragma once
@@ -33,6 +33,7 @@ struct unwinder {
 int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char *machine);
 void unwinder_free(struct unwinder *unwinder);
 
-/* False: the sample holds nothing to unwind. map: of its process. */
+/* False: the sample holds nothing to unwind. map: of its process; generation: of all maps, another number for
+ * each state of each, not 0. */
 bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,
-                  const struct address_map *map);
+                  const struct address_map *map, uint64_t generation);

@@ -2,6 +2,7 @@
 #include "symbols/spans.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,16 +28,28 @@ int spans_add(struct spans *spans, uint64_t low, uint64_t high, uint32_t depth, 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
 /* The winner of two that start together comes last; the value makes the order total. */
-static int compare_spans(const void *left, const void *right)
+static int compare_at_one_place(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
-    if (a->low != b->low)
-        return COMPARE(a->low, b->low);
     if (a->depth != b->depth)
         return COMPARE(a->depth, b->depth);
     if (a->high != b->high)
         return COMPARE(b->high, a->high);
     return COMPARE(a->value, b->value);
+}
+
+static int sort(struct spans *spans)
+{
+    if (SORT_BY(spans->spans, spans->count, low) != 0)
+        return -ENOMEM;
+    for (size_t first = 0, end; first < spans->count; first = end) {
+        struct span *place = &spans->spans[first];
+        for (end = first + 1; end < spans->count && spans->spans[end].low == place->low;)
+            end++;
+        if (end - first > 1)
+            qsort(place, end - first, sizeof(*place), compare_at_one_place);
+    }
+    return 0;
 }
 
 static int emit(struct spans *spans, uint64_t low, uint32_t value)
@@ -76,12 +89,9 @@ int spans_flatten(struct spans *spans)
     if (spans->count == 0)
         return 0;
     const struct span **open = calloc(spans->count, sizeof(*open));
-    if (!open)
-        return -ENOMEM;
-    qsort(spans->spans, spans->count, sizeof(*spans->spans), compare_spans);
     size_t open_count = 0;
-    int err = 0;
-    for (size_t i = 0; i < spans->count && err == 0; i++) {
+    int err = open ? sort(spans) : -ENOMEM;
+    for (size_t i = 0; err == 0 && i < spans->count; i++) {
         err = close_until(spans, open, &open_count, spans->spans[i].low);
         open[open_count++] = &spans->spans[i];
         if (err == 0)

@@ -2,6 +2,7 @@
 #include "symbols/symtab.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "symbols/demangle.h"
 
 #include <errno.h>
@@ -120,14 +121,27 @@ int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const c
     return 0;
 }
 
-static int compare_symbols(const void *left, const void *right)
+/* Of one place. */
+static int compare_names(const void *left, const void *right)
 {
     const struct symbol *a = left, *b = right;
-    if (a->svma != b->svma)
-        return a->svma < b->svma ? -1 : 1;
     if (a->preference != b->preference)
         return a->preference < b->preference ? -1 : 1;
     return strcmp(a->name, b->name);
+}
+
+static int sort_symbols(struct symtab *symtab)
+{
+    if (SORT_BY(symtab->symbols, symtab->count, svma) != 0)
+        return -ENOMEM;
+    for (size_t first = 0, end; first < symtab->count; first = end) {
+        struct symbol *place = &symtab->symbols[first];
+        for (end = first + 1; end < symtab->count && symtab->symbols[end].svma == place->svma;)
+            end++;
+        if (end - first > 1)
+            qsort(place, end - first, sizeof(*place), compare_names);
+    }
+    return 0;
 }
 
 /* A symbol without a size ends where the next name is, or with its section. */
@@ -147,10 +161,11 @@ int symtab_finish(struct symtab *symtab)
 {
     if (symtab->count == 0)
         return 0;
-    qsort(symtab->symbols, symtab->count, sizeof(*symtab->symbols), compare_symbols);
+    int err = sort_symbols(symtab);
+    if (err != 0)
+        return err;
     find_ends(symtab);
     uint64_t sized_end = 0;
-    int err = 0;
     for (size_t i = 0; i < symtab->count && i < SPAN_NONE && err == 0; i++) {
         const struct symbol *symbol = &symtab->symbols[i];
         /* Where several start together, the deepest span wins: the better, the deeper. */

@@ -2,6 +2,7 @@
 #include "unwind/cfi_index.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,22 +94,6 @@ static uint32_t offset_of(const struct cfi_entry *entry)
     return entry->place & ((UINT32_C(1) << 28) - 1);
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct cfi_entry *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->place > b->place) - (a->place < b->place);
-}
-
-static bool is_sorted(const struct cfi_index *index)
-{
-    for (size_t i = 1; i < index->entry_count; i++)
-        if (by_start(&index->entries[i - 1], &index->entries[i]) > 0)
-            return false;
-    return true;
-}
-
 /* See the table in the header; entries are sorted. */
 static void resolve_overlaps(struct cfi_index *index)
 {
@@ -138,8 +123,9 @@ int cfi_index_build(struct cfi_index *index)
         if (err != 0)
             return err;
     }
-    if (!is_sorted(index))
-        qsort(index->entries, index->entry_count, sizeof(*index->entries), by_start);
+    /* By place where the starts are equal: in that order they were added. */
+    if (SORT_BY(index->entries, index->entry_count, start) != 0)
+        return -ENOMEM;
     resolve_overlaps(index);
     return 0;
 }

@@ -30,20 +30,21 @@ static uint32_t rule_of(const struct cfi_cie *cie, const struct cfi_walk *walk)
     return row_rule(is_end ? ROW_END : ROW_COMPLEX, ROW_FP_SAME, 0);
 }
 
-static int append_entry(const struct cfi_index *index, const struct cfi_entry *entry,
-                        struct cfi_walk *walk, struct compiled_rows *out)
+int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
+                  struct compiled_rows *out)
 {
+    struct cfi_walk walk;
     size_t before = out->count;
     uint64_t entry_end_svma = index->base_svma + entry->end;
-    bool sound = cfi_index_walk(index, entry, walk);
-    while (sound && cfi_walk_next(walk)) {
-        if (walk->start_svma >= entry_end_svma)
+    bool sound = cfi_index_walk(index, entry, &walk);
+    while (sound && cfi_walk_next(&walk)) {
+        if (walk.start_svma >= entry_end_svma)
             continue; /* another entry's, but the instructions still have to be sound */
-        uint32_t start = (uint32_t)(walk->start_svma - index->base_svma);
-        if (append(out, start, rule_of(&index->cies[entry->cie], walk)) != 0)
+        uint32_t start = (uint32_t)(walk.start_svma - index->base_svma);
+        if (append(out, start, rule_of(&index->cies[entry->cie], &walk)) != 0)
             return -ENOMEM;
     }
-    if (sound && !walk->failed)
+    if (sound && !walk.failed)
         return 0;
     out->bad_fdes++;
     out->count = before;
@@ -66,7 +67,6 @@ static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t en
 
 int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
 {
-    struct cfi_walk walk;
     uint32_t covered = 0; /* everything before this address has its rule */
     int err = 0;
     for (size_t i = 0; i < index->entry_count && err == 0; i++) {
@@ -74,7 +74,7 @@ int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
         if (entry->start > covered)
             err = append_gap(index, covered, entry->start, out);
         if (err == 0)
-            err = append_entry(index, entry, &walk, out);
+            err = compile_entry(index, entry, out);
         covered = entry->end;
     }
     if (err == 0 && index->entry_count)

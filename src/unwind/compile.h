@@ -14,6 +14,10 @@ struct compiled_rows {
     size_t bad_fdes; /* whose instructions are malformed: they are gaps */
 };
 
-/* 0 or -ENOMEM. */
+/* Appends the rows of one entry: at least one, and the first begins where the entry does. 0 or -ENOMEM. */
+int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
+                  struct compiled_rows *out);
+
+/* All of them. 0 or -ENOMEM. */
 int compile_rows(const struct cfi_index *index, struct compiled_rows *out);
 void compile_free(struct compiled_rows *compiled);

@@ -107,31 +107,37 @@ static int other_machine(const struct elf_file *elf, struct error *error)
                      elf_machine(elf));
 }
 
-int unwind_module_open_both(struct unwind_module **out, const struct elf_file *elf,
-                            const struct elf_file *debug, struct error *error)
+static int open_from(struct unwind_module **out, const struct elf_file *elf,
+                     const struct elf_file *debug, struct module_bytes *bytes, struct error *error)
 {
-    *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
-    if (!bytes.machine)
-        return other_machine(elf, error);
-    find_text(elf, &bytes);
-    bytes.entry_svma = elf_entry_svma(elf);
-    int err = read_eh_frame(elf, &bytes, error);
+    find_text(elf, bytes);
+    bytes->entry_svma = elf_entry_svma(elf);
+    int err = read_eh_frame(elf, bytes, error);
     const struct elf_file *holder = debug && !has_debug_frame(elf) ? debug : elf;
     if (err == 0)
-        err = read_section(holder, elf_find_section(holder, ".debug_frame"), &bytes.debug_frame,
+        err = read_section(holder, elf_find_section(holder, ".debug_frame"), &bytes->debug_frame,
                            error);
     if (err != 0) {
-        free_bytes(&bytes);
+        free_bytes(bytes);
         return err;
     }
-    return unwind_module_from_bytes(out, &bytes, error);
+    return unwind_module_from_bytes(out, bytes, error);
+}
+
+int unwind_module_open_offline(struct unwind_module **out, const struct elf_file *elf,
+                               const struct elf_file *debug, struct error *error)
+{
+    *out = NULL;
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
+                                 .is_on_demand = true};
+    return bytes.machine ? open_from(out, elf, debug, &bytes, error) : other_machine(elf, error);
 }
 
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
 {
     *out = NULL;
-    return elf_machine(elf) == arch_elf_machine ? unwind_module_open_both(out, elf, NULL, error)
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(arch_elf_machine)};
+    return elf_machine(elf) == arch_elf_machine ? open_from(out, elf, NULL, &bytes, error)
                                                 : other_machine(elf, error);
 }
 
@@ -147,6 +153,14 @@ static void use_section(struct cfi_index *index, const struct module_bytes *byte
             .is_debug_frame = is_debug_frame,
             .ends_at_terminator = !is_debug_frame && bytes->eh_frame_ends_at_terminator,
             .machine = bytes->machine};
+}
+
+static int compile(struct unwind_module *module)
+{
+    if (!module->bytes.is_on_demand)
+        return compile_rows(&module->index, &module->compiled);
+    module->demand = calloc(1, sizeof(*module->demand));
+    return module->demand ? on_demand_init(module->demand, &module->index) : -ENOMEM;
 }
 
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
@@ -175,7 +189,7 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
                        bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
     err = cfi_index_build(index);
     if (err == 0)
-        err = compile_rows(index, &module->compiled);
+        err = compile(module);
     size_t bad_fdes = index->bad_fdes + module->compiled.bad_fdes;
     if (err != 0)
         error_set(error, err, "out of memory");
@@ -195,6 +209,9 @@ void unwind_module_close(struct unwind_module *module)
         return;
     cfi_index_free(&module->index);
     compile_free(&module->compiled);
+    if (module->demand)
+        on_demand_free(module->demand);
+    free(module->demand);
     free_bytes(&module->bytes);
     free(module);
 }
@@ -203,6 +220,13 @@ const struct row *unwind_module_rows(const struct unwind_module *module, size_t 
 {
     *count = module->compiled.count;
     return module->compiled.rows;
+}
+
+uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
+{
+    const struct compiled_rows *compiled = &module->compiled;
+    return module->demand ? on_demand_rule(module->demand, &module->index, relative)
+                          : unwind_find_rule(compiled->rows, compiled->count, relative);
 }
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module)

@@ -4,7 +4,8 @@
  * evaluator for whatever does not fit a row. Compiled from .eh_frame (through .eh_frame_hdr only as a
  * hint; it may be missing or wrong) and .debug_frame.
  *
- * Immutable once opened: may be used from several threads at once. Never includes anything of symbols.
+ * Immutable once opened: may be used from several threads at once, unless it is opened for a few stacks. Never
+ * includes anything of symbols.
  */
 #pragma once
 
@@ -21,15 +22,19 @@ struct unwind_module; /* opaque */
  * -ENOEXEC: not an ELF file of this machine; -EBADMSG: the CFI is malformed as a whole (single
  * malformed FDEs are left out and counted). */
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error);
-/* The same of any machine that can be unwound offline (machine.h), and with what stands in .debug_frame of
- * a separate debug file; NULL: there is none. */
-int unwind_module_open_both(struct unwind_module **out, const struct elf_file *elf,
-                            const struct elf_file *debug, struct error *error);
+/* For the offline unwinder: of any machine that it knows (machine.h), and with what stands in .debug_frame of
+ * a separate debug file; NULL: there is none. Has no rows; a function's CFI is compiled when one of its addresses
+ * is asked for, so one thread at a time. */
+int unwind_module_open_offline(struct unwind_module **out, const struct elf_file *elf,
+                               const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
 /* Sorted by start, relative to base_svma; borrowed from the module. */
 const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count);
 uint64_t unwind_module_base_svma(const struct unwind_module *module);
+
+/* The rule of an address relative to base_svma, also where there are no rows. */
+uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative);
 
 struct unwind_module_stats {
     size_t fdes;

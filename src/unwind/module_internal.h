@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "unwind/compile.h"
 #include "unwind/module.h"
+#include "unwind/on_demand.h"
 
 struct module_bytes {
     struct buffer eh_frame;
@@ -15,6 +16,7 @@ struct module_bytes {
     uint32_t text_bytes;
     uint64_t entry_svma;                  /* of a program; 0: none */
     const struct unwind_machine *machine; /* NULL: x86-64 */
+    bool is_on_demand;                    /* no rows, but rules, for the offline unwinder */
 };
 
 /* Takes the buffers over, also when it fails. Results as unwind_module_open(). */
@@ -25,4 +27,5 @@ struct unwind_module {
     struct module_bytes bytes;
     struct cfi_index index;
     struct compiled_rows compiled;
+    struct on_demand *demand; /* NULL: compiled as a whole */
 };

@@ -36,15 +36,54 @@ static uint64_t code_address(const struct walk *walk, uint64_t pc)
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
 
-static bool find_mapping(const struct walk *walk, uint64_t pc, struct offline_mapping *mapping)
+/* What holds at a PC. */
+struct place {
+    const struct unwind_module *module; /* NULL: no CFI */
+    uint64_t bias;
+    uint32_t rule;
+};
+
+static struct place place_of(const struct offline_mapping *mapping, uint64_t pc)
 {
-    return walk->map->find(walk->map->context, pc, mapping);
+    struct place place = {.module = mapping->module,
+                          .bias = mapping->bias,
+                          .rule = row_rule(ROW_NONE, ROW_FP_SAME, 0)};
+    uint64_t relative =
+        place.module ? pc - place.bias - unwind_module_base_svma(place.module) : UINT64_MAX;
+    if (relative <= UINT32_MAX)
+        place.rule = unwind_module_rule(place.module, (uint32_t)relative);
+    return place;
+}
+
+static struct offline_cached *slot_of(struct offline_cache *cache, uint64_t pc)
+{
+    return &cache->slots[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - OFFLINE_CACHE_BITS)];
+}
+
+/* Programs are in the same places again and again, and large ones have half a million rows. False: nothing is
+ * mapped there. */
+static bool find_place(const struct walk *walk, uint64_t pc, struct place *place)
+{
+    const struct offline_map *map = walk->map;
+    struct offline_cached *cached = map->cache ? slot_of(map->cache, pc) : NULL;
+    if (cached && cached->generation == map->generation && cached->pc == pc) {
+        *place = (struct place){cached->module, cached->bias, cached->rule};
+        return true;
+    }
+    struct offline_mapping mapping;
+    if (!map->find(map->context, pc, &mapping))
+        return false;
+    *place = place_of(&mapping, pc);
+    if (cached)
+        *cached =
+            (struct offline_cached){map->generation, pc, place->module, place->bias, place->rule};
+    return true;
 }
 
 static bool is_mapped(const struct walk *walk, uint64_t return_pc)
 {
-    struct offline_mapping mapping;
-    return find_mapping(walk, unwind_lookup_pc(return_pc, true), &mapping);
+    struct place place;
+    return find_place(walk, unwind_lookup_pc(return_pc, true), &place);
 }
 
 static struct unwind_regs narrow(const struct full_regs *full)
@@ -71,37 +110,13 @@ static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind
     return UNWIND_OK;
 }
 
-/* Programs are in the same places again and again, and large ones have half a million rows. */
-static uint32_t find_rule(struct offline_cache *cache, const struct unwind_module *module,
-                          uint32_t relative)
+static enum unwind_result step_by_row(struct walk *walk, const struct place *place,
+                                      struct unwind_regs *regs, bool *is_signal_frame)
 {
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
-    if (!cache)
-        return unwind_find_rule(rows, count, relative);
-    size_t slots = sizeof(cache->slots) / sizeof(*cache->slots);
-    struct offline_cached *cached = &cache->slots[(relative * 2654435761u >> 12) % slots];
-    if (cached->module != module || cached->relative != relative)
-        *cached =
-            (struct offline_cached){module, relative, unwind_find_rule(rows, count, relative)};
-    return cached->rule;
-}
-
-static enum unwind_result step_by_row(struct walk *walk, const struct offline_mapping *mapping,
-                                      uint64_t lookup_pc, struct unwind_regs *regs,
-                                      bool *is_signal_frame)
-{
-    *is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
-    if (mapping->module) {
-        uint64_t relative = lookup_pc - mapping->bias - unwind_module_base_svma(mapping->module);
-        uint32_t rule = relative <= UINT32_MAX
-                            ? find_rule(walk->map->cache, mapping->module, (uint32_t)relative)
-                            : row_rule(ROW_NONE, ROW_FP_SAME, 0);
-        *is_signal_frame = row_kind(rule) == ROW_SIGNAL;
-        if (!walk->has_lost_sp || row_kind(rule) == ROW_END)
-            result = unwind_apply(rule, regs, walk->stack);
-    }
+    *is_signal_frame = row_kind(place->rule) == ROW_SIGNAL;
+    if (!walk->has_lost_sp || row_kind(place->rule) == ROW_END)
+        result = unwind_apply(place->rule, regs, walk->stack);
     return result == UNWIND_NO_ROW ? step_by_frame_pointer(walk, regs) : result;
 }
 
@@ -110,16 +125,16 @@ static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
                                     bool *is_return_address)
 {
     uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
-    struct offline_mapping mapping;
-    bool is_found = find_mapping(walk, lookup_pc, &mapping);
+    struct place place;
+    bool is_found = find_place(walk, lookup_pc, &place);
     bool is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
-    if (is_found && mapping.module)
-        result = unwind_module_step(mapping.module, lookup_pc - mapping.bias, full, walk->stack,
+    if (is_found && place.module)
+        result = unwind_module_step(place.module, lookup_pc - place.bias, full, walk->stack,
                                     &is_signal_frame);
     if (result == UNWIND_NO_ROW && is_found) {
         struct unwind_regs regs = narrow(full);
-        result = step_by_row(walk, &mapping, lookup_pc, &regs, &is_signal_frame);
+        result = step_by_row(walk, &place, &regs, &is_signal_frame);
         if (result == UNWIND_OK) {
             *full = (struct full_regs){.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
                                                 1u << UNWIND_DWARF_FP};
@@ -146,12 +161,10 @@ static enum unwind_result step_complex(struct walk *walk)
     return result;
 }
 
-static enum unwind_result step(struct walk *walk, const struct offline_mapping *mapping)
+static enum unwind_result step(struct walk *walk, const struct place *place)
 {
-    uint64_t lookup_pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
     bool is_signal_frame;
-    enum unwind_result result =
-        step_by_row(walk, mapping, lookup_pc, &walk->regs, &is_signal_frame);
+    enum unwind_result result = step_by_row(walk, place, &walk->regs, &is_signal_frame);
     /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0))
         return step_complex(walk);
@@ -194,14 +207,14 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     };
     for (size_t count = 0; count < frames->max; count++) {
         uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
-        struct offline_mapping mapping;
-        bool is_found = find_mapping(&walk, lookup_pc, &mapping);
+        struct place place;
+        bool is_found = find_place(&walk, lookup_pc, &place);
         /* A caller that is no code is no frame; the innermost PC is what was sampled. */
         if (is_found || count == 0)
             put_frame(frames, count, &walk);
         if (!is_found)
             return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED};
-        enum unwind_result result = step(&walk, &mapping);
+        enum unwind_result result = step(&walk, &place);
         if (result != UNWIND_OK)
             return (struct offline_result){count + 1, end_of(result)};
     }

@@ -38,16 +38,20 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
-    struct offline_cache *cache;          /* NULL: none */
+    struct offline_cache *cache; /* NULL: none */
+    uint64_t generation;         /* for the cache: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };
 
-/* Rules that were found before. Zeroed at first; one thread at a time, modules as long as it is used. */
+/* What was found before. Zeroed at first; one thread at a time, modules as long as it is used. */
+enum { OFFLINE_CACHE_BITS = 13 };
 struct offline_cache {
     struct offline_cached {
+        uint64_t generation, pc;
         const struct unwind_module *module;
-        uint32_t relative, rule;
-    } slots[4096];
+        uint64_t bias;
+        uint32_t rule;
+    } slots[1 << OFFLINE_CACHE_BITS];
 };
 
 struct offline_frames { /* room for the result */

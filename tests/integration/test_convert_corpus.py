@@ -228,6 +228,10 @@ class Corpus(corpus.Case):
         self.assertGreater(files[False], 20)
         self.assertEqual(files[True], 0, "names of files that are not there")
         self.assertEqual(self.modules(path, "--symfs", empty), self.modules(path))
+        said = subprocess.run([rec.REC, "report", path, "--symfs", empty], capture_output=True,
+                              text=True, timeout=60).stderr
+        self.assertIn(f"its file is not below {empty[:80]}", said)
+        self.assertNotIn("Debian", said)  # of this machine: its packages do not help
         self.assertTrue(any(self.modules(path).values()), "build-ids")
 
     def test_a_file_with_another_build_id_is_refused_with_a_word(self):

@@ -104,6 +104,39 @@ static void section_headers_are_not_needed(void **state)
     buffer_free(&file);
 }
 
+static void assert_same_rules(const struct elf_file *elf)
+{
+    struct unwind_module *expected = compiled(elf), *module;
+    assert_int_equal(unwind_module_open_offline(&module, elf, NULL, NULL), 0);
+    size_t count;
+    const struct row *rows = unwind_module_rows(expected, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(unwind_module_rule(module, rows[i].start), rows[i].rule);
+        uint32_t last = (i + 1 < count ? rows[i + 1].start : rows[i].start + 9) - 1;
+        assert_int_equal(unwind_module_rule(module, last), rows[i].rule);
+    }
+    assert_int_equal(unwind_module_rule(module, UINT32_MAX), row_rule(ROW_NONE, ROW_FP_SAME, 0));
+    unwind_module_close(module);
+    unwind_module_close(expected);
+}
+
+static void rules_found_one_by_one_are_those_of_the_rows(void **state)
+{
+    (void)state;
+    const char *const files[] = {"/proc/self/exe", "/lib/x86_64-linux-gnu/libc.so.6",
+                                 "/lib64/ld-linux-x86-64.so.2"};
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        int fd = open(files[i], O_RDONLY | O_CLOEXEC);
+        struct elf_file *elf;
+        if (fd < 0)
+            continue;
+        assert_int_equal(elf_open(&elf, fd, NULL), 0);
+        assert_same_rules(elf);
+        elf_close(elf);
+        close(fd);
+    }
+}
+
 static void truncated_files_have_fewer_rows_or_none(void **state)
 {
     (void)state;
@@ -157,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_program_ends_at_its_entry),
         cmocka_unit_test(section_headers_are_not_needed),
+        cmocka_unit_test(rules_found_one_by_one_are_those_of_the_rows),
         cmocka_unit_test(truncated_files_have_fewer_rows_or_none),
         cmocka_unit_test(another_machines_file_is_refused),
         cmocka_unit_test(kernels_vdso_is_a_module),

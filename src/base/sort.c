@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/sort.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct keyed {
+    uint64_t key;
+    size_t index; /* before */
+};
+
+struct seen {
+    uint64_t differing; /* bits that not all keys agree in */
+    bool is_sorted;
+};
+
+static struct seen read_keys(struct keyed *keys, const char *items, size_t count,
+                             size_t element_bytes, size_t key_bytes)
+{
+    struct seen seen = {.is_sorted = true};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t narrow;
+        keys[i].index = i;
+        if (key_bytes == sizeof(narrow)) {
+            memcpy(&narrow, items + i * element_bytes, sizeof(narrow));
+            keys[i].key = narrow;
+        } else {
+            memcpy(&keys[i].key, items + i * element_bytes, sizeof(keys[i].key));
+        }
+        seen.differing |= keys[i].key ^ keys[0].key;
+        seen.is_sorted &= i == 0 || keys[i - 1].key <= keys[i].key;
+    }
+    return seen;
+}
+
+static void sort_by_byte(const struct keyed *from, struct keyed *to, size_t count, unsigned shift)
+{
+    size_t places[257] = {0};
+    for (size_t i = 0; i < count; i++)
+        places[(from[i].key >> shift & 0xff) + 1]++;
+    for (size_t byte = 1; byte < 256; byte++)
+        places[byte] += places[byte - 1];
+    for (size_t i = 0; i < count; i++)
+        to[places[from[i].key >> shift & 0xff]++] = from[i];
+}
+
+int sort_by(void *items, size_t count, size_t element_bytes, size_t key_at, size_t key_bytes)
+{
+    if (count < 2)
+        return 0;
+    struct keyed *keys = calloc(count, sizeof(*keys)), *other = calloc(count, sizeof(*other));
+    char *sorted = calloc(count, element_bytes);
+    int err = keys && other && sorted ? 0 : -ENOMEM;
+    struct seen seen = {.is_sorted = true};
+    if (err == 0)
+        seen = read_keys(keys, (char *)items + key_at, count, element_bytes, key_bytes);
+    for (unsigned shift = 0; !seen.is_sorted && shift < 64; shift += 8) {
+        if ((seen.differing >> shift & 0xff) == 0)
+            continue;
+        sort_by_byte(keys, other, count, shift);
+        struct keyed *swap = keys;
+        keys = other;
+        other = swap;
+    }
+    if (!seen.is_sorted) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(sorted + i * element_bytes, (char *)items + keys[i].index * element_bytes,
+                   element_bytes);
+        memcpy(items, sorted, count * element_bytes);
+    }
+    free(keys);
+    free(other);
+    free(sorted);
+    return err;
+}
