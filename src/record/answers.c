@@ -196,13 +196,16 @@ static struct image *same_process(struct collector *collector, pid_t pid)
     return NULL;
 }
 
-/* An exec ends the program; what the process is watched by goes on to the next one, or -1. */
-static int end_program(struct collector *collector, struct image *before)
+/* An exec ends the program; what the process is watched by goes on to the next one, or -1. Its event is closed
+ * later: that takes as long as opening one, and the next program waits. */
+static int end_program(struct collector *collector, struct image *before, struct armed *event)
 {
     if (!before)
         return -1;
     int pid_fd = before->pid_fd;
     before->pid_fd = -1;
+    *event = before->armed;
+    before->armed = (struct armed){0};
     image_end(collector, before);
     return pid_fd;
 }
@@ -214,7 +217,8 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     struct image *before = same_process(collector, (pid_t)request->pid);
     uint64_t start_ns = images_not_before_end_ns(
         collector, (pid_t)request->pid, collector_time_ns(collector, request->start_ticks));
-    int pid_fd = end_program(collector, before);
+    struct armed event_before = {0};
+    int pid_fd = end_program(collector, before, &event_before);
     fill_image(collector, image, request, start_ns);
     if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
@@ -228,6 +232,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
     }
+    arm_close(&event_before);
     watch_end(collector, image, pid_fd);
     uint64_t earlier_ns = 0;
     bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
