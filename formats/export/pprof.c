@@ -93,14 +93,16 @@ static void write_header(struct pprof *pprof)
                text(pprof, event_type(profile, main_event)));
 }
 
-/* The recording's summary. pprof hides comments that begin with '#'; keys do not. */
+/* The recording's summary. pprof shows those that begin with '#' by -comments only, and all others on top of
+ * every view. */
 static void write_comments(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
     buffer_clear(&pprof->list);
     for (size_t i = 0; i < profile->note_count; i++) {
         buffer_clear(&pprof->nested);
-        buffer_printf(&pprof->nested, "%s=%s", profile_text(profile, profile->notes[i].key),
+        const char *key = profile_text(profile, profile->notes[i].key);
+        buffer_printf(&pprof->nested, "%s%s=%s", strcmp(key, "damage") == 0 ? "" : "#", key,
                       profile_text(profile, profile->notes[i].value));
         buffer_u8(&pprof->nested, 0);
         if (!pprof->nested.failed)

@@ -46,7 +46,8 @@ static int read_magic(struct file_header *header, struct cursor *c, const char *
     else if (memcmp(bytes, reversed, 8) == 0)
         header->big_endian = !is_host_big;
     else
-        return error_set(error, -EINVAL, "%s is not a perf.data file", path);
+        return error_set(error, -EINVAL,
+                         "%s is not a perf.data file: neither rec nor perf record wrote it", path);
     header->swapped = header->big_endian != is_host_big;
     c->swapped = header->swapped;
     return 0;

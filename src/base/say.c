@@ -66,6 +66,8 @@ static void print(FILE *stream, const char *prefix, const char *format, va_list 
     char clean[4096];
     vsnprintf(raw, sizeof(raw), format, args);
     escape(clean, sizeof(clean), raw, true);
+    if (stream == stderr)
+        fflush(stdout); /* what was printed before comes before, also where both are one file */
     fprintf(stream, "%s%s%s", prefix, clean, suffix);
 }
 

@@ -177,7 +177,7 @@ static int convert(const struct convert_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct owner owner = owner_find();
-    int err = outputs_check(&request->outputs, error);
+    int err = outputs_prepare(&request->outputs, &owner, error);
     if (!err)
         err = named_load(&profile, request->input, &request->from, error);
     if (!err)

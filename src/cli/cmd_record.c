@@ -148,8 +148,9 @@ static int record(struct record_request *request)
     struct error error = {{0}};
     struct capture capture;
     bool is_private = false;
+    struct owner owner = owner_find();
     int status = command_check(request->options.argv[0], &error);
-    if (status == 0 && outputs_check(&request->outputs, &error) != 0)
+    if (status == 0 && outputs_prepare(&request->outputs, &owner, &error) != 0)
         status = STATUS_FAILED;
     if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
         status = STATUS_FAILED;

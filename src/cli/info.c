@@ -40,7 +40,7 @@ int info_build(struct info *info, const struct profile *profile)
     }
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
-        info->event_samples[sample->event]++;
+        info->event_samples[sample->event] += taken_sample(profile, sample);
         if (profile_is_main(profile, sample))
             count_sample(info, sample);
     }

@@ -20,6 +20,9 @@ void outputs_free(struct outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++)
         free(outputs->items[i].path);
     free(outputs->items);
+    for (size_t i = 0; i < outputs->directory_count; i++)
+        free(outputs->directories[i]);
+    free(outputs->directories);
     free(outputs->capture);
     *outputs = (struct outputs){0};
 }
@@ -87,6 +90,20 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static int add_new_directory(struct outputs *outputs, const char *path, struct error *error)
+{
+    char *copy = strdup(path);
+    char **directory = copy ? ARRAY_PUSH(outputs->directories, outputs->directory_count,
+                                         outputs->directory_capacity)
+                            : NULL;
+    if (!directory) {
+        free(copy);
+        return out_of_memory(error);
+    }
+    *directory = copy;
+    return 0;
+}
+
 /* -o DIR/, also when the slash was left out but the directory is there. */
 static int add_directory(struct outputs *outputs, const char *name, bool with_capture,
                          struct error *error)
@@ -96,9 +113,8 @@ static int add_directory(struct outputs *outputs, const char *name, bool with_ca
         snprintf(directory, sizeof(directory), "%s%s", name, ends_with(name, "/") ? "" : "/");
     if ((size_t)length >= sizeof(directory))
         return error_set(error, -ENAMETOOLONG, "the name %.40s… is too long", name);
-    if (!is_directory(directory))
-        return error_set(error, -ENOTDIR, "there is no directory %s", directory);
-    return outputs_add_usual(outputs, directory, with_capture, error);
+    int err = is_directory(directory) ? 0 : add_new_directory(outputs, directory, error);
+    return err ? err : outputs_add_usual(outputs, directory, with_capture, error);
 }
 
 int outputs_add_recorded(struct outputs *outputs, const char *name, struct error *error)
@@ -185,9 +201,27 @@ static int check_writable(const char *path, struct error *error)
     return err;
 }
 
-int outputs_check(const struct outputs *outputs, struct error *error)
+static int make_directory(const char *path, const struct owner *owner, struct error *error)
 {
-    int err = outputs->capture ? check_writable(outputs->capture, error) : 0;
+    if (mkdir(path, 0777) != 0)
+        return errno == EEXIST
+                   ? 0
+                   : error_set(error, -errno, "cannot make %s: %s", path, strerror(errno));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        owner_give(owner, fd);
+        close(fd);
+    }
+    return 0;
+}
+
+int outputs_prepare(const struct outputs *outputs, const struct owner *owner, struct error *error)
+{
+    int err = 0;
+    for (size_t i = 0; i < outputs->directory_count && !err; i++)
+        err = make_directory(outputs->directories[i], owner, error);
+    if (!err && outputs->capture)
+        err = check_writable(outputs->capture, error);
     for (size_t i = 0; i < outputs->count && !err; i++)
         err = check_writable(outputs->items[i].path, error);
     return err;

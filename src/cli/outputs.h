@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What -o asks for: the names of the files to write, and what goes into each. No file is touched
- * here but by outputs_check() and outputs_write().
+ * here but by outputs_prepare() and outputs_write().
  */
 #pragma once
 
@@ -22,6 +22,8 @@ struct outputs {
     char *capture; /* owned; NULL: only other formats were asked for */
     struct output *items;
     size_t count, capacity;
+    char **directories; /* owned; those that were asked for and have to be made */
+    size_t directory_count, directory_capacity;
 };
 
 void outputs_free(struct outputs *outputs);
@@ -39,8 +41,8 @@ int outputs_add_usual(struct outputs *outputs, const char *directory, bool with_
 /* ".PID" in front of every suffix: rec.4711.pb.gz. */
 int outputs_make_private(struct outputs *outputs, struct error *error);
 
-/* Whether each of them could be written, before anything is started. */
-int outputs_check(const struct outputs *outputs, struct error *error);
+/* Makes the directories, and tells whether each file could be written, before anything is started. */
+int outputs_prepare(const struct outputs *outputs, const struct owner *owner, struct error *error);
 
 /* Exports and writes all but the capture. Goes on behind a failure; returns the first one. */
 int outputs_write(const struct outputs *outputs, const struct profile *profile,

@@ -118,7 +118,7 @@ def pprof_header_names_the_program_and_the_units(prefix):
     check.same(12000000, decoders.one(profile.root, 10))
     check.same('cpu', profile.text(decoders.one(profile.root, 14)))
     comments = [profile.text(n) for run in profile.root[13] for n in decoders.packed(run)]
-    check.same(['engine=perf-trap', 'samples=12'], comments)
+    check.same(['#engine=perf-trap', '#samples=12'], comments)
 
 
 def pprof_rules_are_kept(prefix):

@@ -31,10 +31,15 @@ def list_counts_by_line_and_file_also_of_inlined_functions(prefix):
 
 def the_header_names_program_and_build_id(prefix):
     text = clients.go_pprof(prefix + '.pb.gz', '-top')
-    for line in ('File: app', 'Build ID: 135afc8c6d1b9e02356cce218bf0109c3687ad9f', 'Type: cpu',
-                 'engine=perf-trap'):
+    for line in ('File: app', 'Build ID: 135afc8c6d1b9e02356cce218bf0109c3687ad9f', 'Type: cpu'):
         if line not in text.splitlines():
             raise AssertionError(f'no line {line!r} in\n{text}')
+
+
+def the_recording_s_account_is_shown_where_it_is_asked_for(prefix):
+    check.same(False, 'engine' in clients.go_pprof(prefix + '.pb.gz', '-top'))
+    text = clients.go_pprof(prefix + '.pb.gz', '-comments')
+    check.same(True, '#engine=perf-trap' in text.splitlines())
 
 
 def raw_shows_every_stack_and_label(prefix):
@@ -50,6 +55,7 @@ TESTS = [
     plain_files_are_read_too,
     list_counts_by_line_and_file_also_of_inlined_functions,
     the_header_names_program_and_build_id,
+    the_recording_s_account_is_shown_where_it_is_asked_for,
     raw_shows_every_stack_and_label,
 ]
 

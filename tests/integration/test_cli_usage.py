@@ -81,7 +81,7 @@ REFUSALS = [
     (["--switch-output=1G", "true"], 125, "--switch-output"),
     (["--engine=magic", "true"], 125, "perf-trap"),
     (["--self-check=0", "true"], 125, "--self-check"),
-    (["-o", "missing/", "--", "true"], 125, "missing/"),
+    (["-o", "missing/new/", "--", "true"], 125, "missing/new/"),
     (["-o", "missing/x.data", "--", "true"], 125, "missing/x.data"),
     (["-o", "missing/x.pb.gz", "--", "true"], 125, "missing/x.pb.gz"),
     (["-o", "a.data", "-o", "b.data", "--", "true"], 125, "a.data"),

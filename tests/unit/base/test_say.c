@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -89,6 +90,28 @@ static void text_print_keeps_newlines_and_nothing_else(void **state)
     free(text);
 }
 
+/* As in `rec report >log 2>&1`. */
+static void what_is_said_comes_after_what_was_printed(void **state)
+{
+    (void)state;
+    char text[64] = {0};
+    fflush(stdout);
+    FILE *file = tmpfile();
+    int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+    assert_true(file && dup2(fileno(file), STDOUT_FILENO) >= 0 &&
+                dup2(fileno(file), STDERR_FILENO) >= 0);
+    printf("a table without an end, ");
+    say_failure("and why");
+    dup2(out, STDOUT_FILENO);
+    dup2(err, STDERR_FILENO);
+    close(out);
+    close(err);
+    rewind(file);
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(text, "a table without an end, rec: and why\n");
+}
+
 static void error_sentences_are_cut_not_overrun(void **state)
 {
     (void)state;
@@ -110,6 +133,7 @@ int main(void)
         cmocka_unit_test(bidirectional_overrides_are_replaced),
         cmocka_unit_test(output_ends_at_its_size_between_characters),
         cmocka_unit_test(text_print_keeps_newlines_and_nothing_else),
+        cmocka_unit_test(what_is_said_comes_after_what_was_printed),
         cmocka_unit_test(error_sentences_are_cut_not_overrun),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

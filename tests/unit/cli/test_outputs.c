@@ -128,7 +128,22 @@ static void a_directory_gets_the_usual_set(void **state)
     assert_null(outputs.capture);
     assert_int_equal(outputs.count, 3);
     outputs_free(&outputs);
-    assert_int_equal(outputs_add_recorded(&outputs, "missing/", &error), -ENOTDIR);
+}
+
+static void a_directory_that_is_missing_is_made(void **state)
+{
+    (void)state;
+    struct outputs outputs = {0};
+    struct owner owner = {0};
+    struct error error = {{0}};
+    assert_int_equal(outputs_add_recorded(&outputs, "new/", &error), 0);
+    assert_string_equal(outputs.capture, "new/rec.data");
+    assert_int_not_equal(access("new", F_OK), 0);
+    assert_int_equal(outputs_prepare(&outputs, &owner, &error), 0);
+    assert_int_equal(rmdir("new"), 0);
+    outputs_free(&outputs);
+    assert_int_equal(outputs_add_recorded(&outputs, "missing/new/", &error), 0);
+    assert_int_equal(outputs_prepare(&outputs, &owner, &error), -ENOENT);
     outputs_free(&outputs);
 }
 
@@ -155,12 +170,13 @@ static void checking_leaves_no_trace(void **state)
 {
     (void)state;
     struct outputs outputs = {0};
+    struct owner owner = {0};
     struct error error = {{0}};
     assert_int_equal(outputs_add_recorded(&outputs, "a.folded", NULL), 0);
-    assert_int_equal(outputs_check(&outputs, &error), 0);
+    assert_int_equal(outputs_prepare(&outputs, &owner, &error), 0);
     assert_int_equal(files_here(), 0);
     assert_int_equal(outputs_add_recorded(&outputs, "missing/a.pb.gz", NULL), 0);
-    assert_int_equal(outputs_check(&outputs, &error), -ENOENT);
+    assert_int_equal(outputs_prepare(&outputs, &owner, &error), -ENOENT);
     assert_non_null(strstr(error.text, "missing/a.pb.gz"));
     assert_int_equal(files_here(), 0);
     outputs_free(&outputs);
@@ -240,6 +256,7 @@ int main(void)
         IN_DIRECTORY(suffixes_say_the_format),
         IN_DIRECTORY(any_other_name_is_the_capture_when_recording_and_refused_when_converting),
         IN_DIRECTORY(a_directory_gets_the_usual_set),
+        IN_DIRECTORY(a_directory_that_is_missing_is_made),
         IN_DIRECTORY(private_names_keep_their_suffix),
         IN_DIRECTORY(checking_leaves_no_trace),
         IN_DIRECTORY(a_claimed_capture_is_private_and_the_previous_one_kept),

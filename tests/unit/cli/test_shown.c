@@ -47,6 +47,7 @@ static void a_part_is_never_rounded_up_to_the_whole(void **state)
     assert_string_equal(shown_percent(1, 1).text, "100 %");
     assert_string_equal(shown_percent(9997, 10000).text, "99.97 %");
     assert_string_equal(shown_percent(999999, 1000000).text, "99.99 %");
+    assert_string_equal(shown_percent(999, 1000).text, "99.9 %");
     assert_string_equal(shown_percent(41, 1000).text, "4.1 %");
     assert_string_equal(shown_percent(0, 1000).text, "0.0 %");
     assert_string_equal(shown_percent(1, 10000).text, "<0.1 %");
