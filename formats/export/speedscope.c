@@ -9,6 +9,7 @@
  */
 #include "export/export.h"
 
+#include "base/decimal.h"
 #include "export/common.h"
 #include "export/json.h"
 #include "export/threads.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct speedscope_frame {
     uint32_t name; /* text */
@@ -30,9 +32,14 @@ struct speedscope {
     struct thread_list threads;
     const char *unit;      /* of all weights: the format has no counts but "none" */
     struct intern *frames; /* key: struct speedscope_frame */
-    uint32_t *frame_rows;  /* by frame of the model */
     uint32_t *lines;       /* by row of frames; 0: unknown */
+    struct number *rows;   /* by frame of the model, as stacks spell them */
     uint32_t *path;        /* scratch: one stack, leaf first */
+};
+
+struct number { /* "123," */
+    char text[15];
+    uint8_t length;
 };
 
 static uint32_t frame_row(struct speedscope *scope, const struct profile_frame *frame)
@@ -72,56 +79,79 @@ static void write_frames(struct speedscope *scope)
     json_close(scope->out, '}');
 }
 
+static struct number number_of(uint32_t row)
+{
+    struct number number = {.text = ""};
+    char *end = number.text + sizeof(number.text);
+    char *start = decimal_before(end, row);
+    number.length = (uint8_t)(end - start + 1);
+    memmove(number.text, start, (size_t)(end - start));
+    number.text[end - start] = ',';
+    return number;
+}
+
+/* Stacks are most of the file, so their numbers are not spelled one by one. */
 static void write_stack(struct speedscope *scope, uint32_t stack)
 {
     const struct profile *profile = scope->profile;
     size_t depth = 0;
     for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
-        scope->path[depth++] = scope->frame_rows[profile->stacks[stack].frame];
+        scope->path[depth++] = profile->stacks[stack].frame;
     json_open(scope->out, '[');
-    while (depth > 0)
-        json_unsigned(scope->out, scope->path[--depth]);
+    char *start = (char *)buffer_room(scope->out, (depth + 1) * sizeof(struct number)), *at = start;
+    for (; start && depth > 0; at += scope->rows[scope->path[depth]].length)
+        memcpy(at, scope->rows[scope->path[--depth]].text, sizeof(scope->rows->text));
+    if (at != start) /* without the last comma */
+        scope->out->size += (size_t)(at - 1 - start);
     json_close(scope->out, ']');
 }
 
 /* Neighbouring samples of equal stack. */
-struct run {
-    uint32_t stack;
+struct runs {
+    struct profile_walk walk;
+    const struct profile_sample *next; /* the first of the next run; NULL: none */
+    uint32_t stack;                    /* of the run at hand */
     uint64_t weight;
 };
 
-static bool next_run(struct profile_walk *walk, struct run *run)
+static struct runs runs_of(const struct speedscope *scope, uint32_t thread)
 {
-    uint32_t event = walk->profile->main_event;
-    const struct profile_sample *sample = profile_walk_next_of(walk, event);
-    if (!sample)
+    return (struct runs){.walk = profile_walk_thread(scope->profile, thread)};
+}
+
+static void read_next(struct runs *runs)
+{
+    runs->next = profile_walk_next_of(&runs->walk, runs->walk.profile->main_event);
+}
+
+static bool next_run(struct runs *runs)
+{
+    if (!runs->next)
         return false;
-    *run = (struct run){sample->stack, sample->weight};
-    struct profile_walk ahead = *walk;
-    while ((sample = profile_walk_next_of(&ahead, event)) && sample->stack == run->stack) {
-        run->weight += sample->weight;
-        *walk = ahead;
-    }
+    runs->stack = runs->next->stack;
+    runs->weight = 0;
+    for (; runs->next && runs->next->stack == runs->stack; read_next(runs))
+        runs->weight += runs->next->weight;
     return true;
 }
 
 static void write_samples(struct speedscope *scope, uint32_t thread)
 {
-    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
+    struct runs runs = runs_of(scope, thread);
     json_key(scope->out, "samples");
     json_open(scope->out, '[');
-    for (struct run run; next_run(&walk, &run);)
-        write_stack(scope, run.stack);
+    for (read_next(&runs); next_run(&runs);)
+        write_stack(scope, runs.stack);
     json_close(scope->out, ']');
 }
 
 static void write_weights(struct speedscope *scope, uint32_t thread)
 {
-    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
+    struct runs runs = runs_of(scope, thread);
     json_key(scope->out, "weights");
     json_open(scope->out, '[');
-    for (struct run run; next_run(&walk, &run);)
-        json_unsigned(scope->out, run.weight);
+    for (read_next(&runs); next_run(&runs);)
+        json_unsigned(scope->out, runs.weight);
     json_close(scope->out, ']');
 }
 
@@ -191,7 +221,7 @@ static void write_all(struct speedscope *scope)
 {
     const struct profile *profile = scope->profile;
     for (size_t i = 0; i < profile->frame_count && !scope->texts.failed; i++)
-        scope->frame_rows[i] = frame_row(scope, &profile->frames[i]);
+        scope->rows[i] = number_of(frame_row(scope, &profile->frames[i]));
     if (scope->texts.failed)
         return;
     json_open(scope->out, '{');
@@ -216,10 +246,10 @@ static int speedscope_open(struct speedscope *scope)
     bool is_time = profile_main_event(profile).unit == PROFILE_NANOSECONDS;
     scope->unit = is_time ? "nanoseconds" : "none";
     scope->frames = intern_new();
-    scope->frame_rows = calloc(profile->frame_count + 1, sizeof(*scope->frame_rows));
+    scope->rows = calloc(profile->frame_count + 1, sizeof(*scope->rows));
     scope->lines = calloc(profile->frame_count + 1, sizeof(*scope->lines));
     scope->path = calloc(profile->stack_count + 1, sizeof(*scope->path));
-    if (!scope->frames || !scope->frame_rows || !scope->lines || !scope->path ||
+    if (!scope->frames || !scope->rows || !scope->lines || !scope->path ||
         text_table_open(&scope->texts) != 0)
         return -ENOMEM;
     return thread_list_collect(&scope->threads, profile, profile->main_event);
@@ -238,7 +268,7 @@ static int speedscope_write(const struct profile *profile, const struct export_o
     if (err != 0)
         error_set(error, err, "not enough memory to write the speedscope file");
     intern_free(scope.frames);
-    free(scope.frame_rows);
+    free(scope.rows);
     free(scope.lines);
     free(scope.path);
     text_table_close(&scope.texts);

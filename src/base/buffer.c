@@ -41,19 +41,31 @@ void buffer_drain(struct buffer *buffer)
         drain_but(buffer, 0);
 }
 
-/* Room for size more bytes, or NULL with the failure noted. */
-static uint8_t *extend(struct buffer *buffer, size_t size)
+static bool make_room(struct buffer *buffer, size_t size)
 {
     size_t need;
     if (buffer->drain && buffer->size + 1 > DRAIN_BYTES)
         drain_but(buffer, 1);
-    if (buffer->failed || __builtin_add_overflow(buffer->size, size, &need) ||
-        array_reserve((void **)&buffer->bytes, &buffer->capacity, need, 1) != 0) {
-        buffer->failed = true;
+    buffer->failed = buffer->failed || __builtin_add_overflow(buffer->size, size, &need) ||
+                     array_reserve((void **)&buffer->bytes, &buffer->capacity, need, 1) != 0;
+    return !buffer->failed;
+}
+
+uint8_t *buffer_room(struct buffer *buffer, size_t size)
+{
+    bool is_full =
+        size > buffer->capacity - buffer->size || (buffer->drain && buffer->size >= DRAIN_BYTES);
+    if ((is_full || buffer->failed) && !make_room(buffer, size))
         return NULL;
-    }
-    uint8_t *room = buffer->bytes + buffer->size;
-    buffer->size = need;
+    return buffer->bytes + buffer->size;
+}
+
+/* Room for size more bytes, which are content then, or NULL with the failure noted. */
+static uint8_t *extend(struct buffer *buffer, size_t size)
+{
+    uint8_t *room = buffer_room(buffer, size);
+    if (room)
+        buffer->size += size;
     return room;
 }
 

@@ -28,6 +28,9 @@ void buffer_free(struct buffer *buffer);
 /* Empties it and keeps the memory. */
 void buffer_clear(struct buffer *buffer);
 
+/* Where content of up to size bytes can be written; what is added to buffer->size then counts. NULL: failed. */
+uint8_t *buffer_room(struct buffer *buffer, size_t size);
+
 void buffer_append(struct buffer *buffer, const void *bytes, size_t size);
 void buffer_zeros(struct buffer *buffer, size_t size);
 void buffer_text(struct buffer *buffer, const char *text);

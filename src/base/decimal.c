@@ -10,10 +10,20 @@ char *decimal_before(char *end, uint64_t value)
     return end;
 }
 
+static unsigned digits_of(uint64_t value)
+{
+    unsigned digits = 1;
+    for (; value >= 100; value /= 100)
+        digits += 2;
+    return digits + (value >= 10);
+}
+
 void decimal_append(struct buffer *out, uint64_t value)
 {
-    char text[20];
-    char *end = text + sizeof(text);
-    char *start = decimal_before(end, value);
-    buffer_append(out, start, (size_t)(end - start));
+    unsigned digits = digits_of(value);
+    char *room = (char *)buffer_room(out, digits);
+    if (!room)
+        return;
+    decimal_before(room + digits, value);
+    out->size += digits;
 }

@@ -76,12 +76,9 @@ static bool is_unnamed_jit(const struct profile *profile, const struct profile_f
            profile_text(profile, func->name)[0] == '[';
 }
 
-/* The file (or the code made at run time) that the sample was taken in, when that code has no name. */
-static uint32_t lib_without_name(const struct profile *profile, const struct profile_sample *sample)
+/* The file (or the code made at run time) that samples with this leaf were taken in, when that code has no name. */
+static uint32_t lib_without_name(const struct profile *profile, const struct profile_frame *frame)
 {
-    if (sample->stack == PROFILE_NONE)
-        return PROFILE_NONE;
-    const struct profile_frame *frame = &profile->frames[profile->stacks[sample->stack].frame];
     const struct profile_func *func = &profile->funcs[frame->func];
     if (is_unnamed_jit(profile, func))
         return func->lib;
@@ -96,19 +93,34 @@ static int by_weight(const void *a, const void *b)
     return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
+/* Of the main event's samples, by the frame that they were taken in; NULL: out of memory. */
+static uint64_t *weights_of_leaves(const struct profile *profile)
+{
+    uint64_t *weights = calloc(profile->frame_count + 1, sizeof(*weights));
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; weights && (sample = profile_walk_next(&walk));)
+        if (sample->stack != PROFILE_NONE && profile_is_main(profile, sample))
+            weights[profile->stacks[sample->stack].frame] += sample->weight;
+    return weights;
+}
+
 size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most)
 {
     struct unnamed_lib *all = calloc(profile->lib_count + 1, sizeof(*all));
-    if (!all)
+    uint64_t *weights = weights_of_leaves(profile);
+    if (!all || !weights) {
+        free(all);
+        free(weights);
         return 0;
+    }
     for (size_t i = 0; i < profile->lib_count; i++)
         all[i].lib = (uint32_t)i;
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
-        uint32_t lib = lib_without_name(profile, sample);
-        if (lib != PROFILE_NONE && profile_is_main(profile, sample))
-            all[lib].weight += sample->weight;
+    for (size_t i = 0; i < profile->frame_count; i++) {
+        uint32_t lib = weights[i] ? lib_without_name(profile, &profile->frames[i]) : PROFILE_NONE;
+        if (lib != PROFILE_NONE)
+            all[lib].weight += weights[i];
     }
+    free(weights);
     qsort(all, profile->lib_count, sizeof(*all), by_weight);
     size_t count = 0;
     while (count < most && count < profile->lib_count && all[count].weight > 0) {

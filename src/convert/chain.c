@@ -250,6 +250,21 @@ static int push_branches(struct chain *chain, const struct perfdata_event *sampl
     return err;
 }
 
+/* A chain of frame pointers, with the caller that it lacks. */
+static int push_chain(struct chain *chain, const struct perfdata_event *sample,
+                      const struct address_map *map, struct ips user)
+{
+    uint64_t caller = user.count ? unwinder_leaf_caller(&chain->unwinder, sample, map,
+                                                        generation_of(chain, map), user.ips[0])
+                                 : 0;
+    if (!caller)
+        return push_user(chain, map, user, false);
+    int err = push_pc(chain, map, SIDE_USER, user.ips[0], false);
+    if (err == 0)
+        err = push_pc(chain, map, SIDE_USER, caller, true);
+    return err ? err : push_user(chain, map, (struct ips){user.ips + 1, user.count - 1}, true);
+}
+
 static int push_user_part(struct chain *chain, const struct perfdata_event *sample,
                           const struct perfdata_attr *attr, const struct address_map *map,
                           struct ips user)
@@ -258,7 +273,7 @@ static int push_user_part(struct chain *chain, const struct perfdata_event *samp
         return push_unwound(chain, map, user);
     if (sample->branch_count && (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
         return push_branches(chain, sample, map, user);
-    int err = push_user(chain, map, user, false);
+    int err = push_chain(chain, sample, map, user);
     if (err == 0 && chain->count == 0 && sample->ip)
         err = push_pc(chain, map, side_of_misc(sample->misc), sample->ip, false);
     bool is_leaf_only = attr->sample_type & PERF_SAMPLE_STACK_USER && user.count == 0;

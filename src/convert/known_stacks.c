@@ -11,28 +11,28 @@ void known_stacks_free(struct known_stacks *known)
     *known = (struct known_stacks){0};
 }
 
-/* Two independent mixes, which the processor runs side by side. */
 struct mix {
     uint64_t a, b;
 };
 
-static void mix(struct mix *mix, uint64_t word)
+/* Two words at once: both halves of a product, of factors that no two words make small. */
+static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
 {
-    uint64_t a = (mix->a ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t b = (mix->b + word) * UINT64_C(0xd6e8feb86659fd93);
-    mix->a = a ^ a >> 29;
-    mix->b = b ^ b >> 32;
+    unsigned __int128 product = (unsigned __int128)(mix->a ^ first) * (mix->b ^ second);
+    mix->a = (uint64_t)product ^ UINT64_C(0x9e3779b97f4a7c15);
+    mix->b += (uint64_t)(product >> 64) ^ UINT64_C(0xd6e8feb86659fd93);
 }
 
 static struct known_stack identify(const struct perfdata_event *sample,
                                    const struct known_place *place)
 {
-    struct mix words = {sample->callchain_count, sample->attr_index};
-    mix(&words, (uint64_t)place->process << 32 | sample->misc);
-    mix(&words, place->map->generation);
-    mix(&words, place->kernel->generation);
-    for (size_t i = 0; i < sample->callchain_count; i++)
-        mix(&words, sample->callchain[i]);
+    struct mix words = {UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53)};
+    size_t count = sample->callchain_count, i = 0;
+    mix(&words, count, sample->attr_index);
+    mix(&words, (uint64_t)place->process << 32 | sample->misc, place->map->generation);
+    for (; i + 1 < count; i += 2)
+        mix(&words, sample->callchain[i], sample->callchain[i + 1]);
+    mix(&words, place->kernel->generation, i < count ? sample->callchain[i] : 0);
     return (struct known_stack){.hash = hash_word(words.a),
                                 .check = (uint32_t)hash_word(words.b) | 1};
 }

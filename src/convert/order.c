@@ -96,6 +96,16 @@ static size_t extent_bytes(const struct extent *extent)
            aligned(extent->namespaces) + aligned(extent->registers) + aligned(extent->stack);
 }
 
+static struct perfdata_event *put_event(struct order_block *block,
+                                        const struct perfdata_event *event)
+{
+    struct perfdata_event *copy = (void *)(block->bytes + block->used);
+    block->used += aligned(sizeof(*event));
+    block->events++;
+    *copy = *event;
+    return copy;
+}
+
 /* A copy of the event and of what it points to; NULL: out of memory. */
 static const struct perfdata_event *copy_event(struct order *order,
                                                const struct perfdata_event *event)
@@ -105,10 +115,7 @@ static const struct perfdata_event *copy_event(struct order *order,
         block_with_room(order, aligned(sizeof(*event)) + extent_bytes(&extent));
     if (!block)
         return NULL;
-    struct perfdata_event *copy = (void *)(block->bytes + block->used);
-    block->used += aligned(sizeof(*event));
-    block->events++;
-    *copy = *event;
+    struct perfdata_event *copy = put_event(block, event);
     copy->path = keep(block, event->path, extent.path);
     copy->name = keep(block, event->name, extent.name);
     copy->counts = keep(block, event->counts, extent.counts);
@@ -121,14 +128,36 @@ static const struct perfdata_event *copy_event(struct order *order,
     return copy;
 }
 
+static bool is_chain_only(const struct perfdata_event *event)
+{
+    return !event->path && !event->name && (event->count_count | event->raw_bytes) == 0 &&
+           (event->branch_count | event->namespace_count) == 0 &&
+           (event->user_registers_mask | event->user_stack_bytes) == 0;
+}
+
+/* The same for most events. */
+static const struct perfdata_event *copy_chain(struct order *order,
+                                               const struct perfdata_event *event)
+{
+    size_t chain_bytes = event->callchain_count * sizeof(*event->callchain);
+    struct order_block *block =
+        block_with_room(order, aligned(sizeof(*event)) + aligned(chain_bytes));
+    if (!block)
+        return NULL;
+    struct perfdata_event *copy = put_event(block, event);
+    copy->callchain = keep(block, event->callchain, chain_bytes);
+    return copy;
+}
+
 int order_add(struct order *order, const struct perfdata_event *event)
 {
-    const struct perfdata_event *copy = copy_event(order, event);
-    struct order_entry *entry =
-        copy ? ARRAY_PUSH(order->entries, order->count, order->capacity) : NULL;
-    if (!entry)
+    const struct perfdata_event *copy =
+        is_chain_only(event) ? copy_chain(order, event) : copy_event(order, event);
+    if (!copy || array_reserve((void **)&order->entries, &order->capacity, order->count + 1,
+                               sizeof(*order->entries)) != 0)
         return -ENOMEM;
-    *entry = (struct order_entry){event->time_ns, order->sequence++, copy, order->filling};
+    order->entries[order->count++] =
+        (struct order_entry){event->time_ns, order->sequence++, copy, order->filling};
     if (event->time_ns > order->youngest_ns)
         order->youngest_ns = event->time_ns;
     return 0;

@@ -4,6 +4,8 @@
 #include "base/array.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +74,14 @@ static void forget_recent(struct tasks *tasks)
     memset(tasks->recent, 0, sizeof(tasks->recent));
 }
 
+/* Of whom no COMM has told, the name is its id, as perf script prints it. */
+static uint32_t name_by_id(struct profile *profile, uint32_t id)
+{
+    char name[16];
+    snprintf(name, sizeof(name), ":%" PRIu32, id);
+    return profile_string(profile, name);
+}
+
 static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, uint64_t time_ns)
 {
     struct profile *profile = tasks->profile;
@@ -83,10 +93,10 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         profile->failed = true;
         return PROFILE_NONE;
     }
-    *process = (struct profile_process){
-        .pid = pid,
-        .name = profile_string(profile, pid ? "" : "swapper"), /* idle: no COMM names it */
-        .start_ns = time_ns};
+    *process = (struct profile_process){.pid = pid,
+                                        .name = pid ? name_by_id(profile, pid)
+                                                    : profile_string(profile, "swapper"),
+                                        .start_ns = time_ns};
     *slot = (uint32_t)profile->process_count - 1;
     forget_recent(tasks);
     return *slot;
@@ -110,11 +120,13 @@ static uint32_t add_thread(struct tasks *tasks, uint32_t process, uint32_t tid, 
         profile->failed = true;
         return PROFILE_NONE;
     }
+    const struct profile_process *of = &profile->processes[process];
+    bool is_named = of->name != name_by_id(profile, of->pid);
     *thread = (struct profile_thread){.process = process,
                                       .tid = tid,
-                                      .name = profile->processes[process].name,
+                                      .name = is_named ? of->name : name_by_id(profile, tid),
                                       .cgroup = PROFILE_NONE,
-                                      .is_main = tid == profile->processes[process].pid,
+                                      .is_main = tid == of->pid,
                                       .start_ns = time_ns};
     tasks->processes[process].live_threads++;
     *slot = (uint32_t)profile->thread_count - 1;

@@ -61,6 +61,40 @@ static void count_end(struct unwinder *unwinder, const struct perfdata_event *sa
         unwinder->lost++;
 }
 
+static struct offline_result unwind(struct unwinder *unwinder, struct lookup lookup,
+                                    uint64_t generation, const struct full_regs *regs,
+                                    const struct stack_view *stack, size_t most)
+{
+    const struct offline_map in = {.find = find,
+                                   .context = &lookup,
+                                   .cache = unwinder->cache,
+                                   .generation = generation,
+                                   .machine = unwinder->machine};
+    const struct offline_frames out = {
+        .pcs = unwinder->pcs, .are_return_addresses = unwinder->are_return_addresses, .max = most};
+    return offline_unwind_in(&in, regs, false, stack, &out);
+}
+
+uint64_t unwinder_leaf_caller(struct unwinder *unwinder, const struct perfdata_event *sample,
+                              const struct address_map *map, uint64_t generation, uint64_t pc)
+{
+    struct full_regs regs;
+    const struct unwind_machine *machine = unwinder->machine;
+    if (!machine || machine->link < 0 || sample->user_abi != PERFDATA_ABI_64 ||
+        unwind_machine_captured(machine, &regs, sample->user_registers_mask,
+                                sample->user_registers) ||
+        !(regs.known >> machine->link & 1))
+        return 0;
+    /* No byte of the stack is there: one step succeeds where it needs none. */
+    const struct stack_view stack = {0};
+    regs.value[UNWIND_DWARF_PC] = pc;
+    regs.known |= 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP;
+    struct lookup lookup = {unwinder->modules, map};
+    return unwind(unwinder, lookup, generation, &regs, &stack, 2).frame_count == 2
+               ? unwinder->pcs[1]
+               : 0;
+}
+
 bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,
                   const struct address_map *map, uint64_t generation)
 {
@@ -73,15 +107,7 @@ bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
     struct lookup lookup = {unwinder->modules, map};
-    const struct offline_map in = {.find = find,
-                                   .context = &lookup,
-                                   .cache = unwinder->cache,
-                                   .generation = generation,
-                                   .machine = unwinder->machine};
-    const struct offline_frames out = {.pcs = unwinder->pcs,
-                                       .are_return_addresses = unwinder->are_return_addresses,
-                                       .max = FRAMES_MAX};
-    struct offline_result result = offline_unwind_in(&in, &regs, false, &stack, &out);
+    struct offline_result result = unwind(unwinder, lookup, generation, &regs, &stack, FRAMES_MAX);
     unwinder->count = result.frame_count;
     unwinder->is_complete = result.end == OFFLINE_ROOT;
     count_end(unwinder, sample, result.end);

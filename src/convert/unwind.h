@@ -33,6 +33,14 @@ struct unwinder {
 int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char *machine);
 void unwinder_free(struct unwinder *unwinder);
 
+/*
+ * A chain of frame pointers lacks the caller of an innermost function that has no frame of its own. On machines
+ * where calls leave the return address in a register, perf records that register for it (aarch64: lr); the CFI at
+ * pc tells whether it still holds the return address. 0: there is none missing, or nobody knows.
+ */
+uint64_t unwinder_leaf_caller(struct unwinder *unwinder, const struct perfdata_event *sample,
+                              const struct address_map *map, uint64_t generation, uint64_t pc);
+
 /* False: the sample holds nothing to unwind. map: of its process; generation: of all maps, another number for
  * each state of each, not 0. */
 bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample,

@@ -108,20 +108,26 @@ int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t s
     return -ENOENT;
 }
 
+/* The kernel maps whole pages: up to a page before the segment's first byte. */
+static bool is_just_before(const struct elf_segment *segment, uint64_t file_offset)
+{
+    if (file_offset >= segment->offset)
+        return false;
+    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    return file_offset >= segment->offset - segment->offset % page_bytes;
+}
+
 int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
                       uint64_t file_offset, uint64_t *bias)
 {
-    uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     const struct elf_segment *found = NULL;
     for (size_t i = 0; i < count; i++) {
         const struct elf_segment *segment = &segments[i];
         if (segment->type != PT_LOAD || !(segment->flags & PF_X))
             continue;
-        /* The kernel maps whole pages: up to a page before the segment's first byte. */
-        uint64_t first_page = segment->offset - segment->offset % page_bytes;
         bool holds =
             file_offset >= segment->offset && file_offset - segment->offset < segment->file_bytes;
-        if (holds || (!found && file_offset >= first_page && file_offset < segment->offset))
+        if (holds || (!found && is_just_before(segment, file_offset)))
             found = segment;
         if (holds)
             break;

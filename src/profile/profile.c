@@ -5,6 +5,7 @@
 #include "profile/index.h"
 #include "profile/walk.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,7 @@ void profile_free(struct profile *profile)
         sample_list_free(&profile->threads[i].samples);
     free(profile->threads);
     free(profile->events);
+    free(profile->totals);
     free(profile->notes);
     free(profile);
 }
@@ -118,6 +120,10 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
 
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample)
 {
+    while (profile->total_count <= sample->event)
+        if (!ARRAY_PUSH(profile->totals, profile->total_count, profile->total_capacity))
+            return -ENOMEM;
+    profile->totals[sample->event] += sample->weight;
     profile->sample_count++;
     profile->has_callless |= sample->call == PROFILE_NONE;
     return sample_list_add(&profile->threads[sample->thread].samples, sample);
@@ -140,10 +146,5 @@ struct profile_event profile_main_event(const struct profile *profile)
 
 uint64_t profile_total(const struct profile *profile)
 {
-    uint64_t total = 0;
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
-        if (profile_is_main(profile, sample))
-            total += sample->weight;
-    return total;
+    return profile->main_event < profile->total_count ? profile->totals[profile->main_event] : 0;
 }

@@ -159,7 +159,9 @@ struct profile {
     size_t thread_count, thread_capacity;
     struct profile_event *events;
     size_t event_count, event_capacity;
-    uint32_t main_event;    /* index in events */
+    uint32_t main_event; /* index in events */
+    uint64_t *totals;    /* of weights, by event */
+    size_t total_count, total_capacity;
     size_t sample_count;    /* of all threads */
     bool has_callless;      /* some sample has no call, … */
     uint32_t no_stack_call; /* … and after linking this one */

@@ -33,6 +33,9 @@
 #include <sys/types.h>
 #include <time.h>
 
+/* Of the C library: start_thread, clone3. */
+#define THREAD_ROOT_FRAMES 2
+
 struct image {
     bool in_use;
     bool is_gone;      /* the process could not be watched any more */
@@ -55,11 +58,14 @@ struct image {
     uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
-    uint32_t map_requests;           /* not answered yet */
-    uint64_t map_wanted_ns;          /* of the newest request */
-    uint32_t unknown_answered;       /* its slot's unknown_wanted when last looked at */
-    uint64_t map_pause_ns;           /* before the next one: grows while maps bring nothing new */
-    uint64_t checked_ns;             /* when tracer and names were last looked at */
+    /* What calls the start routine of each of its threads: return addresses, innermost first; 0: no thread
+     * had a sample yet. */
+    uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];
+    uint32_t map_requests;     /* not answered yet */
+    uint64_t map_wanted_ns;    /* of the newest request */
+    uint32_t unknown_answered; /* its slot's unknown_wanted when last looked at */
+    uint64_t map_pause_ns;     /* before the next one: grows while maps bring nothing new */
+    uint64_t checked_ns;       /* when tracer and names were last looked at */
     timer_t wake_timer;
     bool has_wake_timer;
     bool is_blind; /* its CPU time grew, its samples did not: see blind.c */

@@ -44,13 +44,16 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     uint64_t weight_ns = header->weight_ns > skipped_ns ? header->weight_ns - skipped_ns : 0;
     if (weight_ns == 0 || collector->is_quiet)
         return;
+    const uint64_t *root_avmas = thread->image->thread_root_avmas;
+    uint64_t frames[1 + THREAD_ROOT_FRAMES] = {last.start_avma};
+    memcpy(frames + 1, root_avmas, sizeof(frames) - sizeof(frames[0]));
     struct perfdata_sample sample = {
         .pid = (uint32_t)thread->image->pid,
         .tid = (uint32_t)thread->tid,
         .time_ns = time_ns,
         .weight_ns = weight_ns,
-        .frames = &last.start_avma,
-        .frame_count = 1,
+        .frames = frames,
+        .frame_count = root_avmas[0] ? 1 + THREAD_ROOT_FRAMES : 1,
     };
     perfdata_write_sample(collector->writer, &sample);
     thread->image->seen_ns += weight_ns;

@@ -54,16 +54,32 @@ static void collect_frames(const struct decoded *sample, struct frame_list *list
         push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
 }
 
-/* The last frame must be where threads and programs begin, by its address. */
-static bool is_root(const struct decoded *sample)
+/* Whether an address is where threads and programs begin: in an entry function, or in the C library. */
+static bool is_root(const struct image_map *map, uint64_t avma)
 {
-    const struct image_map *map = sample->image->map;
-    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
     const struct image_mapping *mapping = map ? map_find(map, avma) : NULL;
     if (!mapping || !mapping->module)
         return false;
     uint64_t svma = avma - mapping->bias;
     return svma >= mapping->module->root_start_svma && svma < mapping->module->root_end_svma;
+}
+
+static bool ends_at_root(const struct decoded *sample)
+{
+    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
+    return is_root(sample->image->map, avma);
+}
+
+/* Of a complete stack; those of fibers have but one frame in the C library. */
+static void note_thread_root(const struct decoded *sample)
+{
+    struct image *image = sample->image;
+    if (image->thread_root_avmas[0] || sample->tid == image->pid ||
+        sample->frame_count <= THREAD_ROOT_FRAMES)
+        return;
+    const uint64_t *root_avmas = sample->frames + sample->frame_count - THREAD_ROOT_FRAMES;
+    if (is_root(image->map, root_avmas[0] - 1))
+        memcpy(image->thread_root_avmas, root_avmas, sizeof(image->thread_root_avmas));
 }
 
 static void count(struct collector *collector, const struct decoded *sample)
@@ -96,10 +112,12 @@ void stack_write(struct collector *collector, const struct decoded *from)
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
-    if (sample.is_complete && !is_root(&sample)) {
+    if (sample.is_complete && !ends_at_root(&sample)) {
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;
     }
+    if (sample.is_complete)
+        note_thread_root(&sample);
     count(collector, &sample);
     struct frame_list list;
     list.count = 0;

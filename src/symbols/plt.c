@@ -31,8 +31,18 @@ static const char *dynamic_symbol_name(Elf *elf, Elf_Scn *section, uint64_t inde
     return name && name[0] ? name : NULL;
 }
 
-static int gather_relocations(struct slots *slots, Elf *elf, Elf_Scn *section,
-                              const GElf_Shdr *header)
+/* How one kind of machine's stubs look. */
+struct stubs {
+    uint16_t elf_machine;
+    uint32_t jump_slot, glob_dat; /* relocation types */
+    size_t alignment;             /* 0: the section's entry size tells */
+    /* The slot that the stub at svma jumps through, and its size; 0: there is none (the first entry of .plt, and all
+     * its others when the real stubs are in .plt.sec). */
+    uint64_t (*slot)(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes);
+};
+
+static int gather_relocations(struct slots *slots, const struct stubs *stubs, Elf *elf,
+                              Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
@@ -41,7 +51,7 @@ static int gather_relocations(struct slots *slots, Elf *elf, Elf_Scn *section,
         if (!gelf_getrela(data, (int)i, &rela))
             break;
         uint64_t type = GELF_R_TYPE(rela.r_info);
-        if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+        if (type != stubs->jump_slot && type != stubs->glob_dat)
             continue;
         const char *name =
             dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link), GELF_R_SYM(rela.r_info));
@@ -61,12 +71,10 @@ static int compare_slots(const void *left, const void *right)
     return (a->svma > b->svma) - (a->svma < b->svma);
 }
 
-/* The slot that a stub jumps through, or 0 when this is no such stub (the first entry of .plt, and
- * all its others when the real stubs are in .plt.sec). */
-static uint64_t slot_of_stub(const uint8_t *bytes, size_t size, uint64_t svma)
+static uint64_t slot_x86_64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
 {
     static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-    struct cursor c = cursor_of(bytes, size);
+    struct cursor c = cursor_of(bytes, size < *stub_bytes ? size : *stub_bytes);
     if (size >= sizeof(endbr64) && memcmp(bytes, endbr64, sizeof(endbr64)) == 0)
         cursor_skip(&c, sizeof(endbr64));
     uint8_t opcode = cursor_u8(&c);
@@ -79,30 +87,74 @@ static uint64_t slot_of_stub(const uint8_t *bytes, size_t size, uint64_t svma)
     return svma + c.at + (uint64_t)(int64_t)(int32_t)displacement;
 }
 
-static int add_stubs(struct symtab *symtab, Elf_Scn *section, const GElf_Shdr *header,
-                     const struct slots *slots)
+/* What adrp adds to the page of its own address: 21 bits in two parts, in pages. */
+static uint64_t pages_of_adrp(uint32_t adrp)
+{
+    uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
+    return ((pages ^ 0x100000) - 0x100000) << 12;
+}
+
+/* [bti c] adrp x16, page; ldr x17, [x16, offset]; add x16, …; [autia1716] br x17 */
+static uint64_t slot_aarch64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
+{
+    const uint32_t bti = 0xd503245f, br = 0xd61f0220;
+    struct cursor c = cursor_of(bytes, size);
+    uint32_t adrp = cursor_u32(&c);
+    if (adrp == bti) {
+        adrp = cursor_u32(&c);
+        svma += sizeof(bti);
+    }
+    uint32_t ldr = cursor_u32(&c);
+    uint32_t last = cursor_u32(&c);
+    for (int i = 0; i < 2 && last != br; i++)
+        last = cursor_u32(&c);
+    if (c.failed || last != br || (adrp & 0x9f00001f) != 0x90000010 ||
+        (ldr & 0xffc003ff) != 0xf9400211)
+        return 0;
+    *stub_bytes = c.at;
+    return (svma & ~UINT64_C(0xfff)) + pages_of_adrp(adrp) + (ldr >> 10 & 0xfff) * 8;
+}
+
+static const struct stubs machines[] = {
+    {EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, 0, slot_x86_64},
+    {EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, 4, slot_aarch64},
+};
+
+static const struct stubs *stubs_of(Elf *elf)
+{
+    GElf_Ehdr header;
+    for (size_t i = 0; gelf_getehdr(elf, &header) && i < sizeof(machines) / sizeof(machines[0]);
+         i++)
+        if (machines[i].elf_machine == header.e_machine)
+            return &machines[i];
+    return NULL;
+}
+
+static int add_stubs(struct symtab *symtab, const struct stubs *stubs, Elf_Scn *section,
+                     const GElf_Shdr *header, const struct slots *slots)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    size_t stub_bytes = header->sh_entsize == 8 ? 8 : 16;
+    size_t entry_bytes = stubs->alignment ? stubs->alignment : header->sh_entsize == 8 ? 8 : 16;
     size_t size = data && data->d_buf ? data->d_size : 0;
     int err = 0;
-    for (size_t at = 0; at + stub_bytes <= size && err == 0; at += stub_bytes) {
+    for (size_t at = 0, bytes; at + entry_bytes <= size && err == 0; at += bytes) {
+        bytes = entry_bytes;
         uint64_t svma = header->sh_addr + at;
-        struct slot key = {.svma = slot_of_stub((uint8_t *)data->d_buf + at, stub_bytes, svma)};
+        const uint8_t *stub = (uint8_t *)data->d_buf + at;
+        struct slot key = {.svma = stubs->slot(stub, size - at, svma, &bytes)};
         const struct slot *slot =
             bsearch(&key, slots->slots, slots->count, sizeof(key), compare_slots);
         if (slot)
-            err = symtab_add_plt(symtab, svma, stub_bytes, slot->name);
+            err = symtab_add_plt(symtab, svma, bytes, slot->name);
     }
     return err;
 }
 
 int plt_add_symbols(struct symtab *symtab, Elf *elf)
 {
-    GElf_Ehdr elf_header;
+    const struct stubs *stubs = stubs_of(elf);
     size_t names;
-    if (!gelf_getehdr(elf, &elf_header) || elf_header.e_machine != EM_X86_64 ||
-        elf_getshdrstrndx(elf, &names) != 0)
+    if (!stubs || elf_getshdrstrndx(elf, &names) != 0)
         return 0;
     struct slots slots = {0};
     int err = 0;
@@ -110,7 +162,7 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
     GElf_Shdr header;
     while (err == 0 && (section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-            err = gather_relocations(&slots, elf, section, &header);
+            err = gather_relocations(&slots, stubs, elf, section, &header);
     if (slots.count)
         qsort(slots.slots, slots.count, sizeof(*slots.slots), compare_slots);
     section = NULL;
@@ -118,7 +170,7 @@ int plt_add_symbols(struct symtab *symtab, Elf *elf)
         const char *name =
             gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
         if (name && header.sh_type == SHT_PROGBITS && strncmp(name, ".plt", 4) == 0)
-            err = add_stubs(symtab, section, &header, &slots);
+            err = add_stubs(symtab, stubs, section, &header, &slots);
     }
     free(slots.slots);
     return err;

@@ -8,7 +8,7 @@
  *     bnd jmp *disp(%rip)  ──────────────────▶ │ slot   │ ◀── JUMP_SLOT or GLOB_DAT, "memcpy"
  *                                              └────────┘
  *
- * x86-64 only; elsewhere nothing is added.
+ * The picture is x86-64's; aarch64's stubs load the slot by adrp and ldr. Elsewhere nothing is added.
  */
 #pragma once
 

@@ -23,6 +23,7 @@ struct unwind_machine {
     uint8_t register_count;  /* of those */
     const int8_t *captured;  /* by bit of the kernel's perf_regs.h (64-bit ABI); -1: not followed */
     uint8_t captured_count;
+    int8_t link; /* the register that a call leaves the return address in; -1: on the stack */
     uint64_t code_mask; /* which bits of a return address are an address, not a signature */
 };
 
@@ -36,6 +37,6 @@ const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine);
 uint64_t unwind_machine_register(const struct unwind_machine *machine, uint64_t dwarf_number);
 
 /* Registers that the kernel captured with a sample. mask: a bit for each; values: theirs, in the order of
- * the bits. False: nothing can be unwound without PC and SP. */
+ * the bits. False: nothing can be unwound without PC and SP; regs has the others. */
 bool unwind_machine_captured(const struct unwind_machine *machine, struct full_regs *regs,
                              uint64_t mask, const uint64_t *values);

@@ -34,5 +34,6 @@ const struct unwind_machine unwind_aarch64 = {
     .register_count = sizeof(registers),
     .captured = captured,
     .captured_count = sizeof(captured),
+    .link = 12,
     .code_mask = (UINT64_C(1) << 48) - 1,
 };

@@ -16,5 +16,6 @@ const struct unwind_machine unwind_x86_64 = {
     .elf_machine = EM_X86_64,
     .captured = captured,
     .captured_count = sizeof(captured),
+    .link = -1,
     .code_mask = UINT64_MAX,
 };

@@ -4,6 +4,7 @@
 #include "unwind/arch.h"
 #include "unwind/machine.h"
 #include "unwind/module_internal.h"
+#include "unwind/plt_frames.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -121,6 +122,7 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
         free_bytes(bytes);
         return err;
     }
+    plt_frames_add(&bytes->debug_frame, elf, bytes->machine);
     return unwind_module_from_bytes(out, bytes, error);
 }
 

@@ -53,11 +53,21 @@ in_outer: brk #0
     bl outer
 in_start: brk #0
     end _start
+
+    .section .plt, "ax" // linkers write no CFI for it
+    .inst 0xa9bf7bf0 // stp x16, x30, [sp, #-16]!
+in_first_entry:
+    .rept 7
+    nop
+    .endr
+stub: nop
+in_stub: nop
 """
 TEXT, STACK, REGISTERS = 0x400000, 0xffffe000, 33
 KERNEL, USER = 2**64 - 128, 2**64 - 512
 SAMPLE_TYPE = 1 | 2 | 4 | 0x100 | 0x20  # IP TID TIME PERIOD CALLCHAIN
 COPIES = 0x1000 | 0x2000  # REGS_USER STACK_USER
+LINK = 0x1000, 1 << 30    # perf record -g: REGS_USER, of lr alone
 PID = 100
 
 
@@ -70,10 +80,10 @@ def text(string):
     return string.encode() + bytes(8 - len(string) % 8)
 
 
-def file_of(records, sample_type, machine="aarch64"):
+def file_of(records, sample_type, machine="aarch64", registers=2**REGISTERS - 1):
     """A perf.data of one event, cpu-clock, with the feature that says which machine it is of."""
     attr = struct.pack("<IIQQQQQ", 1, 112, 0, 1000000, sample_type, 4, 0)
-    attr += struct.pack("<IIQQQQIiQ", 0, 0, 0, 0, 0, 2**REGISTERS - 1, 256, 0, 0)
+    attr += struct.pack("<IIQQQQIiQ", 0, 0, 0, 0, 0, registers, 256, 0, 0)
     attr += bytes(112 - len(attr))
     data_at = 104 + len(attr) + 16
     data = b"".join(records)
@@ -130,10 +140,10 @@ class Aarch64(rec.Case):
         return record(9, misc, struct.pack(f"<QIIQQQ{len(chain)}Q", ip, PID, PID, 1000, 1000000,
                                            len(chain), *chain) + copy)
 
-    def copy(self, symbols, size):
-        """Registers and stack of a thread in leaf()."""
+    def copy(self, symbols, size, place="in_leaf"):
+        """Registers and stack of a thread in leaf(), or at another place that middle() called."""
         registers = [0] * REGISTERS
-        registers[30:33] = TEXT + symbols["in_middle"], STACK, TEXT + symbols["in_leaf"]
+        registers[30:33] = TEXT + symbols["in_middle"], STACK, TEXT + symbols[place]
         words = [0] * (size // 8)
         words[8] = TEXT + symbols["in_outer"] | 0x3d << 48  # signed
         words[11:12] = [TEXT + symbols["in_start"]] * (len(words) > 11)
@@ -161,6 +171,37 @@ class Aarch64(rec.Case):
         sample = self.sample(chain[1], chain, self.copy(symbols, 256), misc=1)
         stack, = self.names(self.start() + [sample], SAMPLE_TYPE | COPIES)
         self.assertEqual(stack[1:], ["leaf", "middle", "outer", "_start"])
+
+    def test_stubs_have_the_caller_that_lr_tells(self):
+        symbols = self.build()
+        sample = self.sample(TEXT + symbols["in_stub"], [], self.copy(symbols, 256, "in_stub"))
+        stack, = self.names(self.start() + [sample], SAMPLE_TYPE | COPIES)
+        self.assertEqual(stack[1:], ["middle", "outer", "_start"])
+
+    def test_the_first_stub_pushes_it(self):
+        symbols = self.build()
+        abi, *registers, size = struct.unpack_from(f"<Q{REGISTERS}QQ", self.copy(symbols, 240))
+        words = self.copy(symbols, 240)[8 * (REGISTERS + 2):-8]
+        words = struct.pack("<QQ", 0, registers[30]) + words
+        registers[30:33] = 0, STACK - 16, TEXT + symbols["in_first_entry"]
+        copy = struct.pack(f"<Q{REGISTERS}QQ", abi, *registers, size + 16) + words
+        sample = self.sample(registers[32], [], copy + struct.pack("<Q", size + 16))
+        stack, = self.names(self.start() + [sample], SAMPLE_TYPE | COPIES)
+        self.assertEqual(stack[1:], ["middle", "outer", "_start"])
+
+    def test_callchains_get_the_caller_that_lr_tells(self):
+        """leaf() has no frame of its own, so the chain of frame pointers goes on with the caller's caller."""
+        symbols = self.build()
+        kind, registers = LINK
+        at = {name: TEXT + offset for name, offset in symbols.items()}
+        lr = struct.pack("<QQ", 2, at["in_middle"])
+        for place, expected in (("in_leaf", ["leaf", "middle", "outer", "_start"]),
+                                ("in_outer", ["outer", "outer", "_start"])):
+            # In outer() it was saved: what the register holds is something that outer() called meanwhile.
+            chain = [USER, at[place], at["in_outer"], at["in_start"]]
+            stack, = self.names(self.start() + [self.sample(at[place], chain, lr)],
+                                SAMPLE_TYPE | kind, registers=registers)
+            self.assertEqual(stack, expected)
 
     def test_what_was_not_copied_is_marked(self):
         symbols = self.build()

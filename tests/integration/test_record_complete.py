@@ -44,6 +44,15 @@ class Complete(rec.Case):
         self.check(*command, frequency=999, **options)
         self.check(*command, frequency=9999, most_misses=MOST_MISSES_PERCENT, **options)
 
+    def test_what_is_left_when_a_thread_ends_lies_where_its_samples_do(self):
+        stacks = self.recorded(rec.target("equal_threads"), "4", "200",
+                               rec_options=["-q", "--engine=timer"]).stacks()
+        starts = {stack[:-1] for stack in stacks if stack[-1] == "thread_start"}
+        callers = {stack[:stack.index("thread_start")] for stack in stacks
+                   if stack[-1] != "thread_start" and "thread_start" in stack}
+        self.assertTrue(starts)
+        self.assertEqual(starts, callers)
+
     def test_python(self):
         self.need_program("/usr/bin/python3")
         self.both("/usr/bin/python3", "-c", PYTHON % 5000)

@@ -297,6 +297,23 @@ static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
     }
 }
 
+/* The record that names a thread may have been lost; an empty name is none that a viewer can show. */
+static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
+{
+    (void)state;
+    struct raw raw = raw_begin(&clock_event, 1);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), TEXT);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID + 1, MARK(PERF_CONTEXT_USER), TEXT);
+    struct profile *profile = raw_load(&raw, NULL);
+    char name[32];
+    assert_int_equal(profile->thread_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(name, sizeof(name), ":%u", (unsigned)(PID + i));
+        assert_string_equal(profile_text(profile, profile->threads[i].name), name);
+    }
+    profile_free(profile);
+}
+
 /* Two events, two processes, two CPUs: eight samples. */
 static size_t count_cut(const struct cut *cut)
 {
@@ -402,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
         cmocka_unit_test(user_parts_that_come_later_are_joined),
         cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(threads_that_nobody_named_have_their_id_as_a_name),
         cmocka_unit_test(time_off_the_cpu_is_the_main_event_of_switches_alone),
         cmocka_unit_test(cuts_let_through_what_they_name),
         cmocka_unit_test(times_are_of_the_file_or_shares_of_it),

@@ -414,7 +414,25 @@ static void compressed_debug_info_is_read(void **state)
     assert_true(tried >= 2);
 }
 
-/* The oracle is objdump, which prints "0000000000001030 <abort@plt>:". */
+/* The oracle is a disassembler, which prints "0000000000001030 <abort@plt>:". */
+static void expect_stubs(const char *disassembler)
+{
+    char *list = output_of("%s -d %s/stubs | grep '@plt>:$'", disassembler, test_directory);
+    struct symbols *symbols = open_in("bare_stubs", "/nonexistent");
+    unsigned count = 0;
+    for (char *line = strtok(list, "\n"); line; line = strtok(NULL, "\n")) {
+        char name[128];
+        unsigned long long svma;
+        assert_int_equal(sscanf(line, "%llx <%127[^>]>:", &svma, name), 2);
+        assert_string_equal(only_name(symbols, svma), name);
+        assert_string_equal(only_name(symbols, svma + 5), name);
+        count++;
+    }
+    assert_true(count >= 1);
+    symbols_close(symbols);
+    free(list);
+}
+
 static void stubs_are_named_after_what_they_call(void **state)
 {
     (void)state;
@@ -428,20 +446,25 @@ static void stubs_are_named_after_what_they_call(void **state)
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         if (run("gcc -O2 %s $S/sym_c.c -o stubs && strip -s stubs -o bare_stubs", flags[i]) != 0)
             continue; /* without that linker */
-        char *list = output_of("objdump -d %s/stubs | grep '@plt>:$'", test_directory);
-        struct symbols *symbols = open_in("bare_stubs", "/nonexistent");
-        unsigned count = 0;
-        for (char *line = strtok(list, "\n"); line; line = strtok(NULL, "\n")) {
-            char name[128];
-            unsigned long long svma;
-            assert_int_equal(sscanf(line, "%llx <%127[^>]>:", &svma, name), 2);
-            assert_string_equal(only_name(symbols, svma), name);
-            assert_string_equal(only_name(symbols, svma + 5), name);
-            count++;
-        }
-        assert_true(count >= 1);
-        symbols_close(symbols);
-        free(list);
+        expect_stubs("objdump");
+    }
+}
+
+/* For whoever reads a recording of another machine. */
+static void so_are_those_of_aarch64(void **state)
+{
+    (void)state;
+    static const char *const flags[] = {
+        "", "-mbranch-protection=standard -Wl,-z,force-bti -Wl,-z,pac-plt", "-Wl,-z,now"};
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+        if (run("echo 'int far(int), away(void); int near(int a) { return far(a) + away(); }' "
+                ">call.c && "
+                "clang-14 --target=aarch64-linux-gnu -fuse-ld=lld -nostdlib -shared -fPIC -O2 %s "
+                "call.c -o stubs && "
+                "llvm-objcopy-14 -S stubs bare_stubs",
+                flags[i]) != 0)
+            skip();
+        expect_stubs("llvm-objdump-14");
     }
 }
 
@@ -520,6 +543,7 @@ int main(void)
         cmocka_unit_test(compressed_debug_info_is_read),
         cmocka_unit_test(functions_without_a_name_are_told_apart),
         cmocka_unit_test(stubs_are_named_after_what_they_call),
+        cmocka_unit_test(so_are_those_of_aarch64),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
