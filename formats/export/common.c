@@ -70,6 +70,9 @@ uint32_t export_main_lib(const struct profile *profile)
         if (frame->category == PROFILE_USER && frame->lib != PROFILE_NONE)
             return frame->lib;
     }
+    for (uint32_t i = 0; i < profile->lib_count; i++)
+        if (profile->libs[i].category == PROFILE_LIBRARY)
+            return i; /* rather than the kernel */
     return 0;
 }
 

@@ -22,7 +22,11 @@ static void print_engine(const struct record_probe *probe)
 
 static void print_rate(const struct record_probe *probe)
 {
-    if (probe->perf_trap)
+    if (probe->perf_trap && probe->rate_limit && probe->rate_limit < RECORD_FREQUENCY_MAX)
+        printf(
+            "rate           up to %u samples per CPU second (kernel.perf_event_max_sample_rate)\n",
+            probe->rate_limit);
+    else if (probe->perf_trap)
         printf("rate           up to %u samples per CPU second\n", RECORD_FREQUENCY_MAX);
     else if (probe->tick_hz)
         printf("rate           up to %u samples per CPU second, the kernel's tick\n",

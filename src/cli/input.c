@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include "base/io.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -96,7 +97,12 @@ int input_settle(const char **path, struct error *error)
     struct stat status;
     if (is_stdin)
         *path = "/dev/stdin";
-    if (stat(*path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+    bool is_there = stat(*path, &status) == 0;
+    if (!is_there && errno == ENOENT && strcmp(*path, CAPTURE_DEFAULT) == 0)
+        return error_set(error, -ENOENT,
+                         "there is no %s here: record one with `rec -- COMMAND`, or name a file",
+                         CAPTURE_DEFAULT);
+    if (!is_there || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
         return 0;
     int fd = is_stdin ? dup(STDIN_FILENO) : open(*path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

@@ -9,5 +9,5 @@
 #include "base/error.h"
 
 /* *path: of a file that can be opened again and again, in place of what was named. Stays as it is
- * when it is one already, or cannot be opened at all. */
+ * when it is one already, or cannot be opened at all. -ENOENT: the usual one is not there. */
 int input_settle(const char **path, struct error *error);

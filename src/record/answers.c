@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
@@ -49,12 +50,12 @@ static const char *refusal(struct collector *collector, const struct process_slo
 }
 
 /* Opens the event; on refusal falls back to the timer, if the user did not insist. */
-static enum engine choose_engine(struct collector *collector, struct image *image,
+static enum engine choose_engine(struct collector *collector, struct image *image, bool is_forked,
                                  const char **reason)
 {
     if (collector->options->engine == RECORD_ENGINE_TIMER || !collector->may_arm)
         return ENGINE_TIMER;
-    int err = arm_open(&image->armed, image->pid, collector->period_ns,
+    int err = arm_open(&image->armed, image->pid, is_forked, collector->period_ns,
                        collector->session->tables->header.sig_data);
     if (err == 0)
         return ENGINE_PERF_TRAP;
@@ -145,15 +146,32 @@ static bool reply(struct collector *collector, uint32_t index, uint32_t pid, enu
     return waited;
 }
 
+/* Not where such reading is forbidden, by Yama or a sandbox. */
+static bool has_rings(const struct collector *collector, const struct process_slot *request)
+{
+    struct rings_header header = {0};
+    struct iovec here = {&header, sizeof(header)};
+    struct iovec there = {(void *)(uintptr_t)request->rings_avma, sizeof(header)};
+    return process_vm_readv((pid_t)request->pid, &here, 1, &there, 1, 0) ==
+               (ssize_t)sizeof(header) &&
+           header.magic == SESSION_MAGIC && header.token == collector->session->token;
+}
+
 /* The pid that a process states may be somebody else's here: in a pid namespace every process has
- * another one. Only a process that maps our rings is the one that asks. */
-static bool is_member(const struct collector *collector, pid_t pid, struct proc_maps *mappings)
+ * another one. Only a process that maps our rings is the one that asks. What a forked child has mapped
+ * is known: most execute something else at once, and looking takes longer than all else that it waits for. */
+static bool is_member(const struct collector *collector, const struct process_slot *request,
+                      struct proc_maps *mappings)
 {
     struct stat rings;
+    const struct image *original = original_of(collector, request);
+    if (original && maps_inherit(collector, original, mappings) && has_rings(collector, request))
+        return true;
+    proc_maps_free(mappings);
     if (fstat(collector->session->rings_fd, &rings) != 0)
         return false;
     mappings->memfd_inode = rings.st_ino;
-    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
+    return proc_maps_read(mappings, (pid_t)request->pid) == 0 && mappings->has_memfd;
 }
 
 /* Nothing that its pid leads to is its own, its name included. It gives the slot back. */
@@ -178,13 +196,16 @@ static struct image *same_process(struct collector *collector, pid_t pid)
     return NULL;
 }
 
-/* An exec ends the program; what the process is watched by goes on to the next one, or -1. */
-static int end_program(struct collector *collector, struct image *before)
+/* An exec ends the program; what the process is watched by goes on to the next one, or -1. Its event is closed
+ * later: that takes as long as opening one, and the next program waits. */
+static int end_program(struct collector *collector, struct image *before, struct armed *event)
 {
     if (!before)
         return -1;
     int pid_fd = before->pid_fd;
     before->pid_fd = -1;
+    *event = before->armed;
+    before->armed = (struct armed){0};
     image_end(collector, before);
     return pid_fd;
 }
@@ -196,19 +217,22 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     struct image *before = same_process(collector, (pid_t)request->pid);
     uint64_t start_ns = images_not_before_end_ns(
         collector, (pid_t)request->pid, collector_time_ns(collector, request->start_ticks));
-    int pid_fd = end_program(collector, before);
+    struct armed event_before = {0};
+    int pid_fd = end_program(collector, before, &event_before);
     fill_image(collector, image, request, start_ns);
     if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);
     const char *reason = refusal(collector, request, image->pid);
-    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, &reason);
+    bool is_forked = original_of(collector, request) != NULL;
+    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, is_forked, &reason);
     if (!reply(collector, index, request->pid, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
     }
+    arm_close(&event_before);
     watch_end(collector, image, pid_fd);
     uint64_t earlier_ns = 0;
     bool was_there = strangers_take(collector, image->pid, &earlier_ns) || before;
@@ -235,7 +259,7 @@ static void answer(struct collector *collector, uint32_t index)
     struct proc_maps mappings = {0};
     request.executable[sizeof(request.executable) - 1] = '\0';
     request.name[sizeof(request.name) - 1] = '\0';
-    if (is_member(collector, (pid_t)request.pid, &mappings))
+    if (is_member(collector, &request, &mappings))
         follow(collector, index, &request, &mappings);
     else
         dismiss(collector, index, &request);

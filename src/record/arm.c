@@ -72,13 +72,13 @@ static int add_threads(struct armed *armed, const char *path, uint64_t period_ns
     return err;
 }
 
-int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_data)
+int arm_open(struct armed *armed, pid_t pid, bool is_forked, uint64_t period_ns, uint64_t sig_data)
 {
     char path[64];
     *armed = (struct armed){0};
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    int err = has_one_thread(path) ? add_thread(armed, pid, period_ns, sig_data)
-                                   : add_threads(armed, path, period_ns, sig_data);
+    int err = is_forked || has_one_thread(path) ? add_thread(armed, pid, period_ns, sig_data)
+                                                : add_threads(armed, path, period_ns, sig_data);
     if (err == 0 && armed->count == 0)
         err = -ESRCH;
     if (err)

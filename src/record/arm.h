@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -17,8 +18,9 @@ struct armed {
     size_t count, capacity;
 };
 
-/* Opens, disabled, on every thread of the process. 0 or the kernel's refusal. */
-int arm_open(struct armed *armed, pid_t pid, uint64_t period_ns, uint64_t sig_data);
+/* Opens, disabled, on every thread of the process. is_forked: it is new, and has one. 0 or the kernel's
+ * refusal. */
+int arm_open(struct armed *armed, pid_t pid, bool is_forked, uint64_t period_ns, uint64_t sig_data);
 void arm_enable(const struct armed *armed);
 /* CPU time that the event saw, all threads. */
 uint64_t arm_count_ns(const struct armed *armed);

@@ -105,7 +105,8 @@ struct miss {
     uint64_t weight_ns;
     size_t record_offset; /* in the collector's miss_bytes */
     size_t record_bytes;
-    bool wants_map; /* newer than itself: tried, and ended at an unknown PC */
+    bool
+        wants_map; /* newer than itself: code was unloaded since the last, or it ended at an unknown PC */
 };
 
 /* Of the processes that ended last: their pids may be other processes' soon. */
@@ -235,6 +236,10 @@ uint64_t strangers_finish(struct collector *collector, bool command_runs);
 /* maps.c */
 void maps_take(struct collector *collector);
 void maps_answer(struct collector *collector);
+/* What a child has mapped that was just forked: all that its parent had, unless that is not known, or code was
+ * unloaded since it was read. False: it has to be read. */
+bool maps_inherit(const struct collector *collector, const struct image *parent,
+                  struct proc_maps *mappings);
 void maps_write_synthetic(struct collector *collector, const struct image *image);
 const struct image_mapping *map_find(const struct image_map *map, uint64_t avma);
 

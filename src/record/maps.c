@@ -18,6 +18,42 @@ const struct image_mapping *map_find(const struct image_map *map, uint64_t avma)
     return mapping && avma < mapping->end_avma ? mapping : NULL;
 }
 
+static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mapping)
+{
+    struct proc_mapping *place =
+        ARRAY_PUSH(mappings->mappings, mappings->count, mappings->capacity);
+    if (!place)
+        return false;
+    *place = *mapping;
+    place->path = strdup(mapping->path);
+    return place->path != NULL;
+}
+
+bool maps_inherit(const struct collector *collector, const struct image *parent,
+                  struct proc_maps *mappings)
+{
+    const struct process_slot *slot =
+        &collector->session->rings->processes[parent - collector->images];
+    const struct image_map *map = parent->map;
+    if (load_acquire(&slot->unload_count) != (map ? map->unload_count : 0))
+        return false;
+    for (size_t i = 0; !map && i < parent->first_mappings.count; i++)
+        if (!inherit(mappings, &parent->first_mappings.mappings[i]))
+            return false;
+    for (size_t i = 0; map && i < map->count; i++) {
+        const struct image_mapping *from = &map->mappings[i];
+        struct proc_mapping mapping = {.start_avma = from->start_avma,
+                                       .end_avma = from->end_avma,
+                                       .file_offset = from->file_offset,
+                                       .inode = from->inode,
+                                       .is_executable = true,
+                                       .path = from->path};
+        if (!inherit(mappings, &mapping))
+            return false;
+    }
+    return mappings->count > 0;
+}
+
 static void write_mapping(struct collector *collector, const struct image *image,
                           const struct image_mapping *from, uint64_t time_ns)
 {

@@ -158,6 +158,18 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
         misses_finish(collector, true);
 }
 
+/* The map that there is may have another library where this sample's code lay. */
+static bool map_is_outdated(const struct collector *collector, const struct image *image,
+                            const struct miss *miss)
+{
+    struct record_stack stack;
+    if (!image->map || miss->record_bytes < sizeof(struct record_header) + sizeof(stack))
+        return false;
+    memcpy(&stack, collector->miss_bytes.bytes + miss->record_offset + sizeof(struct record_header),
+           sizeof(stack));
+    return stack.unload_count != image->map->unload_count;
+}
+
 /* True when it was finished. A module that was loaded after the map was read is unknown, be it the
  * sample's own or that of a caller behind a frame that only the launcher can step over. */
 static bool try_to_finish(struct collector *collector, struct image *image, struct miss *miss)
@@ -167,6 +179,7 @@ static bool try_to_finish(struct collector *collector, struct image *image, stru
     if (image->map_requests > 0)
         return false;
     bool is_last_try = image->has_ended;
+    miss->wants_map |= map_is_outdated(collector, image, miss);
     if ((is_last_try || !miss->wants_map) && finish(collector, image, miss, is_last_try))
         return true;
     miss->wants_map = true;

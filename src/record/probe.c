@@ -48,7 +48,9 @@ static void explain(int err, int paranoid, char *reason, size_t size)
 
 void record_probe(struct record_probe *probe)
 {
-    *probe = (struct record_probe){.tick_hz = tick_hz(), .perf_event_paranoid = read_paranoid()};
+    *probe = (struct record_probe){.tick_hz = tick_hz(),
+                                   .rate_limit = arm_rate_limit(),
+                                   .perf_event_paranoid = read_paranoid()};
     int fd = arm_probe();
     probe->perf_trap = fd >= 0;
     if (fd >= 0)

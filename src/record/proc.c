@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/proc.h"
 
-#include "base/array.h"
 #include "base/io.h"
 
 #include <dirent.h>
@@ -12,95 +11,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The number that starts here, and what must come behind it; then *at is behind that. */
-static uint64_t take_number(const char **at, int base, char behind, bool *is_bad)
-{
-    char *end;
-    uint64_t number = strtoull(*at, &end, base);
-    *is_bad |= end == *at || *end != behind;
-    *at = *is_bad ? "" : end + 1;
-    return number;
-}
-
-/* start-end perms offset dev inode   path */
-static int parse_line(struct proc_maps *maps, const char *line)
-{
-    const char *at = line;
-    bool is_bad = false;
-    uint64_t start = take_number(&at, 16, '-', &is_bad);
-    uint64_t end = take_number(&at, 16, ' ', &is_bad);
-    const char *permissions = at;
-    is_bad |= strlen(permissions) < 5;
-    at += is_bad ? 0 : 5;
-    uint64_t offset = take_number(&at, 16, ' ', &is_bad);
-    take_number(&at, 16, ':', &is_bad);
-    take_number(&at, 16, ' ', &is_bad);
-    uint64_t inode = take_number(&at, 10, ' ', &is_bad);
-    if (is_bad || end <= start)
-        return -EBADMSG;
-    const char *path = at + strspn(at, " ");
-    if (inode == maps->memfd_inode && strncmp(path, "/memfd:", 7) == 0)
-        maps->has_memfd = true;
-    if (permissions[2] != 'x')
-        return 0;
-    struct proc_mapping *mapping = ARRAY_PUSH(maps->mappings, maps->count, maps->capacity);
-    if (!mapping)
-        return -ENOMEM;
-    *mapping = (struct proc_mapping){.start_avma = start,
-                                     .end_avma = end,
-                                     .file_offset = offset,
-                                     .inode = inode,
-                                     .is_executable = true,
-                                     .is_writable = permissions[1] == 'w',
-                                     .path = strdup(path)};
-    if (!mapping->path)
-        return -ENOMEM;
-    static const char deleted[] = " (deleted)";
-    size_t length = strlen(mapping->path);
-    size_t suffix = sizeof(deleted) - 1;
-    if (length > suffix && strcmp(mapping->path + length - suffix, deleted) == 0)
-        mapping->path[length - suffix] = '\0';
-    return 0;
-}
-
-int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size)
-{
-    char line[4352];
-    for (size_t at = 0; at < size;) {
-        const char *newline = memchr(text + at, '\n', size - at);
-        size_t length = newline ? (size_t)(newline - text) - at : size - at;
-        if (length < sizeof(line)) {
-            memcpy(line, text + at, length);
-            line[length] = '\0';
-            int err = parse_line(maps, line);
-            if (err == -ENOMEM)
-                return err;
-        }
-        at += length + 1;
-    }
-    return 0;
-}
-
-int proc_maps_read(struct proc_maps *maps, pid_t pid)
-{
-    char path[64];
-    struct buffer text = {0};
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    int err = io_read_file(path, &text, 64u << 20);
-    if (err == 0)
-        err = proc_maps_parse(maps, (const char *)text.bytes, text.size);
-    buffer_free(&text);
-    return err;
-}
-
-void proc_maps_free(struct proc_maps *maps)
-{
-    for (size_t i = 0; i < maps->count; i++)
-        free(maps->mappings[i].path);
-    free(maps->mappings);
-    *maps = (struct proc_maps){0};
-}
 
 static ssize_t read_small(const char *path, char *text, size_t size)
 {

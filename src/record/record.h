@@ -173,7 +173,8 @@ struct record_probe {
     bool perf_trap;
     char perf_trap_reason[160]; /* why not */
     uint32_t tick_hz;           /* limits the timer engine's rate */
-    int perf_event_paranoid;    /* -2: cannot be read */
+    uint32_t rate_limit; /* kernel.perf_event_max_sample_rate, that of perf-trap; 0: none known */
+    int perf_event_paranoid; /* -2: cannot be read */
     bool kernel_stacks;
 };
 void record_probe(struct record_probe *probe);

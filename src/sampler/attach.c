@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#define PAGE_BYTES 4096u
+
 static uint32_t never_alive;
 uint32_t *process_alive = &never_alive;
 
@@ -147,16 +149,16 @@ static bool attach_to(const struct invitation *invitation)
     return attached;
 }
 
+/* A page that fork wipes, and the threads' states. */
 static bool make_private_memory(void)
 {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    size_t bytes = sizeof(struct thread_state) * SESSION_THREADS;
-    process.threads = map(-1, bytes, PROT_READ | PROT_WRITE, flags);
-    uint32_t *alive = map(-1, 4096, PROT_READ | PROT_WRITE, flags);
-    if (!process.threads || !alive ||
-        raw_failed(raw_syscall(SYS_madvise, alive, 4096, MADV_WIPEONFORK)))
+    size_t bytes = PAGE_BYTES + sizeof(struct thread_state) * SESSION_THREADS;
+    char *memory =
+        map(-1, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (!memory || raw_failed(raw_syscall(SYS_madvise, memory, PAGE_BYTES, MADV_WIPEONFORK)))
         return false;
-    process_alive = alive;
+    process_alive = (uint32_t *)(void *)memory;
+    process.threads = (struct thread_state *)(void *)(memory + PAGE_BYTES);
     return true;
 }
 

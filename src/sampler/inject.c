@@ -23,11 +23,11 @@
 #define STACK_PARTS 8
 #define PAGE_BYTES 4096u
 
-/* As the launcher set them: the sampler's path, and the whole entry. */
-static char sampler_path[PATH_BYTES_MAX];
+/* As the launcher set it. */
 static char session_entry[128];
-/* For an environment without one. */
+/* For an environment without one; in it, the path of the sampler. */
 static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
+static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
 
 static char *const none[] = {NULL};
 
@@ -71,12 +71,12 @@ void inject_remember(char **environment)
             size_t length = 0;
             while (preload[length] && preload[length] != ':' && length + 1 < PATH_BYTES_MAX)
                 length++;
+            append(preload_entry, PRELOAD);
             arch_copy(sampler_path, preload, length);
         }
         if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
             append(session_entry, *entry);
     }
-    append(append(preload_entry, PRELOAD), sampler_path);
 }
 
 /* What the program's own LD_PRELOAD is without the sampler; NULL when nothing is left of it. */

@@ -53,8 +53,9 @@ static void clear_cache(struct thread_state *thread)
 {
     if (thread->cache_joins == process.joins)
         return;
+    bool is_untouched = thread->cache_joins == 0;
     thread->cache_joins = process.joins;
-    for (uint32_t i = 0; i < SAMPLER_CACHE_ENTRIES; i++)
+    for (uint32_t i = 0; !is_untouched && i < SAMPLER_CACHE_ENTRIES; i++)
         thread->cache[i].generation = 0;
 }
 

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 5
+#define SESSION_VERSION 6
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
 #define SESSION_VARIABLE "REC_SESSION"
@@ -130,7 +130,8 @@ struct process_slot {
     char name[16];    /* of its only thread */
     uint64_t children_ns; /* bills of the children that it has waited for */
     uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
-    char executable[416]; /* as the process sees /proc/self/exe */
+    uint64_t rings_avma;  /* where it has mapped the rings */
+    char executable[408]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

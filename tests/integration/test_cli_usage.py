@@ -162,6 +162,24 @@ def doctor_says_five_lines(here):
     check("doctor: five lines", status == 0 and len(out.splitlines()) == 5 and not err, out + err)
 
 
+def a_capture_that_was_never_made_is_asked_for():
+    with tempfile.TemporaryDirectory() as empty:
+        for words in (["report"], ["info"], ["convert", "-o", "x.pb"]):
+            status, _, err = rec(*words, cwd=empty)
+            check(f"{words[0]} without a capture", status == 125 and "rec -- COMMAND" in err, err)
+
+
+def doctor_promises_no_more_than_the_kernel_allows(here):
+    limit = "/proc/sys/kernel/perf_event_max_sample_rate"
+    if not os.path.exists(limit):
+        return
+    with open(limit, encoding="ascii") as file:
+        allowed = int(file.read())  # which the kernel may lower, but never raises by itself
+    out = rec("doctor", cwd=here)[1]
+    rate = re.search(r"up to (\d+) samples", out)
+    check("doctor: no more than the kernel allows", not rate or int(rate[1]) <= allowed, out)
+
+
 def output_that_cannot_be_written_is_a_failure(here):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([REC, "--help"], stdout=full, stderr=subprocess.PIPE, cwd=here,
@@ -181,6 +199,8 @@ with tempfile.TemporaryDirectory() as here:
     every_option_of_perf_record_is_taken_or_refused_by_name(here)
     a_read_only_directory_is_noticed_before_the_start(here)
     doctor_says_five_lines(here)
+    doctor_promises_no_more_than_the_kernel_allows(here)
+    a_capture_that_was_never_made_is_asked_for()
     output_that_cannot_be_written_is_a_failure(here)
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

@@ -33,6 +33,13 @@ class Followed(rec.Case):
         for run in self.each_engine(rec.target("processes"), "fork", WORK_MS):
             self.assertGreater(run.share_of("work_of_a_forked_child"), 80)
 
+    def test_forked_children_know_what_their_parent_loaded_and_unloaded_last(self):
+        """Of 0.7 s each of the two has 0.3."""
+        plugins = [rec.target("lib_plugin_a.so"), rec.target("lib_plugin_b.so")]
+        for run in self.each_engine(rec.target("plugin_children"), *plugins):
+            for name in ("work_of_plugin_a", "work_of_plugin_b"):
+                self.assert_within(run.share_of(name), 41, 6, name)
+
     def test_exec_by_a_shell(self):
         program = f"{rec.target('short_run')} {WORK_MS}"
         for script in (f"exec {program}", f"{program}; true", f"({program}); true", f"{program} | cat"):

@@ -210,6 +210,19 @@ static void the_program_s_own_lib_is_found(void **state)
     profile_free(profile);
 }
 
+static void no_kernel_is_taken_for_the_program(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    uint32_t kernel = profile_lib_id(profile, "[kernel.kallsyms]", NULL, 0);
+    uint32_t library = profile_lib_id(profile, "/lib/libsqlite3.so.0", NULL, 0);
+    profile->libs[kernel].category = PROFILE_KERNEL;
+    profile->libs[library].category = PROFILE_LIBRARY;
+    profile->product = profile_string(profile, "sqlite3");
+    assert_int_equal(export_main_lib(profile), library);
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_firefox_file_for_no_browser_is_thinned),
         cmocka_unit_test(uniform_weights_are_left_out_of_the_firefox_file),
         cmocka_unit_test(the_program_s_own_lib_is_found),
+        cmocka_unit_test(no_kernel_is_taken_for_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -205,6 +206,63 @@ static void our_own_mappings_are_what_we_made(void **state)
     close(fd);
 }
 
+static void assert_same_maps(const struct proc_maps *a, const struct proc_maps *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct proc_mapping *one = &a->mappings[i], *other = &b->mappings[i];
+        assert_true(one->start_avma == other->start_avma && one->end_avma == other->end_avma);
+        assert_true(one->file_offset == other->file_offset && one->inode == other->inode);
+        assert_int_equal(one->is_writable, other->is_writable);
+        assert_string_equal(one->path, other->path);
+    }
+    assert_int_equal(a->has_memfd, b->has_memfd);
+}
+
+/* All but the one that no process has for itself. */
+static struct proc_maps read_own_text(uint64_t memfd_inode)
+{
+    static char text[1 << 20];
+    FILE *file = fopen("/proc/self/maps", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    char *vsyscall = strstr(text, "ffffffffff600000-");
+    if (vsyscall)
+        *vsyscall = '\0';
+    struct proc_maps maps = {.memfd_inode = memfd_inode};
+    assert_int_equal(proc_maps_parse(&maps, text, strlen(text)), 0);
+    return maps;
+}
+
+static void what_is_read_of_a_process_is_what_the_text_says(void **state)
+{
+    (void)state;
+    struct stat status;
+    int fd = memfd_create("rings", 0);
+    assert_true(fd >= 0 && ftruncate(fd, 4096) == 0 && fstat(fd, &status) == 0);
+    void *code =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *rings = NULL;
+    assert_true(code != MAP_FAILED && shared != MAP_FAILED);
+    for (int is_mapped = 0; is_mapped < 2; is_mapped++) {
+        if (is_mapped)
+            rings = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        struct proc_maps text = read_own_text(status.st_ino);
+        struct proc_maps read = {.memfd_inode = status.st_ino};
+        assert_int_equal(proc_maps_read(&read, getpid()), 0);
+        assert_same_maps(&read, &text);
+        assert_int_equal(read.has_memfd, is_mapped);
+        proc_maps_free(&read);
+        proc_maps_free(&text);
+    }
+    munmap(rings, 4096);
+    munmap(shared, 4096);
+    munmap(code, 4096);
+    close(fd);
+}
+
 static void names_are_cut_at_fifteen_bytes(void **state)
 {
     (void)state;
@@ -296,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_line_longer_than_any_path_is_passed_over),
         cmocka_unit_test(the_longest_path_comes_whole),
         cmocka_unit_test(our_own_mappings_are_what_we_made),
+        cmocka_unit_test(what_is_read_of_a_process_is_what_the_text_says),
         cmocka_unit_test(names_are_cut_at_fifteen_bytes),
         cmocka_unit_test(nobody_traces_us_and_our_time_passes),
         cmocka_unit_test(a_name_of_any_kind_does_not_hide_what_follows_it),
