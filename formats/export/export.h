@@ -18,8 +18,8 @@ struct export_options {
     bool addresses;   /* collapsed: code without a name by its address, not all of a file as one */
     bool short_names; /* collapsed: without template arguments and parameters */
     bool embed_source; /* firefox: the text of source files that can be read */
-    bool
-        threads_apart; /* collapsed: a stack begins with its process and thread, "app-7;worker-8" */
+    /* Collapsed: a stack begins with its process and thread, "app-7;worker-8". */
+    bool threads_apart;
 };
 
 struct exporter {

@@ -23,14 +23,14 @@
 
 #include <stdint.h>
 
-enum firefox_category { /* index in meta.categories */
-                        FIREFOX_OTHER,
-                        FIREFOX_USER,
-                        FIREFOX_KERNEL,
-                        FIREFOX_LIBRARY,
-                        FIREFOX_JIT,
-                        FIREFOX_IDLE, /* known by its name: views leave it out unless asked; for
-                                         blocked time */
+/* Index in meta.categories. */
+enum firefox_category {
+    FIREFOX_OTHER,
+    FIREFOX_USER,
+    FIREFOX_KERNEL,
+    FIREFOX_LIBRARY,
+    FIREFOX_JIT,
+    FIREFOX_IDLE, /* known by its name: views leave it out unless asked; for blocked time */
 };
 
 struct firefox_symbol { /* a row of nativeSymbols */

@@ -32,10 +32,11 @@ enum perfdata_event_kind {
     PERFDATA_UNKNOWN,    /* of a type, or a sample of an event, that nobody described */
 };
 
-enum perfdata_abi { /* of user registers */
-                    PERFDATA_ABI_NONE,
-                    PERFDATA_ABI_32,
-                    PERFDATA_ABI_64,
+/* Of user registers. */
+enum perfdata_abi {
+    PERFDATA_ABI_NONE,
+    PERFDATA_ABI_32,
+    PERFDATA_ABI_64,
 };
 
 struct perfdata_branch { /* newest first */

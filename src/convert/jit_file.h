@@ -14,8 +14,8 @@
 struct jit_file_place {
     uint32_t pid;
     uid_t owner; /* of the capture */
-    uint64_t
-        since_wall_ns; /* files that were written last before it are some other process'; 0: unknown */
+    /* Files that were written last before it are some other process'; 0: unknown. */
+    uint64_t since_wall_ns;
 };
 
 /* The perf map of a process: below its own root and by its pid there while it lives, else in /tmp. Appends

@@ -27,8 +27,8 @@ struct jits {
     struct profile *profile;
     const struct names *names; /* stored ones; NULL: none. Borrowed */
     uid_t owner;               /* of the capture */
-    uint64_t clock_ns,
-        wall_ns; /* the same instant in the samples' clock and the wall's; 0: unknown */
+    /* The same instant in the samples' clock and the wall's; 0: unknown. */
+    uint64_t clock_ns, wall_ns;
     struct jit_counter counter;    /* for jitdumps that have its values */
     struct jit_process *processes; /* by the index in profile->processes */
     size_t count, capacity;

@@ -52,8 +52,8 @@ struct profile_lib {
     bool has_files;     /* … a file, … */
     bool has_lines;     /* … a line, */
     bool has_inlines;
-    uint64_t
-        base_svma; /* address of the first PT_LOAD (page aligned), of the kernel its mapping; 0 when unknown */
+    /* Address of the first PT_LOAD (page aligned), of the kernel its mapping; 0 when unknown. */
+    uint64_t base_svma;
     /* One place where it was mapped, for formats that speak of runtime addresses. */
     uint64_t map_start_avma, map_end_avma, map_file_offset, map_bias;
 };
@@ -95,8 +95,8 @@ struct profile_frame {
     uint32_t line;   /* being executed, or of the call into the next inner frame; 0: unknown */
     uint32_t column; /* 0: unknown */
     uint32_t symbol; /* PROFILE_NONE: unknown */
-    uint32_t
-        inline_depth; /* 0: the function whose code it is; 1 the first one inlined into it, … */
+    /* 0: the function whose code it is; 1 the first one inlined into it, … */
+    uint32_t inline_depth;
     enum profile_category category;
 };
 

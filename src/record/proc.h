@@ -38,8 +38,8 @@ int proc_executable(pid_t pid, char *path, size_t size);
 struct proc_stat {
     char state; /* 'R', 'S', 'Z' … */
     pid_t parent;
-    uint64_t
-        children_cpu_ns; /* of the children that it waited for, and theirs; in ticks of 10 ms */
+    /* Of the children that it waited for, and theirs; in ticks of 10 ms. */
+    uint64_t children_cpu_ns;
 };
 int proc_stat_parse(struct proc_stat *stat, const char *text);
 int proc_stat_read(struct proc_stat *stat, pid_t pid);

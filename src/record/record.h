@@ -44,33 +44,36 @@ struct record_options {
     uint64_t size_max;         /* bytes of the file; 0: any */
 };
 
-enum record_loss { /* why samples are not in the file; each is counted in samples */
-                   RECORD_LOST_RING_FULL,
-                   RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
-                   RECORD_LOST_NO_THREAD, /* the thread never got a slot */
-                   RECORD_LOST_AWAY,      /* the launcher was stopped */
-                   RECORD_LOST_OTHER,     /* crash in progress, damaged record */
-                   RECORD_LOSSES,
+/* Why samples are not in the file; each is counted in samples. */
+enum record_loss {
+    RECORD_LOST_RING_FULL,
+    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
+    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
+    RECORD_LOST_AWAY,      /* the launcher was stopped */
+    RECORD_LOST_OTHER,     /* crash in progress, damaged record */
+    RECORD_LOSSES,
 };
 const char *record_loss_name(enum record_loss loss);
 
-enum record_blind {                       /* why CPU time has no samples, not even lost ones */
-                    RECORD_BLIND_BLOCKED, /* the sampler's signal, by a system call of the program's own */
-                    RECORD_BLIND_UNKNOWN_THREAD, /* a thread that has no slot, or was made by clone() */
-                    RECORD_BLIND_NO_TIMER,       /* the kernel refused its timers */
-                    RECORD_BLIND_OTHER,
-                    RECORD_BLINDS,
+/* Why CPU time has no samples, not even lost ones. */
+enum record_blind {
+    RECORD_BLIND_BLOCKED,        /* the sampler's signal, by a system call of the program's own */
+    RECORD_BLIND_UNKNOWN_THREAD, /* a thread that has no slot, or was made by clone() */
+    RECORD_BLIND_NO_TIMER,       /* the kernel refused its timers */
+    RECORD_BLIND_OTHER,
+    RECORD_BLINDS,
 };
 const char *record_blind_name(enum record_blind blind);
 
-enum record_cut {                        /* why a stack is not complete */
-                  RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
-                  RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
-                  RECORD_CUT_STACK_COPY, /* deeper than the bytes that were copied */
-                  RECORD_CUT_FOREIGN,    /* the stack pointer was on no known stack */
-                  RECORD_CUT_DEEP,       /* more frames than fit: both ends are kept */
-                  RECORD_CUT_ROOT, /* ended, but not in the entry function or the thread start */
-                  RECORD_CUTS,
+/* Why a stack is not complete. */
+enum record_cut {
+    RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
+    RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
+    RECORD_CUT_STACK_COPY, /* deeper than the bytes that were copied */
+    RECORD_CUT_FOREIGN,    /* the stack pointer was on no known stack */
+    RECORD_CUT_DEEP,       /* more frames than fit: both ends are kept */
+    RECORD_CUT_ROOT,       /* ended, but not in the entry function or the thread start */
+    RECORD_CUTS,
 };
 const char *record_cut_name(enum record_cut cut);
 
@@ -109,8 +112,8 @@ struct record_summary {
     uint64_t wall_ns;
     uint64_t cpu_billed_ns; /* rusage of the tree */
     uint64_t cpu_seen_ns;   /* sum of all weights */
-    uint64_t
-        cpu_ends_ns;   /* of these: before the first and after the last sample, where none can be */
+    /* Of these: before the first and after the last sample, where none can be. */
+    uint64_t cpu_ends_ns;
     uint64_t produced; /* records that handlers made, whether there was room or not */
     uint64_t samples;  /* taken by signal; synthetic settling records not counted */
     uint64_t complete;

@@ -9,10 +9,12 @@
 
 #include <elfutils/libdw.h>
 
+struct paths_unit { /* a split unit, and the one that knows where both were compiled */
+    Dwarf_CU *split, *skeleton;
+};
+
 struct paths {
-    struct paths_unit { /* a split unit, and the one that knows where both were compiled */
-        Dwarf_CU *split, *skeleton;
-    } * units;
+    struct paths_unit *units;
     size_t unit_count, unit_capacity;
     struct intern *keys; /* libdw's pointer -> index: one pointer is one file of one unit */
     char **texts;        /* owned; NULL: libdw's path is the full one */

@@ -16,8 +16,8 @@
 struct unnamed {
     const struct image *image;
     bool was_read;
-    struct cursor
-        table; /* of .eh_frame_hdr: {i32 start, i32 record}, sorted; both less its own address */
+    /* Of .eh_frame_hdr: {i32 start, i32 record}, sorted; both less its own address. */
+    struct cursor table;
     uint64_t table_svma;
     struct cursor records; /* .eh_frame */
     uint64_t records_svma;

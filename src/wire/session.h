@@ -81,8 +81,8 @@ struct tables_header {
 struct process_verdict {
     uint32_t pid;    /* whom it is for */
     uint32_t engine; /* enum engine */
-    uint64_t
-        generation; /* of the published map; 0: none yet. Map generation % 2 is the current one */
+    /* Of the published map; 0: none yet. Map generation % 2 is the current one. */
+    uint64_t generation;
     uint32_t counts[2];    /* modules in either map */
     uint32_t unload_count; /* the process' unload_count that the current map has seen */
     uint32_t unused[9];
