@@ -170,7 +170,8 @@ static void say_written(const struct convert_request *request, const struct prof
             say("%s has only %s; for others: --event", request->outputs.items[i].path,
                 profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
-        say("there are no samples in it");
+        say(cut_is_whole(&request->from.cut) ? "there are no samples in it"
+                                             : "there are no samples in that part of it");
 }
 
 static int convert(const struct convert_request *request, struct error *error)

@@ -39,7 +39,8 @@ static int show(const struct view_request *request, struct error *error)
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
         buffer_free(&out);
     } else {
-        report_print(&report, request->input, columns_of_stdout());
+        report_print(&report, request->input, !cut_is_whole(&request->from.cut),
+                     columns_of_stdout());
     }
     problems_say_unnamed(profile, request->from.symfs);
     report_free(&report);

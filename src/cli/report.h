@@ -44,7 +44,7 @@ int report_build(struct report *report, const struct profile *profile);
 void report_free(struct report *report);
 
 /* For a terminal or a file of so many columns. */
-void report_print(const struct report *report, const char *path, unsigned columns);
+void report_print(const struct report *report, const char *path, bool is_part, unsigned columns);
 
 /* "[no name]" for what is only known by its address. */
 const char *report_name(const struct profile *profile, uint32_t func);

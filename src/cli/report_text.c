@@ -256,11 +256,12 @@ static void print_tree(const struct report *report, unsigned columns)
     buffer_free(&tree.text);
 }
 
-void report_print(const struct report *report, const char *path, unsigned columns)
+void report_print(const struct report *report, const char *path, bool is_part, unsigned columns)
 {
     print_header(report, path);
     if (report->total == 0) {
-        printf("There are no samples in it: rec shows CPU time, not waiting.\n");
+        printf(is_part ? "There are no samples in that part of it.\n"
+                       : "There are no samples in it: rec shows CPU time, not waiting.\n");
         return;
     }
     print_functions(report, columns);

@@ -20,6 +20,12 @@ void cut_free(struct cut *cut)
     *cut = (struct cut){0};
 }
 
+bool cut_is_whole(const struct cut *cut)
+{
+    return !cut->pids.count && !cut->tids.count && !cut->cpus.count && !cut->comms && !cut->event &&
+           !cut->has_time;
+}
+
 /* A whole number at *text, which moves behind it. */
 static bool read_number(const char **text, uint64_t *number)
 {

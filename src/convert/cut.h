@@ -29,6 +29,9 @@ struct cut { /* all zero: everything */
 
 void cut_free(struct cut *cut);
 
+/* Whether it lets all samples through. */
+bool cut_is_whole(const struct cut *cut);
+
 /* "7", "0,2-5". -EINVAL and a sentence that names `what`. */
 int cut_parse_list(struct cut_list *list, const char *text, const char *what, struct error *error);
 /* "START,END" in seconds of the file's clock, either may be missing; "10%-20%". As above. */

@@ -63,6 +63,13 @@ class Parts(rec.Case):
         each = [self.report(here, "--cpu", str(cpu))["samples"] for cpu in range(os.cpu_count())]
         self.assertEqual(sum(each), len(rows))
 
+    def test_a_part_without_samples_is_not_the_whole(self):
+        here = self.record("-e", "cpu-clock", "--", "sh", "-c", BUSY)
+        for part, said in (([], "self    total"), (["--pid", "1"], "no samples in that part")):
+            done = subprocess.run([rec.REC, "report", "perf.data", *part], cwd=here,
+                                  capture_output=True, text=True, timeout=60, check=True)
+            self.assertIn(said, done.stdout)
+
     def test_a_capture_without_cpus_says_so(self):
         here = self.record("-e", "cpu-clock", "--", "sh", "-c", BUSY)
         done = subprocess.run([rec.REC, "report", "perf.data", "--cpu", "0"], cwd=here,
