@@ -30,9 +30,11 @@ static const struct image *original_of(const struct collector *collector,
     return is_it && image->engine != ENGINE_NONE ? image : NULL;
 }
 
-/* Why this process must be left alone; NULL: it may be sampled. */
-static const char *refusal(struct collector *collector, const struct process_slot *slot, pid_t pid)
+/* Why this process must be left alone; NULL: it may be sampled. A forked child has one thread. */
+static const char *refusal(struct collector *collector, const struct process_slot *slot, pid_t pid,
+                           bool *has_one_thread)
 {
+    *has_one_thread = true;
     char executable[sizeof(slot->executable)];
     char link[64];
     if (original_of(collector, slot))
@@ -41,7 +43,9 @@ static const char *refusal(struct collector *collector, const struct process_slo
         return not_visible;
     if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
         return "runs inside another program (valgrind, qemu)";
-    if (proc_tracer(pid) != 0)
+    struct proc_status status = proc_status_read(pid);
+    *has_one_thread = status.threads == 1;
+    if (status.tracer != 0)
         return "is being traced by a debugger";
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
     if (go_programs_have(&collector->go_programs, link))
@@ -50,12 +54,12 @@ static const char *refusal(struct collector *collector, const struct process_slo
 }
 
 /* Opens the event; on refusal falls back to the timer, if the user did not insist. */
-static enum engine choose_engine(struct collector *collector, struct image *image, bool is_forked,
-                                 const char **reason)
+static enum engine choose_engine(struct collector *collector, struct image *image,
+                                 bool has_one_thread, const char **reason)
 {
     if (collector->options->engine == RECORD_ENGINE_TIMER || !collector->may_arm)
         return ENGINE_TIMER;
-    int err = arm_open(&image->armed, image->pid, is_forked, collector->period_ns,
+    int err = arm_open(&image->armed, image->pid, has_one_thread, collector->period_ns,
                        collector->session->tables->header.sig_data);
     if (err == 0)
         return ENGINE_PERF_TRAP;
@@ -224,9 +228,9 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);
-    const char *reason = refusal(collector, request, image->pid);
-    bool is_forked = original_of(collector, request) != NULL;
-    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, is_forked, &reason);
+    bool has_one_thread;
+    const char *reason = refusal(collector, request, image->pid, &has_one_thread);
+    image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, has_one_thread, &reason);
     if (!reply(collector, index, request->pid, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,13 +50,6 @@ static int add_thread(struct armed *armed, pid_t tid, uint64_t period_ns, uint64
     return 0;
 }
 
-/* A folder has two links of its own, and one for each thread that it lists. */
-static bool has_one_thread(const char *tasks)
-{
-    struct stat status;
-    return stat(tasks, &status) == 0 && status.st_nlink == 3;
-}
-
 /* All of /proc/PID/task. */
 static int add_threads(struct armed *armed, const char *path, uint64_t period_ns, uint64_t sig_data)
 {
@@ -72,13 +64,14 @@ static int add_threads(struct armed *armed, const char *path, uint64_t period_ns
     return err;
 }
 
-int arm_open(struct armed *armed, pid_t pid, bool is_forked, uint64_t period_ns, uint64_t sig_data)
+int arm_open(struct armed *armed, pid_t pid, bool has_one_thread, uint64_t period_ns,
+             uint64_t sig_data)
 {
     char path[64];
     *armed = (struct armed){0};
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    int err = is_forked || has_one_thread(path) ? add_thread(armed, pid, period_ns, sig_data)
-                                                : add_threads(armed, path, period_ns, sig_data);
+    int err = has_one_thread ? add_thread(armed, pid, period_ns, sig_data)
+                             : add_threads(armed, path, period_ns, sig_data);
     if (err == 0 && armed->count == 0)
         err = -ESRCH;
     if (err)

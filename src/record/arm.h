@@ -18,9 +18,10 @@ struct armed {
     size_t count, capacity;
 };
 
-/* Opens, disabled, on every thread of the process. is_forked: it is new, and has one. 0 or the kernel's
+/* Opens, disabled, on every thread of the process; has_one_thread: on its only one. 0 or the kernel's
  * refusal. */
-int arm_open(struct armed *armed, pid_t pid, bool is_forked, uint64_t period_ns, uint64_t sig_data);
+int arm_open(struct armed *armed, pid_t pid, bool has_one_thread, uint64_t period_ns,
+             uint64_t sig_data);
 void arm_enable(const struct armed *armed);
 /* CPU time that the event saw, all threads. */
 uint64_t arm_count_ns(const struct armed *armed);

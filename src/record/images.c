@@ -242,7 +242,7 @@ static void check(struct collector *collector, struct image *image)
     if (!ran || collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;
-    if (image->armed.count && proc_tracer(image->pid) != 0) {
+    if (image->armed.count && proc_status_read(image->pid).tracer != 0) {
         arm_close(&image->armed);
         image->engine = ENGINE_NONE;
         images_add_not_followed(collector, image->pid, image->name,

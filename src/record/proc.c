@@ -35,15 +35,21 @@ int proc_name(pid_t pid, pid_t tid, char name[16])
     return 0;
 }
 
-pid_t proc_tracer(pid_t pid)
+static long status_number(const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+    return line ? strtol(line + strlen(key), NULL, 10) : 0;
+}
+
+struct proc_status proc_status_read(pid_t pid)
 {
     char path[64];
     char text[2048];
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     if (read_small(path, text, sizeof(text)) <= 0)
-        return 0;
-    const char *line = strstr(text, "\nTracerPid:");
-    return line ? (pid_t)strtol(line + strlen("\nTracerPid:"), NULL, 10) : 0;
+        return (struct proc_status){0};
+    return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
+                                .threads = (uint32_t)status_number(text, "\nThreads:")};
 }
 
 int proc_executable(pid_t pid, char *path, size_t size)

@@ -29,8 +29,12 @@ void proc_maps_free(struct proc_maps *maps);
 /* The thread's (or, with tid 0, the process') name. */
 int proc_name(pid_t pid, pid_t tid, char name[16]);
 
-/* Who traces it; 0: nobody. */
-pid_t proc_tracer(pid_t pid);
+struct proc_status {
+    pid_t tracer; /* 0: nobody */
+    uint32_t threads;
+};
+/* All 0 when it cannot be read. */
+struct proc_status proc_status_read(pid_t pid);
 
 /* As the kernel sees /proc/PID/exe. */
 int proc_executable(pid_t pid, char *path, size_t size);

@@ -278,7 +278,8 @@ static void names_are_cut_at_fifteen_bytes(void **state)
 static void nobody_traces_us_and_our_time_passes(void **state)
 {
     (void)state;
-    assert_int_equal(proc_tracer(getpid()), 0);
+    assert_int_equal(proc_status_read(getpid()).tracer, 0);
+    assert_int_equal(proc_status_read(getpid()).threads, 1);
     uint64_t before = proc_cpu_ns(getpid());
     struct timespec start, now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
