@@ -6,6 +6,7 @@ The project is zlib as Debian has it; where its source cannot be had (no network
 part of rec's own."""
 import glob
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -18,19 +19,31 @@ import rec
 
 PAIRS = 7
 MOST_RATIO = 1.05
-DEBIAN = "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian stable main"
 ZLIB = "cp -r \"$0\" z && cd z && ./configure && make -s -j2 && rm configure.log"  # which has the date
 OWN = """mkdir o && cd "$0" && for c in src/base/*.c src/elf/*.c; do
 echo "$OLDPWD/o/$(basename $c .c).o:; gcc -O1 -D_GNU_SOURCE -Isrc -c -o \\$@ $c"
 done > "$OLDPWD/Makefile" && make -s -j2 -f "$OLDPWD/Makefile" $(sed 's/:;.*//' "$OLDPWD/Makefile")"""
 
 
+def copy_apt_sources(directory):
+    """Where this machine has its packages from, sources of packages included."""
+    for path in ["/etc/apt/sources.list", *glob.glob("/etc/apt/sources.list.d/*")]:
+        if not path.endswith((".list", ".sources")) or not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"^Types:.*", "Types: deb-src", text, flags=re.M)
+        text = re.sub(r"^deb ", "deb-src ", text, flags=re.M)
+        with open(os.path.join(directory, os.path.basename(path)), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
 def fetch_zlib(directory):
     """The folder of zlib's source, by apt with settings of its own; None when it cannot be had."""
-    with open(os.path.join(directory, "sources.list"), "w", encoding="ascii") as file:
-        file.write(DEBIAN + "\n")
     os.makedirs(os.path.join(directory, "lists", "partial"))
-    apt = ["apt-get", "-q", "-o", f"Dir::Etc::SourceList={directory}/sources.list", "-o", "Dir::Etc::SourceParts=-",
+    os.mkdir(os.path.join(directory, "sources"))
+    copy_apt_sources(os.path.join(directory, "sources"))
+    apt = ["apt-get", "-q", "-o", "Dir::Etc::SourceList=/dev/null", "-o", f"Dir::Etc::SourceParts={directory}/sources",
            "-o", f"Dir::State::Lists={directory}/lists", "-o", f"Dir::Cache={directory}", "-o",
            "APT::Sandbox::User=root"]
     try:
