@@ -329,6 +329,6 @@ const struct exporter export_pprof = {
     .description = "pprof profile, for go tool pprof, speedscope and profile stores",
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
-    .gzip_level = 6,
+    .gzip_level = 4, /* half the time of 6 for 3 % more bytes */
     .write = pprof_write,
 };
