@@ -3,9 +3,7 @@
 
 #include "base/array.h"
 #include "base/io.h"
-#include "base/say.h"
 #include "cli/cli.h"
-#include "cli/progress.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -225,52 +223,4 @@ int outputs_prepare(const struct outputs *outputs, const struct owner *owner, st
     for (size_t i = 0; i < outputs->count && !err; i++)
         err = check_writable(outputs->items[i].path, error);
     return err;
-}
-
-static int write_one(const struct output *output, const struct profile *profile,
-                     const struct export_options *options, const struct owner *owner,
-                     struct error *error)
-{
-    struct out_file file;
-    int err = out_open(&file, output->path, error);
-    if (err)
-        return err;
-    struct error reason = {{0}};
-    err = export_to_fd(output->exporter, profile, options, output->compress, file.fd, &reason);
-    if (err) {
-        out_discard(&file);
-        return error_set(error, err, "cannot write %s: %s", output->path, reason.text);
-    }
-    owner_give(owner, file.fd);
-    return out_commit(&file, error);
-}
-
-static void say_thinned(const struct outputs *outputs, const struct profile *profile)
-{
-    uint32_t thinning = export_firefox_thinning(profile);
-    for (size_t i = 0; i < outputs->count && thinning > 1; i++)
-        if (outputs->items[i].exporter == &export_firefox)
-            say("%s: every %u samples of a thread became one of their weight: a browser opens no "
-                "more",
-                outputs->items[i].path, thinning);
-}
-
-int outputs_write(const struct outputs *outputs, const struct profile *profile,
-                  const struct export_options *options, const struct owner *owner,
-                  struct error *error)
-{
-    int first = 0;
-    struct error ignored;
-    progress_start();
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct output *output = &outputs->items[i];
-        struct error *where = first ? &ignored : error;
-        progress_set("writing files", i + 1, outputs->count);
-        int err = write_one(output, profile, options, owner, where);
-        first = first ? first : err;
-    }
-    progress_end();
-    if (!first)
-        say_thinned(outputs, profile);
-    return first;
 }
