@@ -182,6 +182,28 @@ static void checking_leaves_no_trace(void **state)
     outputs_free(&outputs);
 }
 
+/* They are written at the same time; what is said must not depend on which thread was the first. */
+static void a_file_that_cannot_be_written_does_not_cost_the_others(void **state)
+{
+    (void)state;
+    struct outputs outputs = {0};
+    struct error error;
+    const struct export_options options = {0};
+    struct profile *profile = profile_new();
+    static const char *const names[] = {"a.pb.gz", "gone/b.json.gz", "c.folded", "gone/d.folded"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        assert_int_equal(outputs_add_converted(&outputs, names[i], &error), 0);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(outputs_write(&outputs, profile, &options, &nobody_else, &error), -ENOENT);
+        assert_non_null(strstr(error.text, "gone/b.json.gz"));
+        assert_int_equal(unlink("a.pb.gz"), 0);
+        assert_int_equal(unlink("c.folded"), 0);
+    }
+    assert_int_equal(files_here(), 0);
+    profile_free(profile);
+    outputs_free(&outputs);
+}
+
 static void a_claimed_capture_is_private_and_the_previous_one_kept(void **state)
 {
     (void)state;
@@ -259,6 +281,7 @@ int main(void)
         IN_DIRECTORY(a_directory_that_is_missing_is_made),
         IN_DIRECTORY(private_names_keep_their_suffix),
         IN_DIRECTORY(checking_leaves_no_trace),
+        IN_DIRECTORY(a_file_that_cannot_be_written_does_not_cost_the_others),
         IN_DIRECTORY(a_claimed_capture_is_private_and_the_previous_one_kept),
         IN_DIRECTORY(an_abandoned_claim_undoes_everything),
         IN_DIRECTORY(a_capture_in_use_is_busy),
