@@ -105,8 +105,8 @@ struct miss {
     uint64_t weight_ns;
     size_t record_offset; /* in the collector's miss_bytes */
     size_t record_bytes;
-    bool
-        wants_map; /* newer than itself: code was unloaded since the last, or it ended at an unknown PC */
+    /* Newer than itself: code was unloaded since the last, or it ended at an unknown PC. */
+    bool wants_map;
 };
 
 /* Of the processes that ended last: their pids may be other processes' soon. */
