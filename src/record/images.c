@@ -16,7 +16,7 @@
 /* Tracer and file mappings are looked at this often while a process runs. */
 #define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
-#define WORTH_TABLES_NS 1000000
+#define WORTH_TABLES_NS 3000000
 /* CPU time between two looks at a process' event, which interrupt it: this, and this part of what it has used. */
 #define COUNT_INTERVAL_NS 20000000
 #define COUNT_PARTS 50
