@@ -76,3 +76,19 @@ int sort_by(void *items, size_t count, size_t element_bytes, size_t key_at, size
     free(sorted);
     return err;
 }
+
+int sort_by_then(void *items, size_t count, size_t element_bytes, size_t key_at, size_t key_bytes,
+                 int (*compare)(const void *, const void *))
+{
+    int err = sort_by(items, count, element_bytes, key_at, key_bytes);
+    char *all = items;
+    for (size_t first = 0, end; err == 0 && first < count; first = end) {
+        const char *key = all + first * element_bytes + key_at;
+        for (end = first + 1;
+             end < count && memcmp(all + end * element_bytes + key_at, key, key_bytes) == 0;)
+            end++;
+        if (end - first > 1)
+            qsort(all + first * element_bytes, end - first, element_bytes, compare);
+    }
+    return err;
+}

@@ -13,4 +13,11 @@
     sort_by((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), \
             sizeof((items)->member))
 
+/* The same; elements with equal members are ordered by compare, as qsort() does. */
+#define SORT_BY_THEN(items, count, member, compare)                                          \
+    sort_by_then((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), \
+                 sizeof((items)->member), (compare))
+
 int sort_by(void *items, size_t count, size_t element_bytes, size_t key_at, size_t key_bytes);
+int sort_by_then(void *items, size_t count, size_t element_bytes, size_t key_at, size_t key_bytes,
+                 int (*compare)(const void *, const void *));

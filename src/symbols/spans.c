@@ -38,20 +38,6 @@ static int compare_at_one_place(const void *left, const void *right)
     return COMPARE(a->value, b->value);
 }
 
-static int sort(struct spans *spans)
-{
-    if (SORT_BY(spans->spans, spans->count, low) != 0)
-        return -ENOMEM;
-    for (size_t first = 0, end; first < spans->count; first = end) {
-        struct span *place = &spans->spans[first];
-        for (end = first + 1; end < spans->count && spans->spans[end].low == place->low;)
-            end++;
-        if (end - first > 1)
-            qsort(place, end - first, sizeof(*place), compare_at_one_place);
-    }
-    return 0;
-}
-
 static int emit(struct spans *spans, uint64_t low, uint32_t value)
 {
     struct segment *last = spans->segment_count ? &spans->segments[spans->segment_count - 1] : NULL;
@@ -90,7 +76,7 @@ int spans_flatten(struct spans *spans)
         return 0;
     const struct span **open = calloc(spans->count, sizeof(*open));
     size_t open_count = 0;
-    int err = open ? sort(spans) : -ENOMEM;
+    int err = open ? SORT_BY_THEN(spans->spans, spans->count, low, compare_at_one_place) : -ENOMEM;
     for (size_t i = 0; err == 0 && i < spans->count; i++) {
         err = close_until(spans, open, &open_count, spans->spans[i].low);
         open[open_count++] = &spans->spans[i];

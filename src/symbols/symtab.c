@@ -130,20 +130,6 @@ static int compare_names(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static int sort_symbols(struct symtab *symtab)
-{
-    if (SORT_BY(symtab->symbols, symtab->count, svma) != 0)
-        return -ENOMEM;
-    for (size_t first = 0, end; first < symtab->count; first = end) {
-        struct symbol *place = &symtab->symbols[first];
-        for (end = first + 1; end < symtab->count && symtab->symbols[end].svma == place->svma;)
-            end++;
-        if (end - first > 1)
-            qsort(place, end - first, sizeof(*place), compare_names);
-    }
-    return 0;
-}
-
 /* A symbol without a size ends where the next name is, or with its section. */
 static void find_ends(struct symtab *symtab)
 {
@@ -161,7 +147,7 @@ int symtab_finish(struct symtab *symtab)
 {
     if (symtab->count == 0)
         return 0;
-    int err = sort_symbols(symtab);
+    int err = SORT_BY_THEN(symtab->symbols, symtab->count, svma, compare_names);
     if (err != 0)
         return err;
     find_ends(symtab);

@@ -68,6 +68,24 @@ static void narrow_keys_do_not_reach_into_their_neighbours(void **state)
     }
 }
 
+static int later_first(const void *left, const void *right)
+{
+    const struct thing *a = left, *b = right;
+    return (a->before < b->before) - (a->before > b->before);
+}
+
+static void equal_ones_are_in_the_order_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct thing *things = make_things(0x3f00);
+    assert_int_equal(SORT_BY_THEN(things, COUNT, wide, later_first), 0);
+    for (size_t i = 1; i < COUNT; i++) {
+        assert_true(things[i - 1].wide <= things[i].wide);
+        if (things[i - 1].wide == things[i].wide)
+            assert_true(things[i - 1].before > things[i].before);
+    }
+}
+
 static void nothing_is_sorted(void **state)
 {
     (void)state;
@@ -80,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_counts_and_equal_ones_keep_their_order),
         cmocka_unit_test(narrow_keys_do_not_reach_into_their_neighbours),
+        cmocka_unit_test(equal_ones_are_in_the_order_that_is_asked_for),
         cmocka_unit_test(nothing_is_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
