@@ -4,13 +4,13 @@
 
 #include "base/io.h"
 #include "base/say.h"
+#include "base/workers.h"
 #include "cli/progress.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
     THREADS_MAX = 8,
@@ -74,8 +74,7 @@ static void *write_some(void *argument)
 /* How many threads there are beside this one. */
 static size_t helpers_wanted(const struct writing *writing)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t most = processors > THREADS_MAX ? THREADS_MAX : processors > 1 ? (size_t)processors : 1;
+    size_t most = workers_at_once() < THREADS_MAX ? workers_at_once() : THREADS_MAX;
     size_t count = writing->outputs->count < most ? writing->outputs->count : most;
     return count && writing->profile->sample_count <= SAMPLES_AT_ONCE ? count - 1 : 0;
 }
