@@ -137,7 +137,7 @@ class Places(harm.Case):
         self.assertGreater(run.info["cpu_ns"], WORK_MS * 1e6 * 0.9)
 
     def test_a_stack_that_grows_to_its_end(self):
-        for how in ("main", "thread", "handler"):
+        for how in ("main", "thread", "small", "handler"):
             bare = self.watched([rec.target("overflow"), how])
             for engine in rec.ENGINES:
                 run = self.recorded_in(engine, [], [], rec.target("overflow"), how)
