@@ -20,6 +20,8 @@ class ProgramState(rec.Case):
 
     def test_functions_of_old_versions_do_what_they_did(self):
         self.compare(rec.target("old_versions"))
+        run = self.recorded(rec.target("old_versions"), rec_options=FAST)
+        self.assertEqual(run.count("processes"), 3, "a shell by each of two functions")
 
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
