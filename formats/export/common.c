@@ -17,7 +17,7 @@ uint64_t export_period(const struct profile *profile, uint32_t event)
         if (sample->event != event)
             continue;
         total += sample->weight;
-        count++;
+        count += sample->count;
     }
     return total > count ? total / count : 1;
 }

@@ -216,7 +216,7 @@ static void tally_samples(struct pprof *pprof)
             pprof->out->failed = true;
             return;
         }
-        values[0] += profile_is_main(profile, sample);
+        values[0] += profile_is_main(profile, sample) ? sample->count : 0;
         values[1 + sample->event] += sample->weight;
     }
 }
