@@ -68,7 +68,8 @@ static int convert(const struct record_request *request, struct capture *capture
     struct convert_options from = {.debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
                                    .find_gone_context = kept,
-                                   .use_debuginfod = request->use_debuginfod};
+                                   .use_debuginfod = request->use_debuginfod,
+                                   .symbols_only = request->symbols_only};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
         return err;

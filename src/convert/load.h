@@ -28,6 +28,8 @@ struct convert_options {         /* NULL in their place: none */
     const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
                              size_t build_id_bytes);
     const void *find_gone_context;
+    bool
+        symbols_only; /* names of symbol tables: no inlined functions, no lines, no debug info read */
     bool use_debuginfod; /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;      /* which samples are loaded */
     /* Called now and then while names are looked up; may be NULL. */

@@ -44,7 +44,8 @@ static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t addr
     size_t count = address_count / PIECE_ADDRESSES, most = workers_at_once();
     if (most > MOST_PIECES)
         most = MOST_PIECES;
-    if (count < 2 || most < 2 || !has_debug_info(lookup, &lookup->profile->libs[lib]))
+    if (count < 2 || most < 2 || lookup->options->symbols_only ||
+        !has_debug_info(lookup, &lookup->profile->libs[lib]))
         return 1;
     return count < most ? count : most;
 }
@@ -114,6 +115,7 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
         .find_fetched = find_fetched,
         .find_fetched_context = &lookup->fetch,
         .path_now = now.text,
+        .symbols_only = lookup->options->symbols_only,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */

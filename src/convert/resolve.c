@@ -22,6 +22,7 @@ struct resolver {
     const struct names_lib *stored; /* of the lib being resolved */
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
+    const struct convert_options *options;
     const struct perfdata_facts *facts;
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;
@@ -121,7 +122,8 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
         resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
     if (!is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
         return 0;
-    bool has_no_lines = stored && !names_have_lines(resolver->names, stored);
+    bool has_no_lines =
+        stored && !resolver->options->symbols_only && !names_have_lines(resolver->names, stored);
     if (stored && !has_no_lines && has_all(resolver, stored, first, end))
         return 0;
     return lookup_add(&resolver->lookup, first, end - first, has_no_lines);
@@ -175,16 +177,20 @@ static void resolve_address(struct resolver *resolver, size_t place)
     struct profile *profile = resolver->profile;
     struct profile_address *address = &profile->addresses[resolver->order[place]];
     struct symbol_result result = {0};
+    struct symbol_frame symbol;
     if (address->frame_count) /* code made at run time: named while loading */
         return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
     else if (is_kernel(profile, address->lib)
                  ? look_up_kernel(resolver, address->svma, &result)
-                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result))
+                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result)) {
+        if (resolver->options->symbols_only)
+            frames_keep_symbol(&result, &symbol);
         frames_add(profile, address, &result);
-    else
+    } else {
         frames_add_bare(profile, address, number_of(address->svma).text);
+    }
 }
 
 static void resolve_all(struct resolver *resolver)
@@ -201,13 +207,13 @@ static void resolve_all(struct resolver *resolver)
     profile_link_stacks(profile);
 }
 
-static int resolve(struct resolver *resolver, const struct convert_options *options)
+static int resolve(struct resolver *resolver)
 {
     struct profile *profile = resolver->profile;
     resolver->order = resolve_order(profile);
     resolver->lookup = (struct lookup){.profile = profile,
                                        .order = resolver->order,
-                                       .options = options,
+                                       .options = resolver->options,
                                        .meanwhile = open_kernel,
                                        .meanwhile_context = resolver};
     int err = resolver->order ? plan(resolver) : -ENOMEM;
@@ -232,9 +238,11 @@ int convert_resolve(struct profile *profile, const char *path,
     struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
         usual.debug_directory = debug.text;
-    struct resolver resolver = {
-        .profile = profile, .names = capture.names, .facts = perfdata_facts(capture.reader)};
-    err = resolve(&resolver, &usual);
+    struct resolver resolver = {.profile = profile,
+                                .names = capture.names,
+                                .options = &usual,
+                                .facts = perfdata_facts(capture.reader)};
+    err = resolve(&resolver);
     capture_close(&capture);
     return err ? error_set(error, err, "out of memory while finding names for %s", path) : 0;
 }
