@@ -189,7 +189,9 @@ static int convert(const struct convert_request *request, struct error *error)
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
-        problems_say_unnamed(profile, request->from.symfs);
+        if (!request
+                 ->quiet) /* looking for packages that have names takes longer than most conversions */
+            problems_say_unnamed(profile, request->from.symfs);
         say_written(request, profile);
     }
     if (!err && request->to_stdout)

@@ -132,7 +132,8 @@ static int finish(const struct record_request *request, struct capture *capture,
         .is_private = is_private,
         .is_verbose = request->verbose,
     };
-    recap_say(&recap);
+    if (!request->quiet)
+        recap_say(&recap);
     if (err)
         say_failure("%s", error->text);
     bool is_blind = recap_is_blind(summary);

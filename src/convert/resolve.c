@@ -2,6 +2,7 @@
 #include "convert/resolve.h"
 
 #include "convert/capture.h"
+#include "convert/debug_info.h"
 #include "convert/frames.h"
 #include "convert/jits.h"
 #include "convert/kallsyms.h"
@@ -23,6 +24,8 @@ struct resolver {
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
     const struct convert_options *options;
+    bool
+        has_other_places; /* to look for names in than those that were known when they were stored */
     const struct perfdata_facts *facts;
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;
@@ -106,13 +109,20 @@ static bool has_all(const struct resolver *resolver, const struct names_lib *sto
     struct symbol_result result;
     for (size_t i = first; i < end; i++)
         if (!names_find(resolver->names, stored,
-                        resolver->profile->addresses[resolver->order[i]].svma, &result))
+                        resolver->profile->addresses[resolver->order[i]].svma, &result) ||
+            (result.frame_count == 0 && resolver->has_other_places))
             return false;
     return true;
 }
 
-/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. Debug
- * info that was installed since the names were stored is worth a second look. */
+/* Debug info that was installed since names without lines were stored is worth a second look. */
+static bool may_have_more(const struct resolver *resolver, uint32_t lib)
+{
+    const struct convert_options *options = resolver->options;
+    return options->use_debuginfod || debug_info_is_there(resolver->profile, lib, options);
+}
+
+/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
 static int plan_lib(struct resolver *resolver, size_t first, size_t end)
 {
     const struct profile *profile = resolver->profile;
@@ -124,7 +134,8 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
         return 0;
     bool has_no_lines =
         stored && !resolver->options->symbols_only && !names_have_lines(resolver->names, stored);
-    if (stored && !has_no_lines && has_all(resolver, stored, first, end))
+    if (has_no_lines ? !may_have_more(resolver, lib)
+                     : stored && has_all(resolver, stored, first, end))
         return 0;
     return lookup_add(&resolver->lookup, first, end - first, has_no_lines);
 }
@@ -149,8 +160,9 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     if (lookup_has_debug_info(&resolver->lookup, place) &&
         lookup_find(&resolver->lookup, place, result))
         return true;
-    if (resolver->stored && names_find(resolver->names, resolver->stored, svma, result))
-        return result->frame_count > 0;
+    if (resolver->stored && names_find(resolver->names, resolver->stored, svma, result) &&
+        result->frame_count)
+        return true;
     return lookup_find(&resolver->lookup, place, result);
 }
 
@@ -190,6 +202,7 @@ static void resolve_address(struct resolver *resolver, size_t place)
         frames_add(profile, address, &result);
     } else {
         frames_add_bare(profile, address, number_of(address->svma).text);
+        address->is_nameless = lookup_is_answered(&resolver->lookup, place);
     }
 }
 
@@ -235,12 +248,14 @@ int convert_resolve(struct profile *profile, const char *path,
     if (err != 0)
         return err;
     struct convert_options usual = options ? *options : (struct convert_options){0};
+    bool has_other_places = usual.debug_directory || usual.symfs || usual.use_debuginfod;
     struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
         usual.debug_directory = debug.text;
     struct resolver resolver = {.profile = profile,
                                 .names = capture.names,
                                 .options = &usual,
+                                .has_other_places = has_other_places,
                                 .facts = perfdata_facts(capture.reader)};
     err = resolve(&resolver);
     capture_close(&capture);
