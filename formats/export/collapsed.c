@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/decimal.h"
 #include "base/pairs.h"
+#include "base/sort.h"
 #include "export/common.h"
 #include "profile/walk.h"
 
@@ -21,18 +22,13 @@
 
 struct line {
     uint64_t count;
-    uint64_t rest; /* of the share, less than a period */
-    size_t at;     /* in the order of the output */
-};
-
-struct walked { /* a stack of the model below a process's node; the two are its key */
-    uint32_t process, stack;
-    uint32_t node;
+    uint64_t missing; /* what its share lacks to one more */
+    size_t at;        /* in the order of the output */
 };
 
 struct
-    recent { /* the last answer about a stack of the model: most come again for the same process */
-    uint32_t process;
+    known { /* what a stack of the model is below the process, or thread, that was asked for last */
+    uint32_t task;
     uint32_t node; /* plus one; 0: never asked for */
 };
 
@@ -43,11 +39,8 @@ struct collapsed {
     struct pairs node_index;
     struct name_node *nodes;
     size_t node_count, node_capacity;
-    struct pairs walked_index;
-    struct walked *walked;
-    size_t walked_count, walked_capacity;
-    struct recent *recent; /* by stack of the model */
-    uint32_t *path;        /* scratch */
+    struct known *known; /* by stack of the model */
+    uint32_t *path;      /* scratch */
     bool failed;
 };
 
@@ -68,45 +61,24 @@ static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t n
     return id;
 }
 
-/* The entry of a stack below a process; its node is NODE_NONE when it is new. NULL: out of memory. */
-static struct walked *walked_of(struct collapsed *collapsed, uint32_t process, uint32_t stack)
+/* The node of a stack below a task's: up to what is known, then down again. Threads come one after the other. */
+static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t stack)
 {
-    uint32_t id =
-        pairs_find_or_add(&collapsed->walked_index, collapsed->walked, sizeof(*collapsed->walked),
-                          collapsed->walked_count, process, stack);
-    if (id < collapsed->walked_count)
-        return &collapsed->walked[id];
-    struct walked *walked =
-        id == PAIRS_NONE
-            ? NULL
-            : ARRAY_PUSH(collapsed->walked, collapsed->walked_count, collapsed->walked_capacity);
-    if (walked)
-        *walked = (struct walked){process, stack, NODE_NONE};
-    else
-        collapsed->failed = true;
-    return walked;
-}
-
-/* The node of a stack below a process's: up to what was walked before, then down again. */
-static uint32_t stack_node(struct collapsed *collapsed, uint32_t process, uint32_t stack)
-{
-    const struct profile *profile = collapsed->profile;
-    uint32_t node = process;
+    const struct profile_stack *stacks = collapsed->profile->stacks;
+    uint32_t node = task;
     size_t depth = 0;
-    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
-        const struct walked *known = walked_of(collapsed, process, stack);
-        if (!known)
-            return NODE_NONE;
-        if (known->node != NODE_NONE) {
-            node = known->node;
+    for (; stack != PROFILE_NONE; stack = stacks[stack].parent) {
+        struct known known = collapsed->known[stack];
+        if (known.node != 0 && known.task == task) {
+            node = known.node - 1;
             break;
         }
         collapsed->path[depth++] = stack;
     }
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
-        node = node_of(collapsed, node, collapsed->names.frames[profile->stacks[next].frame]);
-        walked_of(collapsed, process, next)->node = node;
+        node = node_of(collapsed, node, collapsed->names.frames[stacks[next].frame]);
+        collapsed->known[next] = (struct known){task, node + 1};
     }
     return node;
 }
@@ -129,11 +101,9 @@ static void add_thread(struct collapsed *collapsed, uint32_t thread)
          !collapsed->failed && (sample = profile_walk_next_of(&walk, profile->main_event));) {
         if (task == NODE_NONE)
             task = task_node(collapsed, thread);
-        struct recent *recent = &collapsed->recent[sample->stack];
-        if (recent->node == 0 || recent->process != task)
-            *recent = (struct recent){task, stack_node(collapsed, task, sample->stack) + 1};
+        uint32_t node = stack_node(collapsed, task, sample->stack);
         if (!collapsed->failed)
-            collapsed->nodes[recent->node - 1].weight += sample->weight;
+            collapsed->nodes[node].weight += sample->weight;
     }
 }
 
@@ -143,34 +113,18 @@ static void build_tree(struct collapsed *collapsed)
         add_thread(collapsed, i);
 }
 
-static int by_rest(const void *a, const void *b)
-{
-    const struct line *left = a;
-    const struct line *right = b;
-    if (left->rest != right->rest)
-        return left->rest > right->rest ? -1 : 1;
-    return left->at < right->at ? -1 : left->at > right->at;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct line *left = a;
-    const struct line *right = b;
-    return left->at < right->at ? -1 : left->at > right->at;
-}
-
 /* The total of a recording that has any weight is at least 1, so that its file is not empty. */
-static void share_out_counts(struct line *lines, size_t count, uint64_t total, uint64_t period)
+static int share_out_counts(struct line *lines, size_t count, uint64_t total, uint64_t period)
 {
     uint64_t left = total / period + (total % period >= period - period / 2);
     if (left == 0)
         left = 1;
     for (size_t i = 0; i < count; i++)
         left -= lines[i].count;
-    qsort(lines, count, sizeof(*lines), by_rest);
+    int err = SORT_BY(lines, count, missing);
     for (size_t i = 0; i < count && left > 0; i++, left--)
         lines[i].count++;
-    qsort(lines, count, sizeof(*lines), by_place);
+    return err ? err : SORT_BY(lines, count, at);
 }
 
 static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t count)
@@ -201,11 +155,11 @@ static int write_lines(struct collapsed *collapsed)
                               order, &count);
     for (size_t i = 0; i < count; i++) {
         uint64_t weight = collapsed->nodes[order[i]].weight;
-        lines[i] = (struct line){weight / period, weight % period, i};
+        lines[i] = (struct line){weight / period, period - weight % period, i};
     }
     if (count)
-        share_out_counts(lines, count, total, period);
-    for (size_t i = 0; i < count; i++) {
+        err = share_out_counts(lines, count, total, period);
+    for (size_t i = 0; i < count && err == 0; i++) {
         if (lines[i].count)
             write_line(collapsed, order[i], lines[i].count);
     }
@@ -217,21 +171,19 @@ static int write_lines(struct collapsed *collapsed)
 static int collapsed_open(struct collapsed *collapsed, const struct export_options *options)
 {
     const struct profile *profile = collapsed->profile;
-    collapsed->recent = calloc(profile->stack_count + 1, sizeof(*collapsed->recent));
+    collapsed->known = calloc(profile->stack_count + 1, sizeof(*collapsed->known));
     /* A line has up to two names more than its stack: process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
     int err = collapsed_names_open(&collapsed->names, profile, options);
-    return err != 0 || (collapsed->recent && collapsed->path) ? err : -ENOMEM;
+    return err != 0 || (collapsed->known && collapsed->path) ? err : -ENOMEM;
 }
 
 static void collapsed_close(struct collapsed *collapsed)
 {
     collapsed_names_close(&collapsed->names);
     pairs_free(&collapsed->node_index);
-    pairs_free(&collapsed->walked_index);
     free(collapsed->nodes);
-    free(collapsed->walked);
-    free(collapsed->recent);
+    free(collapsed->known);
     free(collapsed->path);
 }
 

@@ -17,7 +17,7 @@ uint64_t export_period(const struct profile *profile, uint32_t event)
         if (sample->event != event)
             continue;
         total += sample->weight;
-        count++;
+        count += sample->count;
     }
     return total > count ? total / count : 1;
 }
@@ -39,10 +39,10 @@ void export_func_name(const struct profile *profile, uint32_t func, struct buffe
     }
     uint32_t lib = profile->funcs[func].lib;
     const char *module = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].name);
-    if (module[0] == '[')
-        buffer_text(out, module);
-    else
-        buffer_printf(out, "[%s]", module[0] ? module : "unknown");
+    bool is_in_brackets = module[0] == '[';
+    buffer_text(out, is_in_brackets ? "" : "[");
+    buffer_text(out, module[0] ? module : "unknown");
+    buffer_text(out, is_in_brackets ? "" : "]");
 }
 
 uint32_t export_frame_file(const struct profile *profile, const struct profile_frame *frame)

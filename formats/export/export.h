@@ -29,6 +29,7 @@ struct exporter {
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
     int gzip_level;                /* 1 (fast) to 9 */
     bool has_one_event;            /* the format has one weight: the main event's is written */
+    bool has_times;                /* of samples: those of the profile must not be added up */
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);
 };

@@ -219,5 +219,6 @@ const struct exporter export_firefox = {
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
     .gzip_level = 1,
+    .has_times = true,
     .write = firefox_write,
 };

@@ -7,12 +7,17 @@
 #include <string.h>
 
 /* After an opening bracket and after a key's colon no comma; at the start of the text neither. */
-static void separate(struct buffer *out)
+static bool needs_comma(const struct buffer *out)
 {
     if (out->size == 0 || out->failed)
-        return;
+        return false;
     uint8_t last = out->bytes[out->size - 1];
-    if (last != '{' && last != '[' && last != ':')
+    return last != '{' && last != '[' && last != ':';
+}
+
+static void separate(struct buffer *out)
+{
+    if (needs_comma(out))
         buffer_append(out, ",", 1);
 }
 
@@ -78,18 +83,27 @@ void json_string(struct buffer *out, const char *text)
     buffer_append(out, "\"", 1);
 }
 
+/* In one piece: most of a file is numbers. */
+static void append_number(struct buffer *out, bool is_negative, uint64_t value)
+{
+    char text[24];
+    char *end = text + sizeof(text);
+    char *start = decimal_before(end, value);
+    if (is_negative)
+        *--start = '-';
+    if (needs_comma(out))
+        *--start = ',';
+    buffer_append(out, start, (size_t)(end - start));
+}
+
 void json_unsigned(struct buffer *out, uint64_t value)
 {
-    separate(out);
-    decimal_append(out, value);
+    append_number(out, false, value);
 }
 
 void json_integer(struct buffer *out, int64_t value)
 {
-    separate(out);
-    if (value < 0)
-        buffer_append(out, "-", 1);
-    decimal_append(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+    append_number(out, value < 0, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 void json_millionths(struct buffer *out, uint64_t value)

@@ -240,5 +240,6 @@ const struct exporter export_perf_text = {
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
     .gzip_level = 1,
+    .has_times = true,
     .write = perf_text_write,
 };

@@ -34,6 +34,10 @@ struct pprof {
     uint64_t *tallies;        /* value_count each: see sample_values() */
     size_t tally_count, tally_capacity;
     size_t value_count;
+    struct thread_labels {
+        size_t first, size; /* bytes of labels; 0: not made yet */
+    } * thread_labels;      /* of each thread */
+    struct buffer labels;
     struct pprof_mappings mappings;
     struct buffer message, nested, list; /* scratch, by depth */
 };
@@ -212,17 +216,18 @@ static void tally_samples(struct pprof *pprof)
             pprof->out->failed = true;
             return;
         }
-        values[0] += profile_is_main(profile, sample);
+        values[0] += profile_is_main(profile, sample) ? sample->count : 0;
         values[1 + sample->event] += sample->weight;
     }
 }
 
-static void add_label(struct pprof *pprof, const char *key, uint32_t field, uint64_t value)
+static void add_label(struct pprof *pprof, struct buffer *out, const char *key, uint32_t field,
+                      uint64_t value)
 {
     buffer_clear(&pprof->nested);
     pb_integer(&pprof->nested, LABEL_KEY, text(pprof, key));
     pb_integer(&pprof->nested, field, value);
-    pb_message(&pprof->message, SAMPLE_LABEL, &pprof->nested);
+    pb_message(out, SAMPLE_LABEL, &pprof->nested);
 }
 
 /* As text, because a label of the number 0 is taken for none. */
@@ -233,17 +238,32 @@ static uint32_t cpu_text(struct pprof *pprof, uint32_t cpu)
     return text(pprof, number);
 }
 
-static void add_labels(struct pprof *pprof, const struct profile_thread *thread, uint32_t cpu)
+/* The same for all of its samples. */
+static void make_thread_labels(struct pprof *pprof, const struct profile_thread *thread,
+                               struct thread_labels *made)
 {
     const struct profile_process *process = &pprof->profile->processes[thread->process];
-    add_label(pprof, "pid", LABEL_NUM, process->pid);
-    add_label(pprof, "tid", LABEL_NUM, thread->tid);
-    add_label(pprof, "comm", LABEL_STR, model_text(pprof, process->name));
-    add_label(pprof, "thread", LABEL_STR, model_text(pprof, thread->name));
+    struct buffer *out = &pprof->labels;
+    made->first = out->size;
+    add_label(pprof, out, "pid", LABEL_NUM, process->pid);
+    add_label(pprof, out, "tid", LABEL_NUM, thread->tid);
+    add_label(pprof, out, "comm", LABEL_STR, model_text(pprof, process->name));
+    add_label(pprof, out, "thread", LABEL_STR, model_text(pprof, thread->name));
+    made->size = out->size - made->first;
+}
+
+static void add_labels(struct pprof *pprof, uint32_t index, uint32_t cpu)
+{
+    const struct profile_thread *thread = &pprof->profile->threads[index];
+    struct thread_labels *labels = &pprof->thread_labels[index];
+    if (labels->size == 0)
+        make_thread_labels(pprof, thread, labels);
+    if (!pprof->labels.failed)
+        buffer_append(&pprof->message, pprof->labels.bytes + labels->first, labels->size);
     if (cpu != PROFILE_NO_CPU)
-        add_label(pprof, "cpu", LABEL_STR, cpu_text(pprof, cpu));
+        add_label(pprof, &pprof->message, "cpu", LABEL_STR, cpu_text(pprof, cpu));
     if (thread->cgroup != PROFILE_NONE)
-        add_label(pprof, "cgroup", LABEL_STR, model_text(pprof, thread->cgroup));
+        add_label(pprof, &pprof->message, "cgroup", LABEL_STR, model_text(pprof, thread->cgroup));
 }
 
 static void write_sample(struct pprof *pprof, const uint32_t key[3], const uint64_t *values)
@@ -259,7 +279,7 @@ static void write_sample(struct pprof *pprof, const uint32_t key[3], const uint6
     for (size_t i = 0; i < pprof->value_count; i++)
         pb_varint(&pprof->list, values[i]);
     pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
-    add_labels(pprof, &profile->threads[key[1]], key[2]);
+    add_labels(pprof, key[1], key[2]);
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
@@ -303,11 +323,12 @@ static int pprof_write(const struct profile *profile, const struct export_option
         err = pprof_mappings_open(&pprof.mappings, profile);
     pprof.functions = intern_new();
     pprof.stacks = intern_new();
-    if (err == 0 && pprof.functions && pprof.stacks)
+    pprof.thread_labels = calloc(profile->thread_count + 1, sizeof(*pprof.thread_labels));
+    if (err == 0 && pprof.functions && pprof.stacks && pprof.thread_labels)
         write_profile(&pprof);
     else
         err = -ENOMEM;
-    if (pprof.texts.failed || out->failed)
+    if (pprof.texts.failed || pprof.labels.failed || out->failed)
         err = -ENOMEM;
     if (err != 0)
         error_set(error, err, "not enough memory to write the pprof profile");
@@ -315,6 +336,8 @@ static int pprof_write(const struct profile *profile, const struct export_option
     intern_free(pprof.functions);
     intern_free(pprof.stacks);
     free(pprof.tallies);
+    free(pprof.thread_labels);
+    buffer_free(&pprof.labels);
     pprof_mappings_close(&pprof.mappings);
     buffer_free(&pprof.message);
     buffer_free(&pprof.nested);
@@ -329,6 +352,6 @@ const struct exporter export_pprof = {
     .description = "pprof profile, for go tool pprof, speedscope and profile stores",
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
-    .gzip_level = 4, /* half the time of 6 for 3 % more bytes */
+    .gzip_level = 1, /* a third of the time of 6 for 10 % more bytes */
     .write = pprof_write,
 };

@@ -5,12 +5,14 @@ enum { WIRE_VARINT = 0, WIRE_LENGTH = 2 };
 
 void pb_varint(struct buffer *out, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
+    uint8_t *room = buffer_room(out, 10);
+    if (!room)
+        return;
+    uint8_t *end = room;
     for (; value >= 0x80; value >>= 7)
-        bytes[size++] = (uint8_t)(value | 0x80);
-    bytes[size++] = (uint8_t)value;
-    buffer_append(out, bytes, size);
+        *end++ = (uint8_t)(value | 0x80);
+    *end++ = (uint8_t)value;
+    out->size += (size_t)(end - room);
 }
 
 void pb_integer(struct buffer *out, uint32_t field, uint64_t value)

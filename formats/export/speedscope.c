@@ -285,5 +285,6 @@ const struct exporter export_speedscope = {
     .compressed_suffix = ".gz",
     .gzip_level = 1,
     .has_one_event = true,
+    .has_times = true,
     .write = speedscope_write,
 };

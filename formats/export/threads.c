@@ -11,8 +11,8 @@ static void count_samples(struct thread_list *list, const struct profile *profil
 {
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next_of(&walk, event));) {
-        list->views[sample->thread].sample_count++;
-        list->sample_count++;
+        list->views[sample->thread].sample_count += sample->count;
+        list->sample_count += sample->count;
     }
     for (size_t i = 0; i < profile->thread_count; i++)
         list->views[i].thread = (uint32_t)i;

@@ -126,6 +126,8 @@ static int apply(struct convert_request *request, int id, const char *value, str
 
 static int check_complete(struct convert_request *request, struct error *error)
 {
+    request->from.adds_samples_up =
+        !outputs_have_times(&request->outputs) && !(request->format && request->format->has_times);
     if (!request->input)
         request->input = CAPTURE_DEFAULT;
     if (request->help)

@@ -69,7 +69,8 @@ static int convert(const struct record_request *request, struct capture *capture
                                    .find_gone = find_gone,
                                    .find_gone_context = kept,
                                    .use_debuginfod = request->use_debuginfod,
-                                   .symbols_only = request->symbols_only};
+                                   .symbols_only = request->symbols_only,
+                                   .adds_samples_up = !outputs_have_times(&request->outputs)};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
         return err;

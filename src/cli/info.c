@@ -10,7 +10,7 @@
 
 static void count(struct info_share *share, const struct profile_sample *sample, bool was_taken)
 {
-    share->samples += was_taken;
+    share->samples += was_taken ? sample->count : 0;
     share->weight += sample->weight;
 }
 
@@ -40,7 +40,7 @@ int info_build(struct info *info, const struct profile *profile)
     }
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
-        info->event_samples[sample->event] += taken_sample(profile, sample);
+        info->event_samples[sample->event] += taken_sample(profile, sample) ? sample->count : 0;
         if (profile_is_main(profile, sample))
             count_sample(info, sample);
     }

@@ -25,6 +25,14 @@ void outputs_free(struct outputs *outputs)
     *outputs = (struct outputs){0};
 }
 
+bool outputs_have_times(const struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->items[i].exporter->has_times)
+            return true;
+    return false;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);

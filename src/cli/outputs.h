@@ -41,6 +41,9 @@ int outputs_add_usual(struct outputs *outputs, const char *directory, bool with_
 /* ".PID" in front of every suffix: rec.4711.pb.gz. */
 int outputs_make_private(struct outputs *outputs, struct error *error);
 
+/* Whether some of them have the times of samples. */
+bool outputs_have_times(const struct outputs *outputs);
+
 /* Makes the directories, and tells whether each file could be written, before anything is started. */
 int outputs_prepare(const struct outputs *outputs, const struct owner *owner, struct error *error);
 

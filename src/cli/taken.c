@@ -21,6 +21,7 @@ size_t taken_count(const struct profile *profile)
     size_t count = 0;
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
-        count += profile_is_main(profile, sample) && taken_sample(profile, sample);
+        if (profile_is_main(profile, sample) && taken_sample(profile, sample))
+            count += sample->count;
     return count;
 }

@@ -38,7 +38,7 @@ int view_take_input(const char **input, const char *value, struct error *error)
 
 static int parse(struct view_request *request, char *const *words, struct error *error)
 {
-    *request = (struct view_request){0};
+    *request = (struct view_request){.from.adds_samples_up = true};
     struct options options = options_of(words, specs);
     const char *value;
     int id;

@@ -34,7 +34,7 @@ void chain_free(struct chain *chain)
     unwinder_free(&chain->unwinder);
     free(chain->known);
     free(chain->addresses);
-    free(chain->calls);
+    free(chain->steps);
     *chain = (struct chain){0};
 }
 
@@ -321,9 +321,9 @@ int chain_mark_truncated(struct chain *chain)
 static size_t shared_calls(const struct chain *chain)
 {
     const uint32_t *addresses = chain->addresses;
-    size_t most = chain->count < chain->call_count ? chain->count : chain->call_count;
+    size_t most = chain->count < chain->step_count ? chain->count : chain->step_count;
     size_t shared = 0;
-    while (shared < most && chain->calls[shared].address == addresses[chain->count - 1 - shared])
+    while (shared < most && chain->steps[shared].address == addresses[chain->count - 1 - shared])
         shared++;
     return shared;
 }
@@ -331,19 +331,19 @@ static size_t shared_calls(const struct chain *chain)
 uint32_t chain_call(struct chain *chain)
 {
     size_t shared = shared_calls(chain);
-    uint32_t call = shared ? chain->calls[shared - 1].call : PROFILE_NONE;
-    chain->call_count = shared;
-    while (chain->call_count < chain->count) {
-        uint32_t address = chain->addresses[chain->count - 1 - chain->call_count];
-        struct chain_call *made = ARRAY_PUSH(chain->calls, chain->call_count, chain->call_capacity);
+    uint32_t call = shared ? chain->steps[shared - 1].call : PROFILE_NONE;
+    chain->step_count = shared;
+    while (chain->step_count < chain->count) {
+        uint32_t address = chain->addresses[chain->count - 1 - chain->step_count];
+        struct chain_step *made = ARRAY_PUSH(chain->steps, chain->step_count, chain->step_capacity);
         call = made ? profile_call_id(chain->modules->profile, call, address) : PROFILE_NONE;
         if (call == PROFILE_NONE)
             break;
-        *made = (struct chain_call){address, call};
+        *made = (struct chain_step){address, call};
     }
     if (chain->count && call == PROFILE_NONE) {
         chain->modules->profile->failed = true;
-        chain->call_count = 0;
+        chain->step_count = 0;
     }
     return call;
 }

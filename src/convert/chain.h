@@ -15,6 +15,10 @@
 #include "convert/jits.h"
 #include "convert/unwind.h"
 
+struct chain_step { /* outermost first */
+    uint32_t address, call;
+};
+
 struct chain {
     struct modules *modules;
     const struct address_map *kernel;
@@ -25,11 +29,8 @@ struct chain {
     struct chain_known *known; /* owned: what user addresses were found to be */
     uint32_t *addresses;       /* owned; of the profile, innermost first */
     size_t count, capacity;
-    struct
-        chain_call { /* of the last chain, outermost first: most chains begin as the one before */
-        uint32_t address, call;
-    } * calls; /* owned */
-    size_t call_count, call_capacity;
+    struct chain_step *steps; /* owned; of the last chain: most begin as the one before */
+    size_t step_count, step_capacity;
     bool depends_on_time; /* some of it is code made at run time, which may be replaced */
     bool is_deferred;     /* the user part follows in a record of its own, … */
     uint64_t cookie;      /* … with this number */

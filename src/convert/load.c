@@ -207,8 +207,8 @@ static void set_times(struct loader *loader)
         const struct sample_list *samples = &profile->threads[i].samples;
         if (samples->count && samples->first_ns < profile->start_ns)
             profile->start_ns = samples->first_ns;
-        if (samples->count && samples->last.time_ns > profile->end_ns)
-            profile->end_ns = samples->last.time_ns;
+        if (samples->count && samples->last_ns > profile->end_ns)
+            profile->end_ns = samples->last_ns;
     }
     if (facts->wall_ns)
         profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);
@@ -237,6 +237,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
                 const struct convert_options *options)
 {
     *loader = (struct loader){.profile = profile, .capture = capture, .cut = options->cut};
+    profile->adds_samples_up = options->adds_samples_up;
     loader->order.handle = load_event;
     loader->order.context = loader;
     facts_load(profile, capture);

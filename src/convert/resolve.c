@@ -89,8 +89,8 @@ bool resolve_is_named(const struct profile *profile, const struct profile_addres
     if (address->frame_count == 0)
         return false;
     const struct profile_frame *frame = &profile->frames[address->first_frame];
-    return strcmp(profile_text(profile, profile->funcs[frame->func].name),
-                  number_of(address->svma).text) != 0;
+    const char *name = profile_text(profile, profile->funcs[frame->func].name);
+    return strncmp(name, "0x", 2) != 0 || strcmp(name, number_of(address->svma).text) != 0;
 }
 
 /* What is stored about a lib; NULL: nothing. */

@@ -201,7 +201,7 @@ int samples_finish(struct samples *samples, uint64_t end_ns)
     if (err == 0)
         err = switches_finish(&samples->switches, end_ns);
     if (err == 0)
-        err = profile_sort_samples(samples->profile);
+        err = profile_finish_samples(samples->profile);
     events_choose_main(&samples->events, samples->off_cpu_event);
     return err;
 }

@@ -118,6 +118,8 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
     return (uint32_t)profile->event_count - 1;
 }
 
+enum { ADDED_UP_BYTES = 64 << 10 }; /* of packed samples of a thread: 7000 at once */
+
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample)
 {
     while (profile->total_count <= sample->event)
@@ -126,14 +128,19 @@ int profile_add_sample(struct profile *profile, const struct profile_sample *sam
     profile->totals[sample->event] += sample->weight;
     profile->sample_count++;
     profile->has_callless |= sample->call == PROFILE_NONE;
-    return sample_list_add(&profile->threads[sample->thread].samples, sample);
+    struct sample_list *list = &profile->threads[sample->thread].samples;
+    int err = sample_list_add(list, sample);
+    if (err == 0 && profile->adds_samples_up && list->size >= ADDED_UP_BYTES)
+        err = sample_list_add_up(list);
+    return err;
 }
 
-int profile_sort_samples(struct profile *profile)
+int profile_finish_samples(struct profile *profile)
 {
     int err = 0;
     for (size_t i = 0; i < profile->thread_count && err == 0; i++)
-        err = sample_list_sort(&profile->threads[i].samples);
+        err = profile->adds_samples_up ? sample_list_add_up(&profile->threads[i].samples)
+                                       : sample_list_sort(&profile->threads[i].samples);
     return err;
 }
 

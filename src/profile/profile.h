@@ -164,6 +164,7 @@ struct profile {
     uint64_t *totals;    /* of weights, by event */
     size_t total_count, total_capacity;
     size_t sample_count;    /* of all threads */
+    bool adds_samples_up;   /* set before the first: nobody asks for their times */
     bool has_callless;      /* some sample has no call, … */
     uint32_t no_stack_call; /* … and after linking this one */
     struct profile_note *notes;
@@ -209,8 +210,8 @@ uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *
 /* To its thread's, which is there. 0 or -ENOMEM. */
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample);
 
-/* After the last one: into the order of time. 0 or -ENOMEM. */
-int profile_sort_samples(struct profile *profile);
+/* After the last one: into the order of time, or all added up. 0 or -ENOMEM. */
+int profile_finish_samples(struct profile *profile);
 
 #define PROFILE_NO_STACK "[no stack]"
 

@@ -11,6 +11,8 @@ enum { OTHER_WEIGHT = 1, OTHER_PLACE = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 + 3 }
 void sample_list_free(struct sample_list *list)
 {
     free(list->bytes);
+    free(list->sums);
+    pairs_free(&list->sum_index);
     *list = (struct sample_list){0};
 }
 
@@ -61,22 +63,24 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
         at = put(at, sample->weight);
     if (other_place)
         at = put(put(at, sample->event), sample->cpu);
-    list->is_disordered |= sample->time_ns < last->time_ns;
+    list->is_disordered |= sample->time_ns < list->last_ns;
     list->size = (size_t)(at - list->bytes);
     list->last = *sample;
+    list->last_ns = sample->time_ns;
     if (list->count++ == 0)
         list->first_ns = sample->time_ns;
     return 0;
 }
 
-struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread)
+static struct sample_reader packed_of(const struct sample_list *list, uint32_t thread)
 {
     /* Not even nothing may be added to the NULL of an empty list. */
     const uint8_t *end = list->size ? list->bytes + list->size : list->bytes;
-    return (struct sample_reader){.at = list->bytes, .end = end, .sample.thread = thread};
+    return (struct sample_reader){
+        .at = list->bytes, .end = end, .sample = {.thread = thread, .count = 1}};
 }
 
-bool sample_reader_next(struct sample_reader *reader)
+static bool next_packed(struct sample_reader *reader)
 {
     struct profile_sample *sample = &reader->sample;
     if (reader->at == reader->end)
@@ -93,6 +97,60 @@ bool sample_reader_next(struct sample_reader *reader)
     }
     reader->at = at;
     return true;
+}
+
+static int add_to_sum(struct sample_list *list, const struct profile_sample *sample)
+{
+    uint32_t place = (uint32_t)sample->event << 16 | sample->cpu;
+    uint32_t id = pairs_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums),
+                                    list->sum_count, sample->call, place);
+    if (id == PAIRS_NONE ||
+        (id == list->sum_count && !ARRAY_PUSH(list->sums, list->sum_count, list->sum_capacity)))
+        return -ENOMEM;
+    struct sample_sum *sum = &list->sums[id];
+    sum->call = sample->call;
+    sum->place = place;
+    sum->weight += sample->weight;
+    sum->count++;
+    return 0;
+}
+
+int sample_list_add_up(struct sample_list *list)
+{
+    struct sample_reader reader = packed_of(list, 0);
+    int err = 0;
+    while (err == 0 && next_packed(&reader))
+        err = add_to_sum(list, &reader.sample);
+    list->size = 0;
+    list->last = (struct profile_sample){0};
+    return err;
+}
+
+struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread)
+{
+    struct sample_reader reader = packed_of(list, thread);
+    reader.sum = list->sums;
+    reader.sum_end = list->sum_count ? list->sums + list->sum_count : list->sums;
+    return reader;
+}
+
+static bool next_sum(struct sample_reader *reader)
+{
+    const struct sample_sum *sum = reader->sum;
+    if (sum == reader->sum_end)
+        return false;
+    reader->sum++;
+    reader->sample.call = sum->call;
+    reader->sample.event = (uint16_t)(sum->place >> 16);
+    reader->sample.cpu = (uint16_t)sum->place;
+    reader->sample.weight = sum->weight;
+    reader->sample.count = sum->count;
+    return true;
+}
+
+bool sample_reader_next(struct sample_reader *reader)
+{
+    return next_packed(reader) || next_sum(reader);
 }
 
 static int by_time(const void *a, const void *b)

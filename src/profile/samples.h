@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of one thread, packed: a recording has millions, and most of what one says is what the one
- * before said, too. Eight to ten bytes are usual, in place of the 32 of a struct profile_sample.
+ * The samples of one thread, read from the first to the last. Readers are copied to come back to a place.
+ *
+ * A recording has millions. Where their times matter they are packed, since most of what one says is what the
+ * one before said, too: eight to ten bytes are usual, in place of the 40 of a struct profile_sample.
  *
  *     flags │ time since the one before │ call │ weight, if another one │ event and CPU, if others
  *
- * They are read from the first to the last. Readers are copied to come back to a place.
+ * Where times do not matter, those of one call, event and CPU are added up into one without a time: what they take
+ * grows with the places that the thread was in, not with how often it was seen there. That is done for many samples
+ * at once, whose sums then stay in the processor's caches.
  */
 #pragma once
+
+#include "base/pairs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,26 +29,42 @@ struct profile_sample {
     uint32_t stack; /* after linking; told by the call */
     uint16_t event; /* index in events */
     uint16_t cpu;   /* PROFILE_NO_CPU: not recorded */
+    uint64_t count; /* when read: how many it stands for, 1 unless they were added up */
+};
+
+struct sample_sum { /* the first two are its key */
+    uint32_t call;
+    uint32_t place; /* event and CPU */
+    uint64_t weight, count;
 };
 
 struct sample_list {
     uint8_t *bytes; /* owned */
-    size_t size, capacity, count;
-    struct profile_sample last;
-    uint64_t first_ns;  /* time of the first one */
-    bool is_disordered; /* some sample is older than the one before it */
+    size_t size, capacity;
+    struct sample_sum *sums; /* owned; of samples that are no longer packed */
+    size_t sum_count, sum_capacity;
+    struct pairs sum_index;
+    size_t count;               /* of samples, added up or not */
+    struct profile_sample last; /* packed */
+    uint64_t first_ns, last_ns; /* times of the first one and of the last */
+    bool is_disordered;         /* some sample is older than the one before it */
 };
 
 void sample_list_free(struct sample_list *list);
 
-/* 0 or -ENOMEM. The sample's thread and stack are not kept. */
+/* One more. 0 or -ENOMEM. Its thread and stack are not kept. */
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample);
 
-/* Into the order of time; equal times stay as they were added. 0 or -ENOMEM. */
+/* Adds each of the packed ones to those like it. A list has all or none of its samples added up before it is read.
+ * 0 or -ENOMEM. */
+int sample_list_add_up(struct sample_list *list);
+
+/* Into the order of time; equal times stay as they were added, and so do sums. 0 or -ENOMEM. */
 int sample_list_sort(struct sample_list *list);
 
 struct sample_reader {
     const uint8_t *at, *end;
+    const struct sample_sum *sum, *sum_end;
     struct profile_sample sample; /* the one read last */
 };
 

@@ -114,6 +114,7 @@ static void run_round(struct collector *collector)
         look_around_now(collector);
     maps_answer(collector);
     maps_take(collector);
+    maps_publish_rows(collector);
     drain_all(collector);
     misses_finish(collector, false);
     if (collector->round_ns >= collector->look_due_ns || collector->waits_for_bill)
@@ -233,15 +234,24 @@ void collector_set_root(struct collector *collector, pid_t pid)
     store_relaxed(&collector->root_pid, pid);
 }
 
-/* Waits, but not for long, until no map is being made: a freed module must not be in use. */
+static bool is_waiting(const struct collector *collector)
+{
+    for (size_t i = 0; i < collector->live_count; i++)
+        if (collector->images[collector->live[i]].map_requests > 0)
+            return true;
+    for (size_t i = 0; i < collector->miss_count; i++)
+        if (collector->misses[i].needs_cfi)
+            return true;
+    return false;
+}
+
+/* Waits, but not for long, for maps and CFI that are on their way. */
 static void finish_maps(struct collector *collector)
 {
     for (int i = 0; i < 200; i++) {
         maps_take(collector);
-        uint32_t requests = 0;
-        for (size_t j = 0; j < collector->live_count; j++)
-            requests += collector->images[collector->live[j]].map_requests;
-        if (requests == 0)
+        misses_finish(collector, false);
+        if (!is_waiting(collector))
             return;
         struct timespec wait = {.tv_nsec = 1000000};
         nanosleep(&wait, NULL);
@@ -345,7 +355,7 @@ void collector_free(struct collector *collector)
     if (!collector)
         return;
     for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        image_map_free(collector->images[i].map);
+        image_map_release(collector->images[i].map);
         proc_maps_free(&collector->images[i].first_mappings);
         arm_close(&collector->images[i].armed);
         if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
@@ -353,6 +363,8 @@ void collector_free(struct collector *collector)
     }
     if (collector->end_fd > 0)
         close(collector->end_fd);
+    for (size_t i = 0; i < collector->miss_count; i++)
+        image_map_release(collector->misses[i].map);
     free(collector->misses);
     buffer_free(&collector->miss_bytes);
     free(collector->scratch);

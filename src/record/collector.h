@@ -62,6 +62,7 @@ struct image {
      * had a sample yet. */
     uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];
     uint32_t map_requests;     /* not answered yet */
+    uint32_t waiting_count;    /* samples that wait for a map, or for the CFI of a module */
     uint64_t map_wanted_ns;    /* of the newest request */
     uint32_t unknown_answered; /* its slot's unknown_wanted when last looked at */
     uint64_t map_pause_ns;     /* before the next one: grows while maps bring nothing new */
@@ -97,9 +98,10 @@ struct thread_view {
     struct thread_slot counted; /* counters already in the summary */
 };
 
-/* A record that waits for a map. */
+/* A record that waits for a map, then for the CFI of modules. */
 struct miss {
-    uint32_t image; /* index */
+    struct image_map *map; /* the one that it waited for; NULL: it still does */
+    uint32_t image;        /* index */
     pid_t tid;
     uint64_t time_ns;
     uint64_t weight_ns;
@@ -107,6 +109,7 @@ struct miss {
     size_t record_bytes;
     /* Newer than itself: code was unloaded since the last, or it ended at an unknown PC. */
     bool wants_map;
+    bool needs_cfi; /* of a module that the compiler is asked for */
 };
 
 /* Of the processes that ended last: their pids may be other processes' soon. */
@@ -159,6 +162,7 @@ struct collector {
     struct miss *misses;
     size_t miss_count, miss_capacity;
     struct buffer miss_bytes;
+    uint32_t modules_done; /* of the compiler's, by the last look */
 
     uint64_t round_ns; /* time of this round */
     uint64_t look_due_ns, look_wait_ns;
@@ -235,6 +239,8 @@ uint64_t strangers_finish(struct collector *collector, bool command_runs);
 
 /* maps.c */
 void maps_take(struct collector *collector);
+/* Processes hear of the rows that were compiled since. */
+void maps_publish_rows(struct collector *collector);
 void maps_answer(struct collector *collector);
 /* What a child has mapped that was just forked: all that its parent had, unless that is not known, or code was
  * unloaded since it was read. False: it has to be read. */
@@ -253,6 +259,7 @@ void drain_release_threads(struct collector *collector, uint32_t process, uint32
 /* stacks.c */
 struct decoded {
     struct image *image;
+    const struct image_map *map; /* of its time; NULL: none is known */
     pid_t tid;
     uint64_t time_ns;
     uint64_t weight_ns;
@@ -265,8 +272,8 @@ struct decoded {
 };
 void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */
-void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
-                const uint8_t *record, size_t bytes);
+void stack_take(struct collector *collector, struct image *image, const struct image_map *map,
+                pid_t tid, uint64_t time_ns, const uint8_t *record, size_t bytes);
 /* The end of a process or thread that is longer than that should have had samples. */
 #define END_MAX_NS 100000000
 void stack_count_end(struct collector *collector, uint64_t weight_ns);
@@ -276,7 +283,8 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
 /* misses.c */
 void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
               const uint8_t *record, size_t bytes);
-/* Finishes those whose image has a map that is new enough, or gets no other; all when `force`. */
+/* Finishes those whose image has a map that is new enough, or gets no other, when the CFI of all modules that they
+ * lead through has been read; all when `force`. */
 void misses_finish(struct collector *collector, bool force);
 /* Unwinds a RECORD_CHECK again and compares. */
 void miss_check(struct collector *collector, const struct image *image, const uint8_t *record,

@@ -15,13 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* While new modules are compiled, what is there is published this often. */
-#define PUBLISH_INTERVAL_NS 1000000
-
 struct job {
+    struct known_module *module; /* NULL: the map of a process */
+    enum module_state wanted;    /* of the module */
     pid_t pid;
     uint32_t slot;
-    char *path;                /* a file to compile ahead; NULL: a process */
     struct proc_maps mappings; /* empty: to be read */
     uint64_t read_ns;
 };
@@ -37,51 +35,21 @@ struct compiler {
     size_t job_count, job_capacity;
     struct image_map **done;
     size_t done_count, done_capacity;
-    uint64_t cpu_ns; /* atomic */
-    uint64_t rows;   /* atomic */
+    uint64_t cpu_ns;       /* atomic */
+    uint64_t rows;         /* atomic */
+    uint32_t modules_done; /* atomic */
 };
 
-void image_map_free(struct image_map *map)
+void image_map_release(struct image_map *map)
 {
-    if (!map)
+    if (!map || --map->users > 0)
         return;
     for (size_t i = 0; i < map->count; i++) {
         known_module_release(map->mappings[i].module);
         free(map->mappings[i].path);
     }
     free(map->mappings);
-    free(map->offline);
     free(map);
-}
-
-/* The rows of one mapping; false: nothing may be said of it (its PCs are copied instead). */
-static bool describe_mapping(const struct image_mapping *mapping, struct wire_module *wire)
-{
-    const struct known_module *module = mapping->module;
-    if (mapping->is_pending)
-        return false;
-    *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
-    if (!module)
-        return true;
-    wire->rows_first = module->rows_first;
-    wire->rows_count = module->rows_count;
-    wire->base_avma = mapping->bias + module->base_svma;
-    return module->has_rows;
-}
-
-/* Fills the map that is not in use and makes it current. */
-static void publish(struct compiler *compiler, const struct image_map *map)
-{
-    struct process_verdict *verdict = &compiler->session->tables->verdicts[map->slot];
-    uint64_t next = verdict->generation + 1;
-    struct wire_module *modules = compiler->session->tables->maps[map->slot][next % 2].modules;
-    uint32_t count = 0;
-    for (size_t i = 0; i < map->count && count < SESSION_MODULES; i++)
-        if (describe_mapping(&map->mappings[i], &modules[count]))
-            count++;
-    store_relaxed(&verdict->counts[next % 2], count);
-    store_release(&verdict->unload_count, map->unload_count);
-    store_release(&verdict->generation, next); /* publishes the map and its count */
 }
 
 static int add_mapping(struct image_map *map, struct proc_mapping *from)
@@ -95,12 +63,12 @@ static int add_mapping(struct image_map *map, struct proc_mapping *from)
     mapping->inode = from->inode;
     mapping->path = from->path;
     from->path = NULL;
-    bool is_file = mapping->path[0] == '/' && strncmp(mapping->path, "//", 2) != 0;
-    mapping->is_pending = is_file || strcmp(mapping->path, "[vdso]") == 0;
+    mapping->is_file = (mapping->path[0] == '/' && strncmp(mapping->path, "//", 2) != 0) ||
+                       strcmp(mapping->path, "[vdso]") == 0;
     return 0;
 }
 
-/* Finds or compiles the module behind a mapping. */
+/* Finds or opens the module behind a mapping. */
 static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapping, pid_t pid)
 {
     const struct mapped_file file = {.pid = pid,
@@ -108,8 +76,7 @@ static int resolve_mapping(struct compiler *compiler, struct image_mapping *mapp
                                      .inode = mapping->inode,
                                      .start_avma = mapping->start_avma,
                                      .end_avma = mapping->end_avma};
-    const struct known_module *module = module_store_get(compiler->store, &file);
-    mapping->is_pending = false;
+    struct known_module *module = module_store_get(compiler->store, &file);
     if (!module)
         return -ENOMEM;
     if (module->elf &&
@@ -132,45 +99,6 @@ static void note_sampler(struct image_map *map)
     }
 }
 
-/* What is known already first, so that a process whose libraries are new has rows for the others. */
-static int resolve_mappings(struct compiler *compiler, struct image_map *map, pid_t pid)
-{
-    int err = 0;
-    for (size_t i = 0; err == 0 && i < map->count; i++) {
-        struct image_mapping *mapping = &map->mappings[i];
-        if (mapping->is_pending &&
-            module_store_knows(compiler->store, mapping->path, mapping->inode))
-            err = resolve_mapping(compiler, mapping, pid);
-    }
-    publish(compiler, map);
-    uint64_t published_ns = monotonic_ns();
-    for (size_t i = 0; err == 0 && i < map->count; i++) {
-        if (!map->mappings[i].is_pending)
-            continue;
-        err = resolve_mapping(compiler, &map->mappings[i], pid);
-        if (monotonic_ns() - published_ns > PUBLISH_INTERVAL_NS) {
-            publish(compiler, map);
-            published_ns = monotonic_ns();
-        }
-    }
-    return err;
-}
-
-static int make_offline(struct image_map *map)
-{
-    map->offline = calloc(map->count ? map->count : 1, sizeof(*map->offline));
-    if (!map->offline)
-        return -ENOMEM;
-    for (size_t i = 0; i < map->count; i++)
-        map->offline[i] = (struct offline_mapping){
-            .start_avma = map->mappings[i].start_avma,
-            .end_avma = map->mappings[i].end_avma,
-            .bias = map->mappings[i].bias,
-            .module = map->mappings[i].module ? map->mappings[i].module->unwind : NULL,
-        };
-    return 0;
-}
-
 /* Tells the process, which may be waiting to unload some of its code, that its mappings are known. */
 static int read_mappings(struct compiler *compiler, struct job *job)
 {
@@ -188,10 +116,11 @@ static int fill_map(struct compiler *compiler, struct image_map *map, struct job
     map->is_gone = err != 0 || job->mappings.count == 0;
     for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
         err = add_mapping(map, &job->mappings.mappings[i]);
-    if (err == 0 && !map->is_gone)
-        err = resolve_mappings(compiler, map, job->pid);
+    for (size_t i = 0; err == 0 && i < map->count; i++)
+        if (map->mappings[i].is_file)
+            err = resolve_mapping(compiler, &map->mappings[i], job->pid);
     note_sampler(map);
-    return err ? err : make_offline(map);
+    return err;
 }
 
 static struct image_map *make_map(struct compiler *compiler, struct job *job)
@@ -199,35 +128,56 @@ static struct image_map *make_map(struct compiler *compiler, struct job *job)
     struct image_map *map = calloc(1, sizeof(*map));
     if (!map)
         return NULL;
+    map->users = 1;
     map->slot = job->slot;
     map->read_ns = job->mappings.count ? job->read_ns : monotonic_ns();
     map->unload_count = load_acquire(&compiler->session->rings->processes[job->slot].unload_count);
     if (fill_map(compiler, map, job) != 0)
         map->is_gone = true;
-    if (!map->is_gone)
-        publish(compiler, map);
-    map->ready_ns = monotonic_ns();
     return map;
 }
 
-static void run_job(struct compiler *compiler, struct job *job)
+static void finish_map(struct compiler *compiler, struct image_map *map)
 {
-    struct image_map *map = make_map(compiler, job);
-    struct timespec cpu;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    store_relaxed(&compiler->cpu_ns, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
-    store_relaxed(&compiler->rows, module_store_rows(compiler->store));
-    if (!map)
-        return;
     pthread_mutex_lock(&compiler->lock);
     struct image_map **place =
         ARRAY_PUSH(compiler->done, compiler->done_count, compiler->done_capacity);
     if (place)
         *place = map;
     else
-        image_map_free(map);
+        image_map_release(map);
     pthread_mutex_unlock(&compiler->lock);
-    /* The collector sleeps on the doorbell; misses wait for this map. */
+}
+
+static void improve_module(struct compiler *compiler, struct known_module *module,
+                           enum module_state wanted)
+{
+    if (wanted == MODULE_READ)
+        module_store_read(compiler->store, module);
+    else
+        module_store_compile(compiler->store, module);
+    add_release(&compiler->modules_done, 1);
+}
+
+static void note_cost(struct compiler *compiler)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    store_relaxed(&compiler->cpu_ns, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
+    store_relaxed(&compiler->rows, module_store_rows(compiler->store));
+}
+
+static void run_job(struct compiler *compiler, struct job *job)
+{
+    if (job->module) {
+        improve_module(compiler, job->module, job->wanted);
+    } else {
+        struct image_map *map = make_map(compiler, job);
+        if (map)
+            finish_map(compiler, map);
+    }
+    note_cost(compiler);
+    /* The collector sleeps on the doorbell; misses wait for this. */
     uint32_t *doorbell = &compiler->session->rings->header.doorbell;
     add_release(doorbell, 1);
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -235,6 +185,7 @@ static void run_job(struct compiler *compiler, struct job *job)
 
 static void free_job(struct job *job)
 {
+    known_module_release(job->module);
     proc_maps_free(&job->mappings);
 }
 
@@ -293,7 +244,7 @@ void compiler_stop(struct compiler *compiler)
         free_job(&compiler->jobs[i]);
     free(compiler->jobs);
     for (size_t i = 0; i < compiler->done_count; i++)
-        image_map_free(compiler->done[i]);
+        image_map_release(compiler->done[i]);
     free(compiler->done);
     module_store_close(compiler->store);
     pthread_mutex_destroy(&compiler->lock);
@@ -301,12 +252,18 @@ void compiler_stop(struct compiler *compiler)
     free(compiler);
 }
 
+/* Rows come last: they take longest, and nobody waits for them. */
 static void add_job(struct compiler *compiler, struct job *job)
 {
     pthread_mutex_lock(&compiler->lock);
-    struct job *place = ARRAY_PUSH(compiler->jobs, compiler->job_count, compiler->job_capacity);
-    if (place)
-        *place = *job;
+    struct job *end = ARRAY_PUSH(compiler->jobs, compiler->job_count, compiler->job_capacity);
+    for (; end && end > compiler->jobs && job->wanted != MODULE_COMPILED; end--) {
+        if (end[-1].wanted != MODULE_COMPILED)
+            break;
+        *end = end[-1];
+    }
+    if (end)
+        *end = *job;
     else
         free_job(job);
     pthread_cond_signal(&compiler->wakeup);
@@ -322,6 +279,18 @@ void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
         *mappings = (struct proc_maps){0};
     }
     add_job(compiler, &job);
+}
+
+void compiler_want(struct compiler *compiler, struct known_module *module, enum module_state wanted)
+{
+    struct job job = {.module = module, .wanted = wanted};
+    known_module_use(module);
+    add_job(compiler, &job);
+}
+
+uint32_t compiler_modules_done(const struct compiler *compiler)
+{
+    return load_acquire(&compiler->modules_done);
 }
 
 struct image_map *compiler_take(struct compiler *compiler)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler thread: reads a process' mappings, compiles what is new, publishes the map to the
- * process, and hands the map to the collector. A thread of its own, so that a library with a million
- * rows delays neither draining nor arming.
+ * The compiler thread: reads a process' mappings, opens what is new, and hands the map to the collector; reads and
+ * compiles the modules of which the collector says that samples lie in them. A thread of its own, so that a
+ * library with a million rows delays neither draining nor arming.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct image_mapping {
     uint64_t start_avma, end_avma, file_offset;
     uint64_t bias;
     uint64_t inode;
-    bool is_pending; /* its module has not been looked at: while the map is being made */
-    const struct known_module *module; /* NULL: anonymous memory */
+    bool is_file;
+    struct known_module *module; /* NULL: anonymous memory */
     char *path;
 };
 
@@ -26,14 +26,15 @@ struct image_map {
     uint32_t slot;    /* process slot it was made for */
     uint64_t read_ns; /* not older than this */
     uint32_t unload_count;
-    uint64_t ready_ns;              /* when it was published */
     bool is_gone;                   /* the process could not be read any more */
+    uint32_t users;                 /* of the collector: the image, and samples that wait for CFI */
+    uint32_t published_count;       /* of the collector: mappings that the process knows of */
     struct image_mapping *mappings; /* sorted */
     size_t count, capacity;
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not there */
-    struct offline_mapping *offline;               /* the same for the offline unwinder */
 };
-void image_map_free(struct image_map *map);
+/* By the last of its users. NULL is fine. */
+void image_map_release(struct image_map *map);
 
 struct compiler;
 
@@ -47,8 +48,14 @@ void compiler_stop(struct compiler *compiler);
  * read_ns, taken over by the compiler; NULL: read them when it gets to it. */
 void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
                       struct proc_maps *mappings, uint64_t read_ns);
-/* The next finished map, or NULL; the caller owns it. */
+/* The next finished map, or NULL; the caller is its user. */
 struct image_map *compiler_take(struct compiler *compiler);
+
+/* Asks for more of a module than there is: MODULE_READ or MODULE_COMPILED. Not twice for the same. */
+void compiler_want(struct compiler *compiler, struct known_module *module,
+                   enum module_state wanted);
+/* How many of these there were; rings the doorbell when it changes. */
+uint32_t compiler_modules_done(const struct compiler *compiler);
 
 /* CPU time and rows so far; after compiler_stop() no longer. */
 uint64_t compiler_cpu_ns(const struct compiler *compiler);

@@ -73,7 +73,8 @@ static void take_sample(struct collector *collector, const struct thread_view *t
     if (header->kind == RECORD_COPY || needs_first_map)
         miss_add(collector, image, thread->tid, time_ns, collector->scratch, header->bytes);
     else
-        stack_take(collector, image, thread->tid, time_ns, collector->scratch, header->bytes);
+        stack_take(collector, image, image->map, thread->tid, time_ns, collector->scratch,
+                   header->bytes);
 }
 
 /* One second more than the wall clock: nothing a thread does can weigh more. */

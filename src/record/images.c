@@ -107,8 +107,7 @@ void image_want_first_map(struct collector *collector, struct image *image)
                      &image->first_mappings, image->start_ns);
 }
 
-/* Its rings are empty afterwards. Samples that wait for a map, and the slot itself, remain until no map is
- * under way (the compiler would publish it to the wrong process). */
+/* Its rings are empty afterwards. Samples that wait, and the slot itself, remain until no map is under way. */
 void image_end(struct collector *collector, struct image *image)
 {
     if (image->has_ended)
@@ -176,7 +175,7 @@ static void release(struct collector *collector, size_t live_index)
     collector->live[live_index] = collector->live[--collector->live_count];
     struct image *image = &collector->images[index];
     drain_release_threads(collector, index, (uint32_t)image->pid);
-    image_map_free(image->map);
+    image_map_release(image->map);
     proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};
     store_release(&collector->session->rings->processes[index].state, PROCESS_FREE);
@@ -213,7 +212,7 @@ void images_find_ended(struct collector *collector)
     misses_finish(collector, false);
     for (size_t i = collector->live_count; i-- > 0;) {
         struct image *image = &collector->images[collector->live[i]];
-        if (image->has_ended && image->map_requests == 0)
+        if (image->has_ended && image->map_requests == 0 && image->waiting_count == 0)
             release(collector, i);
     }
 }

@@ -3,6 +3,7 @@
 #include "record/collector.h"
 
 #include "base/array.h"
+#include "wire/atomic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static uint64_t date_ns(const struct collector *collector, const struct image *i
     uint64_t time_ns = map->read_ns;
     for (size_t i = 0; i < collector->miss_count; i++) {
         const struct miss *miss = &collector->misses[i];
-        if (&collector->images[miss->image] == image && miss->time_ns < time_ns)
+        if (&collector->images[miss->image] == image && !miss->map && miss->time_ns < time_ns)
             time_ns = miss->time_ns;
     }
     return time_ns;
@@ -136,24 +137,81 @@ static void set_pause(struct image *image, bool was_fruitful)
         image->map_pause_ns = PAUSE_MAX_NS;
 }
 
+/* The rows of one mapping; false: nothing may be said of it yet (its PCs are copied instead). */
+static bool describe_mapping(const struct image_mapping *mapping, struct wire_module *wire)
+{
+    const struct known_module *module = mapping->module;
+    *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
+    if (!module)
+        return true;
+    if (load_acquire(&module->state) != MODULE_COMPILED)
+        return false;
+    wire->rows_first = module->rows_first;
+    wire->rows_count = module->rows_count;
+    wire->base_avma = mapping->bias + module->base_svma;
+    return true;
+}
+
+static uint32_t count_described(const struct image_map *map)
+{
+    struct wire_module wire;
+    uint32_t count = 0;
+    for (size_t i = 0; i < map->count && count < SESSION_MODULES; i++)
+        count += describe_mapping(&map->mappings[i], &wire);
+    return count;
+}
+
+/* Fills the map that is not in use and makes it current. */
+static void publish(struct collector *collector, struct image_map *map)
+{
+    struct process_verdict *verdict = &collector->session->tables->verdicts[map->slot];
+    uint64_t next = verdict->generation + 1;
+    struct wire_module *modules = collector->session->tables->maps[map->slot][next % 2].modules;
+    uint32_t count = 0;
+    for (size_t i = 0; i < map->count && count < SESSION_MODULES; i++)
+        count += describe_mapping(&map->mappings[i], &modules[count]);
+    store_relaxed(&verdict->counts[next % 2], count);
+    store_release(&verdict->unload_count, map->unload_count);
+    store_release(&verdict->generation, next); /* publishes the map and its count */
+    map->published_count = count;
+}
+
+void maps_publish_rows(struct collector *collector)
+{
+    uint32_t done = compiler_modules_done(collector->compiler);
+    if (done == collector->modules_done)
+        return;
+    collector->modules_done = done;
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        if (image->has_ended || !image->map ||
+            count_described(image->map) == image->map->published_count)
+            continue;
+        publish(collector, image->map);
+        if (collector->summary->tables_ready_ns == 0)
+            collector->summary->tables_ready_ns = monotonic_ns() - image->start_ns;
+    }
+}
+
 static void take(struct collector *collector, struct image_map *map)
 {
     struct image *image = &collector->images[map->slot];
     if (image->map_requests > 0)
         image->map_requests--;
-    bool is_late = image->has_ended && image->waiting_ns == 0; /* another may have its pid by now */
+    bool is_late =
+        image->has_ended && image->waiting_count == 0; /* another may have its pid by now */
     if (!image->in_use || map->is_gone || is_late) {
         /* The misses that waited for it make do with the map that there is. */
         if (image->in_use && image->map)
             image->map->read_ns = map->read_ns;
-        image_map_free(map);
+        image_map_release(map);
         return;
     }
     set_pause(image, write_new_mappings(collector, image, map));
-    if (!image->map && collector->summary->tables_ready_ns == 0)
-        collector->summary->tables_ready_ns = map->ready_ns - image->start_ns;
-    image_map_free(image->map);
+    image_map_release(image->map);
     image->map = map;
+    if (!image->has_ended)
+        publish(collector, map);
 }
 
 /* A sample belongs to the first map that is newer: later ones may have another library in the same place.

@@ -2,11 +2,15 @@
 /*
  * Samples that need the image's map: those that the target could not walk, finished here by the offline
  * unwinder, and those that were walked before the collector had the map. Kept until the image has a map
- * at least as new as they are.
+ * at least as new as they are, and then until the CFI of the modules that they lead through has been read.
+ *
+ * A walk in the target stops at the first frame whose module has no rows; so these samples are what rows are
+ * compiled for.
  */
 #include "record/collector.h"
 
 #include "base/array.h"
+#include "wire/atomic.h"
 #include "wire/records.h"
 
 #include <stdio.h>
@@ -41,7 +45,51 @@ static bool parse(const uint8_t *record, size_t size, struct copied *out)
     return true;
 }
 
-static struct offline_result unwind(const struct image *image, const struct copied *from,
+/* How long a sample may wait for what would make its stack complete. */
+enum patience { WAITS_FOR_MAP, WAITS_FOR_CFI, WAITS_NO_LONGER };
+enum outcome { FINISHED, NEEDS_MAP, NEEDS_CFI };
+
+/* Where the offline unwinder finds modules, and what it met first of those that have less than it should. */
+struct lookup {
+    const struct image_map *map; /* NULL: none */
+    struct known_module *unread, *without_rows;
+};
+
+static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out)
+{
+    struct lookup *lookup = context;
+    const struct image_mapping *mapping = lookup->map ? map_find(lookup->map, pc) : NULL;
+    if (!mapping)
+        return false;
+    struct known_module *module = mapping->module;
+    enum module_state state = module ? load_acquire(&module->state) : MODULE_COMPILED;
+    if (state == MODULE_UNREAD && !lookup->unread)
+        lookup->unread = module;
+    if (state == MODULE_READ && !lookup->without_rows)
+        lookup->without_rows = module;
+    *out = (struct offline_mapping){.start_avma = mapping->start_avma,
+                                    .end_avma = mapping->end_avma,
+                                    .bias = mapping->bias,
+                                    .module =
+                                        module && state != MODULE_UNREAD ? module->unwind : NULL};
+    return true;
+}
+
+static void want(struct collector *collector, struct known_module *module, enum module_state state)
+{
+    if (module->wanted >= state)
+        return;
+    module->wanted = state;
+    compiler_want(collector->compiler, module, state);
+}
+
+static void note_miss(struct collector *collector, struct known_module *module)
+{
+    if (module && ++module->misses >= known_module_worth_misses(module))
+        want(collector, module, MODULE_COMPILED);
+}
+
+static struct offline_result unwind(struct lookup *lookup, const struct copied *from,
                                     bool is_return_address, uint64_t *frames, size_t max_frames)
 {
     struct full_regs regs = {.known = from->copy.known};
@@ -51,9 +99,9 @@ static struct offline_result unwind(const struct image *image, const struct copi
         end_avma = from->copy.stack_start_avma;
     struct stack_view stack = {
         .lo = from->copy.stack_start_avma, .hi = end_avma, .bytes = from->bytes};
-    const struct image_map *map = image->map;
-    return offline_unwind(map ? map->offline : NULL, map ? map->count : 0, &regs, is_return_address,
-                          &stack, frames, max_frames);
+    const struct offline_map map = {.find = find_mapping, .context = lookup};
+    const struct offline_frames out = {.pcs = frames, .max = max_frames};
+    return offline_unwind_in(&map, &regs, is_return_address, &stack, &out);
 }
 
 static enum record_cut cut_of(const struct copied *from, enum offline_end end)
@@ -73,9 +121,9 @@ static enum record_cut cut_of(const struct copied *from, enum offline_end end)
     return RECORD_CUT_NO_CFI;
 }
 
-static void note_module(struct collector *collector, const struct image *image, uint64_t avma)
+static void note_module(struct collector *collector, const struct image_map *map, uint64_t avma)
 {
-    const struct image_mapping *mapping = image->map ? map_find(image->map, avma) : NULL;
+    const struct image_mapping *mapping = map ? map_find(map, avma) : NULL;
     struct record_summary *summary = collector->summary;
     const char *path = mapping ? mapping->path : "[unknown]";
     if (summary->worst_module.misses == 0)
@@ -84,25 +132,38 @@ static void note_module(struct collector *collector, const struct image *image, 
         summary->worst_module.misses++;
 }
 
-/* False: it stops at a PC in no known module, of which a newer map may know more; nothing was written. */
-static bool finish_copy(struct collector *collector, struct image *image, const struct miss *miss,
-                        bool is_last_try)
+static const struct image_map *map_of(const struct image *image, const struct miss *miss)
+{
+    return miss->map ? miss->map : image->map;
+}
+
+/* Nothing is written if it stops at a PC in no known module, of which a newer map may know more, or leads through a
+ * module whose CFI has to be read first. */
+static enum outcome finish_copy(struct collector *collector, struct image *image,
+                                const struct miss *miss, enum patience patience)
 {
     struct copied from;
     if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from)) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
-        return true;
+        return FINISHED;
     }
     uint64_t frames[RECORD_FRAMES_MAX];
     uint32_t known = from.stack.frame_count;
     memcpy(frames, from.frames, 8 * (size_t)known);
+    struct lookup lookup = {.map = map_of(image, miss)};
     struct offline_result result =
-        unwind(image, &from, known > 0, frames + known, RECORD_FRAMES_MAX - known);
-    if (result.end == OFFLINE_UNMAPPED && !is_last_try)
-        return false;
-    note_module(collector, image, from.copy.registers[UNWIND_DWARF_PC]);
+        unwind(&lookup, &from, known > 0, frames + known, RECORD_FRAMES_MAX - known);
+    if (lookup.unread && patience != WAITS_NO_LONGER) {
+        want(collector, lookup.unread, MODULE_READ);
+        return NEEDS_CFI;
+    }
+    if (result.end == OFFLINE_UNMAPPED && patience == WAITS_FOR_MAP)
+        return NEEDS_MAP;
+    note_miss(collector, lookup.without_rows);
+    note_module(collector, lookup.map, from.copy.registers[UNWIND_DWARF_PC]);
     struct decoded sample = {
         .image = image,
+        .map = lookup.map,
         .tid = miss->tid,
         .time_ns = miss->time_ns,
         .weight_ns = from.header.weight_ns,
@@ -114,17 +175,18 @@ static bool finish_copy(struct collector *collector, struct image *image, const 
     };
     collector->summary->misses++;
     stack_write(collector, &sample);
-    return true;
+    return FINISHED;
 }
 
-static bool finish(struct collector *collector, struct image *image, const struct miss *miss,
-                   bool is_last_try)
+static enum outcome finish(struct collector *collector, struct image *image,
+                           const struct miss *miss, enum patience patience)
 {
     const uint8_t *record = collector->miss_bytes.bytes + miss->record_offset;
     if (((const struct record_header *)(const void *)record)->kind == RECORD_COPY)
-        return finish_copy(collector, image, miss, is_last_try);
-    stack_take(collector, image, miss->tid, miss->time_ns, record, miss->record_bytes);
-    return true;
+        return finish_copy(collector, image, miss, patience);
+    stack_take(collector, image, map_of(image, miss), miss->tid, miss->time_ns, record,
+               miss->record_bytes);
+    return FINISHED;
 }
 
 void miss_add(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
@@ -154,6 +216,7 @@ void miss_add(struct collector *collector, struct image *image, pid_t tid, uint6
         return;
     }
     image->waiting_ns += header.weight_ns;
+    image->waiting_count++;
     if (collector->miss_bytes.size > MISS_BYTES_MAX)
         misses_finish(collector, true);
 }
@@ -170,18 +233,30 @@ static bool map_is_outdated(const struct collector *collector, const struct imag
     return stack.unload_count != image->map->unload_count;
 }
 
+/* Later maps may have another library in the same place. */
+static void settle_on_map(struct image *image, struct miss *miss)
+{
+    miss->map = image->map;
+    if (miss->map)
+        miss->map->users++;
+}
+
 /* True when it was finished. A module that was loaded after the map was read is unknown, be it the
  * sample's own or that of a caller behind a frame that only the launcher can step over. */
 static bool try_to_finish(struct collector *collector, struct image *image, struct miss *miss)
 {
-    if (image->map && image->map->read_ns > miss->time_ns)
-        return finish(collector, image, miss, true);
-    if (image->map_requests > 0)
+    if (!miss->map && image->map && image->map->read_ns > miss->time_ns)
+        settle_on_map(image, miss);
+    if (!miss->map && image->map_requests > 0)
         return false;
-    bool is_last_try = image->has_ended;
-    miss->wants_map |= map_is_outdated(collector, image, miss);
-    if ((is_last_try || !miss->wants_map) && finish(collector, image, miss, is_last_try))
-        return true;
+    bool no_other_map = miss->map || image->has_ended;
+    miss->wants_map |= !no_other_map && map_is_outdated(collector, image, miss);
+    enum outcome outcome = NEEDS_MAP;
+    if (!miss->wants_map || no_other_map)
+        outcome = finish(collector, image, miss, no_other_map ? WAITS_FOR_CFI : WAITS_FOR_MAP);
+    miss->needs_cfi = outcome == NEEDS_CFI;
+    if (outcome != NEEDS_MAP)
+        return outcome == FINISHED;
     miss->wants_map = true;
     if (collector->round_ns - image->map_wanted_ns > image->map_pause_ns)
         image_want_map(collector, image);
@@ -196,12 +271,15 @@ void misses_finish(struct collector *collector, bool force)
         struct image *image = &collector->images[miss->image];
         if (!image->in_use)
             continue;
-        if (force ? !finish(collector, image, miss, true)
-                  : !try_to_finish(collector, image, miss)) {
+        if (force)
+            finish(collector, image, miss, WAITS_NO_LONGER);
+        else if (!try_to_finish(collector, image, miss)) {
             collector->misses[kept++] = *miss;
             continue;
         }
         image->waiting_ns -= miss->weight_ns;
+        image->waiting_count--;
+        image_map_release(miss->map);
     }
     collector->miss_count = kept;
     if (kept == 0)
@@ -215,7 +293,8 @@ void miss_check(struct collector *collector, const struct image *image, const ui
     if (!image->map || !parse(record, bytes, &from))
         return;
     uint64_t frames[RECORD_FRAMES_MAX];
-    struct offline_result result = unwind(image, &from, false, frames, RECORD_FRAMES_MAX);
+    struct lookup lookup = {.map = image->map};
+    struct offline_result result = unwind(&lookup, &from, false, frames, RECORD_FRAMES_MAX);
     collector->summary->checked++;
     if (result.frame_count != from.stack.frame_count ||
         memcmp(frames, from.frames, 8 * result.frame_count) != 0)

@@ -2,10 +2,12 @@
 #include "record/modules.h"
 
 #include "base/array.h"
+#include "unwind/compile.h"
 #include "wire/atomic.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -17,6 +19,9 @@
 /* As many stay whether they are used or not; more rows than this are worth keeping for good. */
 #define MODULES_KEPT 128
 #define ROWS_WORTH_KEEPING 16384
+/* The functions that are compiled in the time that ten misses take, about. A miss is worth avoiding for its copy
+ * of the stack, too. */
+#define FDES_PER_MISS 2048
 
 struct module_store {
     struct tables *tables;
@@ -91,19 +96,78 @@ static void find_root(struct known_module *module)
 }
 
 /* Copies the rows into shared memory; false when it is full. */
-static bool publish_rows(struct module_store *store, struct known_module *module)
+static bool publish_rows(struct module_store *store, struct known_module *module,
+                         const struct compiled_rows *rows)
 {
-    size_t count;
-    const struct row *rows = unwind_module_rows(module->unwind, &count);
-    if (count > SESSION_ROWS - store->rows_used)
+    if (rows->count > SESSION_ROWS - store->rows_used)
         return false;
-    memcpy(store->tables->rows + store->rows_used, rows, count * sizeof(*rows));
+    memcpy(store->tables->rows + store->rows_used, rows->rows, rows->count * sizeof(*rows->rows));
     module->rows_first = (uint32_t)store->rows_used;
-    module->rows_count = (uint32_t)count;
+    module->rows_count = (uint32_t)rows->count;
     module->base_svma = unwind_module_base_svma(module->unwind);
-    store->rows_used += count;
+    store->rows_used += rows->count;
     store_relaxed(&store->tables->header.rows_used, store->rows_used);
     return true;
+}
+
+void module_store_compile(struct module_store *store, struct known_module *module)
+{
+    struct compiled_rows rows = {0};
+    bool fits =
+        unwind_module_compile(module->unwind, &rows) == 0 && publish_rows(store, module, &rows);
+    compile_free(&rows);
+    store_release(&module->state, fits ? MODULE_COMPILED : MODULE_NO_ROOM);
+}
+
+uint32_t known_module_worth_misses(const struct known_module *module)
+{
+    return (uint32_t)(unwind_module_stats(module->unwind).fdes / FDES_PER_MISS);
+}
+
+static void read_cfi(struct module_store *store, struct known_module *module,
+                     const struct elf_file *elf)
+{
+    struct unwind_module *unwind;
+    if (!elf || unwind_module_open_offline(&unwind, elf, NULL, NULL) != 0) {
+        store_release(&module->state, MODULE_COMPILED);
+        return;
+    }
+    module->unwind = unwind;
+    if (known_module_worth_misses(module) == 0)
+        module_store_compile(store, module);
+    else
+        store_release(&module->state, MODULE_READ);
+}
+
+/* Where the file is held; NULL: nowhere. Without a build-id it could be another one of that path. */
+static const char *find_held(const struct module_store *store, const struct known_module *module)
+{
+    return module->build_id_bytes ? kept_files_find(store->kept, module->path, module->build_id,
+                                                    module->build_id_bytes)
+                                  : NULL;
+}
+
+/* The file as it is held, or still lies at its path. */
+static struct elf_file *open_again(const struct module_store *store,
+                                   const struct known_module *module)
+{
+    const struct mapped_file file = {.path = module->path, .inode = module->inode};
+    struct stat status;
+    const char *held = find_held(store, module);
+    int fd = held ? open(held, O_RDONLY | O_CLOEXEC) : mapped_file_open(&file, &status);
+    struct elf_file *elf = NULL;
+    if (fd >= 0) {
+        (void)elf_open(&elf, fd, NULL);
+        close(fd);
+    }
+    return elf;
+}
+
+void module_store_read(struct module_store *store, struct known_module *module)
+{
+    struct elf_file *elf = open_again(store, module);
+    read_cfi(store, module, elf);
+    elf_close(elf);
 }
 
 /* Headers and build-id; the file is held for whoever looks up names. */
@@ -122,23 +186,26 @@ static void open_file(struct module_store *store, struct known_module *module,
     close(fd);
 }
 
-static void compile(struct module_store *store, struct known_module *module,
-                    const struct mapped_file *file)
+/* The CFI is read now if it could not be later. */
+static void open_module(struct module_store *store, struct known_module *module,
+                        const struct mapped_file *file)
 {
-    module->has_rows = true;
     if (strcmp(module->path, "[vdso]") == 0) {
         if (open_vdso(&module->elf) == 0)
             module->build_id_bytes = elf_build_id(module->elf, module->build_id);
     } else if (module->path[0] == '/') {
         open_file(store, module, file);
     }
+    module->state = MODULE_COMPILED;
     if (!module->elf)
         return;
     module->is_go = elf_is_go(module->elf);
     module->is_sampler = strcmp(base_name(module->path), "librec-sampler.so") == 0;
     find_root(module);
-    if (unwind_module_open(&module->unwind, module->elf, NULL) == 0)
-        module->has_rows = publish_rows(store, module);
+    if (find_held(store, module))
+        module->state = MODULE_UNREAD;
+    else
+        read_cfi(store, module, module->elf);
     elf_release_file(module->elf);
 }
 
@@ -162,22 +229,22 @@ static struct known_module *find(const struct module_store *store, const char *p
     return NULL;
 }
 
-bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode)
-{
-    return find(store, path, inode) != NULL;
-}
-
-static const struct known_module *use(struct module_store *store, struct known_module *module)
+void known_module_use(struct known_module *module)
 {
     add_relaxed(&module->users, 1);
+}
+
+static struct known_module *use(struct module_store *store, struct known_module *module)
+{
+    known_module_use(module);
     module->last_use = ++store->uses;
     return module;
 }
 
-void known_module_release(const struct known_module *module)
+void known_module_release(struct known_module *module)
 {
     if (module)
-        __atomic_fetch_sub((uint32_t *)&module->users, 1, __ATOMIC_RELEASE);
+        __atomic_fetch_sub(&module->users, 1, __ATOMIC_RELEASE);
 }
 
 /* Makes room for one more. */
@@ -197,8 +264,7 @@ static void forget_oldest(struct module_store *store)
     store->modules[oldest] = store->modules[--store->count];
 }
 
-const struct known_module *module_store_get(struct module_store *store,
-                                            const struct mapped_file *file)
+struct known_module *module_store_get(struct module_store *store, const struct mapped_file *file)
 {
     struct known_module *module = find(store, file->path, file->inode);
     if (module)
@@ -213,7 +279,7 @@ const struct known_module *module_store_get(struct module_store *store,
     if (!place)
         goto out;
     *place = module;
-    compile(store, module, file);
+    open_module(store, module, file);
     return use(store, module);
 out:
     module_free(module);

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that the recording's processes map: opened, compiled into rows once, kept. Of those that no map
- * uses and that are quickly compiled again, the ones that were not needed for the longest time go when there
+ * The files that the recording's processes map: opened, read and compiled into rows once, kept. Of those that no
+ * map uses and that are quickly compiled again, the ones that were not needed for the longest time go when there
  * are too many: a build may run thousands of programs once each.
  *
- * Used by the compiler thread alone; what it hands out is immutable, and may be let go by any thread.
+ *     mapped                opened: headers, build-id
+ *     first sample          its CFI is read: the launcher can walk through it
+ *     enough samples        its rows are compiled: everybody can
+ *
+ * Most libraries that are mapped never see a sample, and compiling the largest takes 0.1 s.
+ *
+ * Used by the compiler thread alone; what it hands out does not change but for what is marked, and may be let go
+ * by any thread.
  */
 #pragma once
 
@@ -18,19 +25,30 @@
 #include <sys/types.h>
 #include <time.h>
 
+enum module_state {
+    MODULE_UNREAD,   /* its CFI was not needed yet */
+    MODULE_READ,     /* without rows */
+    MODULE_COMPILED, /* its rows are in shared memory, or it has no CFI at all */
+    MODULE_NO_ROOM,  /* its rows did not fit */
+};
+
 struct known_module {
     char *path;
     uint64_t inode;
-    struct timespec changed;      /* when its bytes were last written */
-    struct elf_file *elf;         /* NULL: not ELF; for load biases */
-    struct unwind_module *unwind; /* NULL: no CFI known */
+    struct timespec changed; /* when its bytes were last written */
+    struct elf_file *elf;    /* NULL: not ELF; for load biases */
+    struct unwind_module
+        *unwind; /* NULL: no CFI known, or not yet; then of the collector, for stacks */
     uint8_t build_id[20];
     size_t build_id_bytes;
     uint64_t base_svma; /* what the rows are relative to */
     uint32_t rows_first, rows_count;
+    uint32_t state;    /* atomic, enum module_state; published after unwind and the rows */
     uint32_t users;    /* atomic */
     uint64_t last_use; /* counts calls of module_store_get() */
-    bool has_rows;     /* its rows are in shared memory, or it has none at all */
+    uint32_t
+        misses; /* of the collector: samples that went to the launcher because it has no rows */
+    uint32_t wanted; /* of the collector: what it has asked for */
     bool is_go;
     bool is_sampler;
     /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
@@ -44,13 +62,19 @@ struct module_store;
 int module_store_open(struct module_store **out, struct tables *tables, struct kept_files *kept);
 void module_store_close(struct module_store *store);
 
-/* The module behind a mapping, compiled if it is new; for known_module_release(). NULL: memory is out.
+/* The module behind a mapping, opened if it is new; for known_module_release(). NULL: memory is out.
  * Never fails for a strange file: that is a module without rows. */
-const struct known_module *module_store_get(struct module_store *store,
-                                            const struct mapped_file *file);
+struct known_module *module_store_get(struct module_store *store, const struct mapped_file *file);
+/* One more who will release it. */
+void known_module_use(struct known_module *module);
 /* NULL is fine. */
-void known_module_release(const struct known_module *module);
-/* True when it would not have to be compiled. */
-bool module_store_knows(const struct module_store *store, const char *path, uint64_t inode);
+void known_module_release(struct known_module *module);
+
+/* Takes it to MODULE_READ at least, or to MODULE_COMPILED if that takes little more. */
+void module_store_read(struct module_store *store, struct known_module *module);
+/* From MODULE_READ to its rows. */
+void module_store_compile(struct module_store *store, struct known_module *module);
+/* How many samples have to miss the rows of one that is MODULE_READ before they are worth compiling. */
+uint32_t known_module_worth_misses(const struct known_module *module);
 
 uint64_t module_store_rows(const struct module_store *store);

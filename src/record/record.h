@@ -135,8 +135,9 @@ struct record_summary {
         uint64_t misses;
     } worst_module; /* most misses */
     uint64_t handler_p50_ns, handler_p99_ns, handler_max_ns;
-    uint64_t tables_ready_ns; /* from the program's start to its first complete table */
-    uint64_t compile_ns;      /* CPU spent compiling rows */
+    uint64_t
+        tables_ready_ns; /* from the program's start to the first rows that its samples wanted */
+    uint64_t compile_ns; /* CPU spent compiling rows */
     uint64_t rows;
     uint64_t launcher_cpu_ns; /* rec's own, while recording */
     uint64_t file_bytes;

@@ -30,7 +30,7 @@ static bool is_plain(const struct decoded *sample)
 {
     if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete)
         return false;
-    const struct image_map *map = sample->image->map;
+    const struct image_map *map = sample->map;
     if (!map)
         return true;
     uint64_t start = map->sampler_start_avma, bytes = map->sampler_end_avma - start;
@@ -47,7 +47,7 @@ static void collect_frames(const struct decoded *sample, struct frame_list *list
     for (uint32_t i = 0; i < sample->frame_count; i++) {
         if (sample->dropped && i == RECORD_FRAMES_LEAF)
             push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
-        if (i == 0 || !is_own_frame(sample->image->map, sample->frames[i]))
+        if (i == 0 || !is_own_frame(sample->map, sample->frames[i]))
             push(list, sample->frames[i]);
     }
     if (!sample->is_complete)
@@ -67,7 +67,7 @@ static bool is_root(const struct image_map *map, uint64_t avma)
 static bool ends_at_root(const struct decoded *sample)
 {
     uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
-    return is_root(sample->image->map, avma);
+    return is_root(sample->map, avma);
 }
 
 /* Of a complete stack; those of fibers have but one frame in the C library. */
@@ -78,7 +78,7 @@ static void note_thread_root(const struct decoded *sample)
         sample->frame_count <= THREAD_ROOT_FRAMES)
         return;
     const uint64_t *root_avmas = sample->frames + sample->frame_count - THREAD_ROOT_FRAMES;
-    if (is_root(image->map, root_avmas[0] - 1))
+    if (is_root(sample->map, root_avmas[0] - 1))
         memcpy(image->thread_root_avmas, root_avmas, sizeof(image->thread_root_avmas));
 }
 
@@ -172,8 +172,8 @@ static enum record_cut cut_of(uint32_t end)
     }
 }
 
-void stack_take(struct collector *collector, struct image *image, pid_t tid, uint64_t time_ns,
-                const uint8_t *record, size_t bytes)
+void stack_take(struct collector *collector, struct image *image, const struct image_map *map,
+                pid_t tid, uint64_t time_ns, const uint8_t *record, size_t bytes)
 {
     struct record_header header;
     struct record_stack stack;
@@ -192,6 +192,7 @@ void stack_take(struct collector *collector, struct image *image, pid_t tid, uin
     }
     struct decoded sample = {
         .image = image,
+        .map = map,
         .tid = tid,
         .time_ns = time_ns,
         .weight_ns = header.weight_ns,

@@ -4,8 +4,9 @@
  *
  *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
  *
- * The other way round for programs that must not have the variables. One with a REC_SESSION of somebody
- * else is that of another recording, and goes as it is.
+ * The other way round for programs that must not have the variables, and where the dynamic linker is asked to list
+ * the libraries instead of running the program, as ldd does: the sampler would be in that list. One with a
+ * REC_SESSION of somebody else is that of another recording, and goes as it is.
  */
 #include "sampler/exec.h"
 
@@ -18,6 +19,7 @@
 
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
+#define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
 #define PATH_BYTES_MAX 4096
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
@@ -224,8 +226,9 @@ char **inject_into(void *memory, char *const *environment, bool takes_variables)
     size_t count = 0;
     if (!environment)
         environment = none;
-    while (environment[count])
-        count++;
+    for (; environment[count]; count++)
+        if (value_of(environment[count], LISTS_LIBRARIES))
+            takes_variables = false;
     char *text = (char *)(out + count + 3);
     bool has_preload = false;
     for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,7 @@
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
     X(prctl)              \
+    X(__monstartup)       \
     X(pthread_getattr_np) \
     X(swapcontext)        \
     X(setcontext)         \

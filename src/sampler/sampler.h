@@ -11,7 +11,7 @@
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
- *                    bills.c  what a child used that has ended
+ *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -133,6 +133,8 @@ static inline bool launcher_is_away(uint64_t now_ticks)
 bool process_is_another(void);
 /* A forked child joins as a process of its own. Not async-signal-safe. */
 void process_join_after_fork(void);
+/* The program needs SIGPROF for itself alone. Not async-signal-safe. */
+void process_leave_sigprof(void);
 uint64_t clock_ns(clockid_t clock);
 
 /* attach.c */

@@ -17,6 +17,7 @@
 #include <time.h>
 
 struct process process;
+static bool avoids_sigprof;
 static char executable[sizeof(((struct process_slot *)0)->executable)];
 
 uint64_t clock_ns(clockid_t clock)
@@ -117,6 +118,16 @@ static void give_up(void)
     }
 }
 
+/* Gives up when the kernel refuses. */
+static bool change_signal(int signal)
+{
+    signals_uninstall();
+    if (signals_install(signal))
+        return true;
+    give_up();
+    return false;
+}
+
 /* The handler must be in place before the launcher arms; which engine it will be is not known yet, so it
  * is SIGTRAP's until the verdict says otherwise. */
 static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
@@ -143,16 +154,26 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
         give_up();
         return;
     }
-    if (engine == ENGINE_TIMER) {
-        signals_uninstall();
-        process.engine = ENGINE_TIMER;
-        if (!signals_install(SIGPROF)) {
-            give_up();
-            return;
-        }
-    }
+    process.engine = engine;
+    if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
+        return;
     masks_hide(thread_self);
     thread_start_timer(thread_self);
+}
+
+/* One of the timer's that is pending arrives before its handler goes. */
+void process_leave_sigprof(void)
+{
+    struct thread_state *thread = thread_self;
+    avoids_sigprof = true;
+    if (!process_is_followed() || process.signal != SIGPROF || !thread)
+        return;
+    thread_stop_timer(thread);
+    masks_unhide(thread);
+    if (!change_signal(SIGTRAP))
+        return;
+    masks_hide(thread);
+    thread_start_timer(thread);
 }
 
 /* The main thread's stack grows down to its limit; with no limit, farther than anybody goes. */

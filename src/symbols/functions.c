@@ -17,7 +17,7 @@ enum {
 };
 
 int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
-                   const struct symtab *symtab)
+                   struct symtab *symtab)
 {
     *functions =
         (struct functions){.keys = intern_new(), .paths = paths, .lines = lines, .symtab = symtab};
@@ -99,7 +99,7 @@ static bool is_mangled(const char *name)
  * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line
  * instance knows better; and it knows something where the name lies in a file that is not there.
  */
-static const char *name_of_instance(const struct function *function, const struct symtab *symtab,
+static const char *name_of_instance(const struct function *function, struct symtab *symtab,
                                     const char *plain)
 {
     const struct symbol *symbol =

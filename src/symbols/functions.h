@@ -32,14 +32,14 @@ struct functions {
     struct function *functions;
     size_t count, capacity;
     struct contexts contexts;
-    unsigned nesting;            /* of names that are put together from names */
-    struct paths *paths;         /* borrowed */
-    struct lines *lines;         /* borrowed */
-    const struct symtab *symtab; /* borrowed */
+    unsigned nesting;      /* of names that are put together from names */
+    struct paths *paths;   /* borrowed */
+    struct lines *lines;   /* borrowed */
+    struct symtab *symtab; /* borrowed */
 };
 
 int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
-                   const struct symtab *symtab);
+                   struct symtab *symtab);
 void functions_free(struct functions *functions);
 
 /* Notes where an out-of-line instance starts; 0 or -ENOMEM. */

@@ -233,13 +233,14 @@ static struct symbol_frame *push_frame(struct symbols *symbols, struct position 
 }
 
 /* The code has a symbol but no function in the debug info: assembly, stubs, files without any. */
-static int frame_of_symbol(struct symbols *symbols, struct symbol *symbol, struct position position)
+static int frame_of_symbol(struct symbols *symbols, const struct symbol *symbol,
+                           struct position position)
 {
     struct symbol_frame *frame = push_frame(symbols, position);
     if (!frame)
         return -ENOMEM;
-    frame->name = symbol_name(symbol);
-    frame->system_name = symbol->demangled ? symbol->name : frame->name;
+    frame->name = symtab_name(&symbols->symtab, symbol);
+    frame->system_name = symbol->is_plt ? frame->name : symbol->name;
     return 0;
 }
 
@@ -290,7 +291,7 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
 {
     *result = (struct symbol_result){0};
     symbols->frame_count = 0;
-    struct symbol *symbol = symtab_find(&symbols->symtab, svma);
+    const struct symbol *symbol = symtab_find(&symbols->symtab, svma);
     struct unit *unit =
         symbols->dwarf ? units_find(&symbols->units, svma, &symbols->functions) : NULL;
     struct position position = unit ? unit_line(unit, svma, &symbols->paths) : (struct position){0};
@@ -308,9 +309,9 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
     result->frames = symbols->frames;
     result->frame_count = symbols->frame_count;
     if (symbol) {
-        result->symbol_name = symbol_name(symbol);
+        result->symbol_name = symtab_name(&symbols->symtab, symbol);
         result->symbol_svma = symbol->svma;
-        result->symbol_bytes = symbol->bytes;
+        result->symbol_bytes = symbol_bytes(symbol);
     }
     return 0;
 }

@@ -7,21 +7,18 @@
 
 #include <errno.h>
 #include <gelf.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 1 << 20 };
+enum { NO_SYMBOL = UINT32_MAX };
 
 void symtab_free(struct symtab *symtab)
 {
-    for (size_t i = 0; i < symtab->count; i++) {
-        free(symtab->symbols[i].plt_name);
-        free(symtab->symbols[i].demangled);
-    }
+    for (size_t i = 0; symtab->readable && i < symtab->count; i++)
+        free(symtab->readable[i]);
+    free(symtab->readable);
     free(symtab->symbols);
-    spans_free(&symtab->spans);
     *symtab = (struct symtab){0};
 }
 
@@ -43,23 +40,31 @@ static uint64_t *section_ends(Elf *elf, size_t *count)
     return ends;
 }
 
-static uint32_t preference_of(const GElf_Sym *sym, const char *name)
+static uint8_t rank_of(const GElf_Sym *sym)
 {
     unsigned bind = GELF_ST_BIND(sym->st_info);
-    uint32_t rank = GELF_ST_TYPE(sym->st_info) == STT_NOTYPE ? 4 : 0;
-    rank += bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 0 : bind == STB_WEAK ? 1 : 2;
-    size_t underscores = strspn(name, "_");
-    size_t length = strnlen(name, LONGEST_NAME);
-    return rank << 28 | (uint32_t)(underscores > 15 ? 15 : underscores) << 24 | (uint32_t)length;
+    uint8_t rank = bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 0 : bind == STB_WEAK ? 1 : 2;
+    return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE ? rank + 3 : rank;
 }
 
 static bool is_code(const GElf_Sym *sym, const char *name)
 {
     unsigned type = GELF_ST_TYPE(sym->st_info);
-    if (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE)
-        return false;
-    /* "$x", "$d": marks that tell code from data on some machines. */
-    return name && name[0] != '\0' && name[0] != '$';
+    if (type == STT_NOTYPE) /* "$x", "$d": marks that tell code from data on some machines. */
+        return name && name[0] != '$';
+    return name && (type == STT_FUNC || type == STT_GNU_IFUNC);
+}
+
+static int add_symbol(struct symtab *symtab, struct symbol symbol, uint64_t bytes)
+{
+    symbol.is_sized = bytes != 0;
+    if (symbol.is_sized && __builtin_add_overflow(symbol.svma, bytes, &symbol.end))
+        return 0;
+    struct symbol *added = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
+    if (!added)
+        return -ENOMEM;
+    *added = symbol;
+    return 0;
 }
 
 static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const uint64_t *ends,
@@ -70,24 +75,22 @@ static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const 
     if (!data || !gelf_getshdr(section, &header) || header.sh_entsize == 0)
         return -ENOENT;
     size_t count = data->d_size / header.sh_entsize;
-    for (size_t i = 1; i < count && i <= INT32_MAX; i++) {
+    int err = 0;
+    for (size_t i = 1; i < count && i <= INT32_MAX && err == 0; i++) {
         GElf_Sym sym;
-        if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx >= section_count ||
+        if (!gelf_getsym(data, (int)i, &sym) || sym.st_name == 0 || sym.st_shndx >= section_count ||
             sym.st_value >= ends[sym.st_shndx])
             continue;
         const char *name = elf_strptr(elf, header.sh_link, sym.st_name);
-        if (!is_code(&sym, name))
-            continue;
-        struct symbol *symbol = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
-        if (!symbol)
-            return -ENOMEM;
-        *symbol = (struct symbol){.svma = sym.st_value,
-                                  .bytes = sym.st_size,
-                                  .name = name,
-                                  .preference = preference_of(&sym, name),
-                                  .unsized_end = ends[sym.st_shndx]};
+        if (is_code(&sym, name))
+            err = add_symbol(symtab,
+                             (struct symbol){.svma = sym.st_value,
+                                             .end = ends[sym.st_shndx],
+                                             .name = name,
+                                             .rank = rank_of(&sym)},
+                             sym.st_size);
     }
-    return 0;
+    return err;
 }
 
 static Elf_Scn *section_of_type(Elf *elf, uint32_t type)
@@ -119,75 +122,128 @@ int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type)
 
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name)
 {
-    char *copy;
-    if (asprintf(&copy, "%s@plt", name) < 0)
-        return -ENOMEM;
-    struct symbol *symbol = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
-    if (!symbol) {
-        free(copy);
-        return -ENOMEM;
-    }
-    *symbol = (struct symbol){.svma = svma, .bytes = bytes, .name = copy, .plt_name = copy};
-    return 0;
+    return add_symbol(symtab, (struct symbol){.svma = svma, .name = name, .is_plt = true}, bytes);
 }
 
-/* Of one place. */
-static int compare_names(const void *left, const void *right)
+/* The index after the last symbol that starts where this one does. */
+static size_t place_end(const struct symtab *symtab, size_t first)
 {
-    const struct symbol *a = left, *b = right;
-    if (a->preference != b->preference)
-        return a->preference < b->preference ? -1 : 1;
-    return strcmp(a->name, b->name);
+    size_t i = first + 1;
+    while (i < symtab->count && symtab->symbols[i].svma == symtab->symbols[first].svma)
+        i++;
+    return i;
 }
 
-/* A symbol without a size ends where the next name is, or with its section. */
-static void find_ends(struct symtab *symtab)
+/* Ends those of one place that have no size, given how far sized ones up to here reach. Returns the last end. */
+static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint64_t *sized_end)
 {
-    uint64_t next = UINT64_MAX;
-    for (size_t i = symtab->count; i-- > 0;) {
+    uint64_t svma = symtab->symbols[first].svma, last = svma;
+    uint64_t limit = next < symtab->count ? symtab->symbols[next].svma : UINT64_MAX;
+    for (size_t i = first; i < next; i++)
+        if (symtab->symbols[i].is_sized && symtab->symbols[i].end > *sized_end)
+            *sized_end = symtab->symbols[i].end;
+    for (size_t i = first; i < next; i++) {
         struct symbol *symbol = &symtab->symbols[i];
-        if (i + 1 < symtab->count && symbol[1].svma != symbol->svma)
-            next = symbol[1].svma;
-        if (next < symbol->unsized_end)
-            symbol->unsized_end = next;
+        if (!symbol->is_sized)
+            symbol->end = svma < *sized_end ? svma : symbol->end < limit ? symbol->end : limit;
+        if (symbol->end > last)
+            last = symbol->end;
     }
+    return last;
+}
+
+/* Links each place to the one around it. */
+static int nest(struct symtab *symtab)
+{
+    uint64_t *reach = calloc(symtab->count, sizeof(*reach)); /* of places, by their first symbol */
+    if (!reach)
+        return -ENOMEM;
+    uint64_t sized_end = 0;
+    uint32_t outer = NO_SYMBOL;
+    for (size_t first = 0, next; first < symtab->count; first = next) {
+        next = place_end(symtab, first);
+        reach[first] = end_place(symtab, first, next, &sized_end);
+        while (outer != NO_SYMBOL && reach[outer] <= symtab->symbols[first].svma)
+            outer = symtab->symbols[outer].outer;
+        symtab->symbols[first].outer = outer;
+        outer = (uint32_t)first;
+    }
+    free(reach);
+    return 0;
 }
 
 int symtab_finish(struct symtab *symtab)
 {
     if (symtab->count == 0)
         return 0;
-    int err = SORT_BY_THEN(symtab->symbols, symtab->count, svma, compare_names);
-    if (err != 0)
-        return err;
-    find_ends(symtab);
-    uint64_t sized_end = 0;
-    for (size_t i = 0; i < symtab->count && i < SPAN_NONE && err == 0; i++) {
-        const struct symbol *symbol = &symtab->symbols[i];
-        /* Where several start together, the deepest span wins: the better, the deeper. */
-        uint32_t depth = UINT32_MAX - symbol->preference;
-        uint64_t end;
-        if (symbol->bytes == 0 && symbol->svma >= sized_end)
-            err = spans_add(&symtab->spans, symbol->svma, symbol->unsized_end, depth, (uint32_t)i);
-        else if (!__builtin_add_overflow(symbol->svma, symbol->bytes, &end)) {
-            err = spans_add(&symtab->spans, symbol->svma, end, depth, (uint32_t)i);
-            sized_end = end > sized_end ? end : sized_end;
-        }
+    if (symtab->count > NO_SYMBOL)
+        return -ENOMEM;
+    symtab->readable = calloc(symtab->count, sizeof(*symtab->readable));
+    int err = symtab->readable ? SORT_BY(symtab->symbols, symtab->count, svma) : -ENOMEM;
+    return err ? err : nest(symtab);
+}
+
+/* The better first. */
+static int compare_names(const void *left, const void *right)
+{
+    const struct symbol *a = left, *b = right;
+    if (a->is_sized != b->is_sized)
+        return a->is_sized ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank - b->rank;
+    size_t a_underscores = strspn(a->name, "_"), b_underscores = strspn(b->name, "_");
+    if (a_underscores != b_underscores)
+        return a_underscores < b_underscores ? -1 : 1;
+    size_t a_length = strlen(a->name), b_length = strlen(b->name);
+    if (a_length != b_length)
+        return a_length < b_length ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static void order_place(struct symbol *first, size_t count)
+{
+    if (first->is_ordered)
+        return;
+    uint32_t outer = first->outer;
+    qsort(first, count, sizeof(*first), compare_names);
+    first->outer = outer;
+    first->is_ordered = true;
+}
+
+static const struct symbol *find_at_place(const struct symbol *symbols, size_t count, uint64_t svma)
+{
+    for (size_t i = 0; i < count; i++)
+        if (svma < symbols[i].end && symbols[i].name[0] != '\0')
+            return &symbols[i];
+    return NULL;
+}
+
+const struct symbol *symtab_find(struct symtab *symtab, uint64_t svma)
+{
+    struct symbol *symbols = symtab->symbols;
+    size_t next = ARRAY_COUNT_UP_TO(symbols, symtab->count, svma, svma);
+    while (next > 0) {
+        size_t first = ARRAY_COUNT_BELOW(symbols, symtab->count, svma, symbols[next - 1].svma);
+        order_place(&symbols[first], next - first);
+        const struct symbol *found = find_at_place(&symbols[first], next - first, svma);
+        if (found || symbols[first].outer == NO_SYMBOL)
+            return found;
+        next = place_end(symtab, symbols[first].outer);
     }
-    return err ? err : spans_flatten(&symtab->spans);
+    return NULL;
 }
 
-struct symbol *symtab_find(const struct symtab *symtab, uint64_t svma)
+const char *symtab_name(struct symtab *symtab, const struct symbol *symbol)
 {
-    uint32_t index = spans_find(&symtab->spans, svma);
-    return index == SPAN_NONE ? NULL : &symtab->symbols[index];
+    char **readable = &symtab->readable[symbol - symtab->symbols];
+    if (!*readable && !symbol->is_plt)
+        *readable = demangle(symbol->name);
+    else if (!*readable && asprintf(readable, "%s@plt", symbol->name) < 0)
+        *readable = NULL;
+    return *readable ? *readable : symbol->name;
 }
 
-const char *symbol_name(struct symbol *symbol)
+uint64_t symbol_bytes(const struct symbol *symbol)
 {
-    if (symbol->demangled)
-        return symbol->demangled;
-    if (!symbol->plt_name)
-        symbol->demangled = demangle(symbol->name);
-    return symbol->demangled ? symbol->demangled : symbol->name;
+    return symbol->is_sized ? symbol->end - symbol->svma : 0;
 }

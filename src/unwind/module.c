@@ -218,6 +218,11 @@ void unwind_module_close(struct unwind_module *module)
     free(module);
 }
 
+int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out)
+{
+    return compile_rows(&module->index, out);
+}
+
 const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count)
 {
     *count = module->compiled.count;

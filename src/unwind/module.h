@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct unwind_module; /* opaque */
+struct compiled_rows; /* compile.h */
 
 /* Compiles the file. A file without any CFI is a module with no rows (0 is returned).
  * -ENOEXEC: not an ELF file of this machine; -EBADMSG: the CFI is malformed as a whole (single
@@ -28,6 +29,10 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, s
 int unwind_module_open_offline(struct unwind_module **out, const struct elf_file *elf,
                                const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
+
+/* The rows of one that has none. Does not change it: the one thread that asks it for addresses may go on. 0 or
+ * -ENOMEM. */
+int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out);
 
 /* Sorted by start, relative to base_svma; borrowed from the module. */
 const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count);

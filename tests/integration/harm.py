@@ -77,21 +77,22 @@ class Identical(Case):
         super().setUp()
         self.profile = os.path.join(self.new_directory(), "rec.data")
 
-    def run_both(self, command, engine, **options):
-        """(bare, recorded), each in an empty directory of the same name."""
+    def run_both(self, command, engine, place=(), **options):
+        """(bare, recorded), each in an empty directory of the same name. place: what runs both."""
         runs = []
         for prefix in ([], [rec.REC, "-q", "-F", FAST_HZ, f"--engine={engine}", "-o", self.profile,
                             "--"]):
             directory = os.path.join(self.directory, "work")
             shutil.rmtree(directory, ignore_errors=True)
             os.mkdir(directory)
-            run = self.watched([*prefix, *command], directory, **options)
+            run = self.watched([*place, *prefix, *command], directory, **options)
             runs.append((run.status, run.stdout, run.stderr, files_below(directory)))
         return runs
 
-    def identical(self, *command, differs=(), tries=1, may_have_no_samples=False, **options):
+    def identical(self, *command, differs=(), tries=1, may_have_no_samples=False, engines=rec.ENGINES,
+                  **options):
         """differs: what time or a pid makes different. tries: for those that depend on the load."""
-        for engine in rec.ENGINES:
+        for engine in engines:
             with self.subTest(program=os.path.basename(command[0]), engine=engine):
                 self.need_engine(engine)
                 for left in reversed(range(tries)):

@@ -32,8 +32,8 @@ def is_proved(ours):
 def is_data(perf):
     if perf.dso in NO_CODE:
         return True
-    return perf.dso.startswith("/") and perf.name not in perf_script.NAMELESS and not any(
-        perf_script.follows_call(perf.dso, offset) for offset in perf_script.file_offsets(perf))
+    offsets = perf_script.file_offsets(perf)
+    return offsets is not None and not any(perf_script.follows_call(perf.dso, offset) for offset in offsets)
 
 
 def interrupted(stack):

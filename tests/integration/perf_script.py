@@ -31,9 +31,13 @@ COMM = re.compile(r"PERF_RECORD_COMM(?: exec)?: (.*):\d+/(\d+)$")
 FORK = re.compile(r"PERF_RECORD_FORK\(\d+:(\d+)\):\(\d+:(\d+)\)")
 HEAD = re.compile(r"^\s*(?P<comm>\S.*?)\s+(?P<tid>-?\d+)\s+(?P<period>\d+)\s+(?P<event>[a-z]\S*):"
                   r"(?:\s(?P<rest>.*))?$")
+MAPPING = re.compile(r"PERF_RECORD_MMAP2? -?\d+/-?\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\) @ (?:0x)?([0-9a-f]+) ?.*\]: "
+                     r"\S+ (/[^/].*)$")
 FRAME = re.compile(r"^\s*(?P<ip>[0-9a-f]+) (?P<name>\S+?)(?:\+0x(?P<offset>[0-9a-f]+))? \((?P<dso>.*)\)$")
 
-Frame = collections.namedtuple("Frame", "name offset dso")
+NAMELESS = ("[unknown]", "@plt", "*ABS*")  # the last two: stubs of IRELATIVE relocations
+
+Frame = collections.namedtuple("Frame", "name offset dso")  # offset: of one without a name, in its file
 Place = collections.namedtuple("Place", "name module file_offset")
 
 
@@ -61,7 +65,7 @@ def environment():
 def run(path):
     """The output of perf script, or None when this perf cannot read the file."""
     done = subprocess.run(["perf", "script", "-i", path, "--no-inline", "--no-demangle",
-                           "--max-stack", "4096", "--show-task-events", "-F",
+                           "--max-stack", "4096", "--show-task-events", "--show-mmap-events", "-F",
                            "comm,tid,period,event,ip,sym,symoff,dso"], env=environment(),
                           capture_output=True, text=True, errors="replace", timeout=120)
     return None if done.returncode else done.stdout
@@ -76,16 +80,33 @@ def descendants(text, pid):
     return found
 
 
-def frame_of(line):
+def mapped_files(text):
+    """{file: where it was mapped, as (start, end, file offset)}, in the output of perf script."""
+    found = collections.defaultdict(set)
+    for line in text.splitlines():
+        mapping = MAPPING.search(line)
+        if mapping:
+            start, size, offset = (int(number, 16) for number in mapping.group(1, 2, 3))
+            found[mapping[4]].add((start, start + size, offset))
+    return found
+
+
+def frame_of(line, mapped):
     found = FRAME.match(line)
     assert found, f"perf script printed {line!r}"
-    return Frame(plain(found["name"]), int(found["offset"] or "0", 16), found["dso"])
+    offset = int(found["offset"] or "0", 16)
+    if found["name"] == "[unknown]":
+        ip = int(found["ip"], 16)
+        offset = next((ip - start + offset for start, end, offset in mapped.get(found["dso"], ())
+                       if start <= ip < end), 0)
+    return Frame(plain(found["name"]), offset, found["dso"])
 
 
 def read(text):
     """A Tally whose stacks are of Frame."""
     tally = Tally()
     samples = []
+    mapped = mapped_files(text)
     for line in text.splitlines():
         head, comm = HEAD.match(line), COMM.search(line)
         if comm:
@@ -96,7 +117,7 @@ def read(text):
             samples[-1][1].append(line)
     for head, frames in samples:
         tally.add(int(head["tid"]) & 0xffffffff, head["comm"], head["event"],
-                  tuple(frame_of(line) for line in frames), int(head["period"]))
+                  tuple(frame_of(line, mapped) for line in frames), int(head["period"]))
     return tally
 
 
@@ -191,7 +212,11 @@ def follows_call(path, file_offset):
 
 
 def file_offsets(frame):
-    """Where in its file a frame of perf's may be: a name can be that of several functions."""
+    """Where in its file a frame of perf's may be: a name can be that of several functions. None: nobody knows."""
+    if not re.match("/[^/]", frame.dso):
+        return None
+    if frame.name in NAMELESS:
+        return [frame.offset] if frame.name == "[unknown]" and frame.offset else None
     return [address + frame.offset - start + offset
             for address in addresses(frame.dso).get(frame.name, ())
             for start, offset, size, _ in image(frame.dso)[1]
@@ -201,15 +226,13 @@ def file_offsets(frame):
 def is_no_return_address(perf, ours):
     """Where a side knows the file, it has no call before that place."""
     known = []
-    if perf.dso.startswith("/") and perf.name not in NAMELESS:
-        known.append(any(follows_call(perf.dso, offset) for offset in file_offsets(perf)))
+    offsets = file_offsets(perf)
+    if offsets is not None:
+        known.append(any(follows_call(perf.dso, offset) for offset in offsets))
     if ours.module.startswith("/"):
         # Callers are looked up at the byte before.
         known.append(follows_call(ours.module, ours.file_offset + 1))
     return bool(known) and not any(known)
-
-
-NAMELESS = ("[unknown]", "@plt", "*ABS*")  # the last two: stubs of IRELATIVE relocations
 
 
 def explain(perf, ours, is_interrupted):

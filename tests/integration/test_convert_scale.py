@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What a sample costs does not depend on how many there are; memory grows with stacks, and with samples by no more
-than the model's own record of one."""
+"""What a sample costs does not depend on how many there are. Memory grows with stacks; with samples only where the
+format has their times, by no more than the model's own record of one."""
+import filecmp
 import os
 import subprocess
 import tempfile
@@ -29,12 +30,24 @@ class Scale(rec.Case):
                 subprocess.run([MAKE_RECORDING, os.path.join(folder, f"{samples}.data"),
                                 os.path.realpath(rec.REC), str(samples), "2000", "16"], check=True,
                                timeout=60)
-            for suffix in (".folded", ".pb.gz", ".json", ".speedscope.json"):
+            for suffix, sample_bytes in ((".folded", 0), (".pb.gz", 0), (".json", RECORD_BYTES),
+                                         (".speedscope.json", RECORD_BYTES)):
                 with self.subTest(suffix=suffix):
                     few_s, few_bytes = self.convert(folder, FEW, suffix)
                     many_s, many_bytes = self.convert(folder, MANY, suffix)
                     self.assertLess(many_s / few_s, 1.5 * MANY / FEW)
-                    self.assertLess(many_bytes - few_bytes, RECORD_BYTES * (MANY - FEW) + (8 << 20))
+                    self.assertLess(many_bytes - few_bytes, sample_bytes * (MANY - FEW) + (2 << 20))
+
+    def test_sums_do_not_depend_on_what_else_is_written(self):
+        """Beside a format that has times, each sample is kept."""
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([MAKE_RECORDING, os.path.join(folder, "rec.data"), os.path.realpath(rec.REC),
+                            "50000", "200", "16"], check=True, timeout=60)
+            for outputs in (["a.pb", "a.folded"], ["b.pb", "b.folded", "b.speedscope.json"]):
+                asked = [word for name in outputs for word in ("-o", name)]
+                subprocess.run([rec.REC, "convert", "-q", *asked], cwd=folder, check=True, timeout=60)
+            for suffix in ("pb", "folded"):
+                self.assertTrue(filecmp.cmp(f"{folder}/a.{suffix}", f"{folder}/b.{suffix}", shallow=False))
 
 
 if __name__ == "__main__":

@@ -41,6 +41,26 @@ int main(void)
 }
 """
 
+# It says how many seconds it has used, which is what gmon.out says, too.
+PROFILED = """
+#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) unsigned long work(unsigned long sum)
+{
+    for (unsigned long i = 0; i < 1000000; i++)
+        sum = (sum * 31 + i) % 1000003;
+    return sum;
+}
+int main(void)
+{
+    unsigned long sum = 1;
+    while (clock() < CLOCKS_PER_SEC)
+        sum = work(sum);
+    printf("%f\\n", (double)clock() / CLOCKS_PER_SEC + (sum == 0));
+    return 0;
+}
+"""
+
 
 class Tools(harm.Identical):
     def test_gdb_of_a_program(self):
@@ -89,6 +109,20 @@ class Tools(harm.Identical):
                            env=dict(os.environ, LD_PRELOAD=library))
         if not found:
             self.skipTest("neither jemalloc nor tcmalloc is installed")
+
+    def test_the_profile_of_gprof(self):
+        gprof = self.need_program("gprof")
+        program = self.build("profiled", PROFILED, "-pg")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(program, rec_options=["-q", "-F", "999", f"--engine={engine}"])
+                flat = subprocess.run([gprof, "-b", "-p", program, run.path("gmon.out")], capture_output=True,
+                                      text=True).stdout
+                work = next(line.split() for line in flat.splitlines() if line.split()[-1:] == ["work"])
+                self.assert_within(float(work[2]) / float(run.stdout), 1, 0.2)
+                self.assertGreater(run.count("samples"), 100)
+                self.assertGreater(run.share_of("work"), 80)
 
 
 if __name__ == "__main__":

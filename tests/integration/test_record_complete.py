@@ -90,6 +90,15 @@ class Complete(rec.Case):
         subprocess.run(["g++", "-E", source, "-o", path], check=True, timeout=60)
         self.both(found[0], "-quiet", "-O1", "-fpreprocessed", path, "-o", "/dev/null")
 
+    def test_no_tables_are_made_for_libraries_that_hardly_run(self):
+        found = subprocess.run(["gcc", "-print-file-name=libstdc++.so.6"], capture_output=True,
+                               text=True, check=True, timeout=60).stdout.strip()
+        command = rec.target("depth"), "20", "300"
+        alone = self.recorded(*command).count("rows")
+        mapped = self.recorded(*command, env={**os.environ, "LD_PRELOAD": found}).count("rows")
+        self.assertGreater(alone, 0)
+        self.assertLess(mapped, alone * 1.3)
+
     def test_threads_that_block_every_signal_are_sampled_too(self):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):

@@ -169,6 +169,11 @@ class LeftAlone(SameOutput):
         os.chmod(path, 0o755)
         self.compare("sh", "-c", f"{path} -0; true")
 
+    def test_lists_of_the_libraries_of_a_program(self):
+        self.need_program("ldd")
+        self.compare("sh", "-c", "ldd /bin/sh | sed 's/ (0x.*//'")
+        self.compare("sh", "-c", "LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libm.so.6 /bin/sh | sed 's/ (0x.*//'; env")
+
 
 if __name__ == "__main__":
     rec.main()

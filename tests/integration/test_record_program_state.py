@@ -20,6 +20,8 @@ class ProgramState(rec.Case):
 
     def test_functions_of_old_versions_do_what_they_did(self):
         self.compare(rec.target("old_versions"))
+        run = self.recorded(rec.target("old_versions"), rec_options=FAST)
+        self.assertEqual(run.count("processes"), 3, "a shell by each of two functions")
 
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
@@ -44,11 +46,13 @@ class ProgramState(rec.Case):
 
     def test_coroutines_take_their_turns(self):
         self.compare(rec.target("coroutines"), "500")
+        self.compare(rec.target("coroutines"), "500", "set")
         self.compare(rec.target("fibers"), "500")
 
     def test_stacks_of_coroutines_reach_their_beginning(self):
-        run = self.recorded(rec.target("coroutines"), "500", rec_options=FAST)
-        self.assertGreater(run.complete_percent(), 95)
+        for how in ([], ["set"]):
+            run = self.recorded(rec.target("coroutines"), "500", *how, rec_options=FAST)
+            self.assertGreater(run.complete_percent(), 95)
 
     def test_stacks_of_fibers_reach_their_function(self):
         run = self.recorded(rec.target("fibers"), "500", rec_options=FAST)

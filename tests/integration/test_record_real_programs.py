@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Programs that people run have the same output, status and files under rec as without it."""
 import os
-import shutil
 import subprocess
 
 import rec
@@ -122,23 +121,6 @@ class RealPrograms(rec.Case):
 
     def test_threads_with_blocked_signals_see_their_own_masks(self):
         self.compare(rec.target("signals_blocked"), "200")
-
-
-class Core(rec.Case):
-    def test_a_core_file_has_the_size_that_it_has_without_rec(self):
-        with open("/proc/sys/kernel/core_pattern", encoding="ascii") as file:
-            if file.read()[:1] in "|/":
-                self.skipTest("core files do not go to the working directory here")
-        sizes = []
-        for prefix in ("", f"{rec.REC} -q -F 9999 -- "):
-            directory = self.new_directory()
-            self.run_in(directory, ["bash", "-c", "ulimit -c unlimited; "
-                                    f"{prefix}{rec.target('dump_core')} 200; exit 0"])
-            cores = [name for name in os.listdir(directory) if name.startswith("core")]
-            self.assertEqual(len(cores), 1, os.listdir(directory))
-            sizes.append(os.stat(os.path.join(directory, cores[0])).st_blocks * 512)
-            shutil.rmtree(directory)
-        self.assertLess(abs(sizes[1] - sizes[0]), 1 << 20, sizes)
 
 
 if __name__ == "__main__":

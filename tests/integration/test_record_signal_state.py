@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A program that uses the sampler's signal sees it blocked, pending and inherited as without rec."""
+import os
 import signal
 
 import rec
@@ -9,6 +10,9 @@ NUMBERS = {"perf-trap": signal.SIGTRAP, "timer": signal.SIGPROF}
 WAYS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat", "fexecve")
 STARTS = ("vfork", "fork", "posix_spawn", "posix_spawnp", "spawn-mask", "spawn-default", "system",
           "popen")
+# Debian's sh unblocks all signals when it starts; that of most others, bash, does not.
+BASH_AS_SH = ("unshare", "--mount", "sh", "-c",
+              "mount --bind \"$(command -v bash)\" \"$(readlink -f /bin/sh)\" && exec \"$@\"", "-")
 
 
 class SignalState(rec.Case):
@@ -64,6 +68,15 @@ class SignalState(rec.Case):
     def test_programs_inherit_a_blocked_signal(self):
         self.compare_inherited(WAYS + STARTS, "default", "all")
         self.compare_inherited(("execve", "posix_spawn"), "handle", "one")
+
+    def test_shells_inherit_a_blocked_signal(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can put bash in place of sh")
+        for program in ("unshare", "bash"):
+            self.need_program(program)
+        for how in ("system", "popen"):
+            self.compare(*BASH_AS_SH, rec.target("inherits"), "NUMBER", "default", "all", how,
+                         rec.target("kernel_view"))
 
     def test_programs_inherit_an_ignored_signal(self):
         self.compare_inherited(WAYS + STARTS, "ignore", "none")

@@ -25,9 +25,10 @@ class Shares(rec.Case):
                 run = self.recorded(rec.target("one_instruction"), "1000", rec_options=[f"--engine={engine}"])
                 real = {stack: weight for stack, weight in run.stacks().items()
                         if not stack[-1].startswith("[")}
-                leaves = {stack[-1] for stack in real}
-                self.assertEqual(leaves, {"jump_to_itself"})
-                self.assertGreater(sum(real.values()), 0.9 * sum(run.stacks().values()))
+                looping = sum(weight for stack, weight in real.items() if stack[-1] == "jump_to_itself")
+                # A sample may hit the program's start.
+                self.assertGreater(looping, 0.99 * sum(real.values()))
+                self.assertGreater(looping, 0.9 * sum(run.stacks().values()))
 
     def test_equal_threads_are_equal(self):
         for engine in rec.ENGINES:

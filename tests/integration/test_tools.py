@@ -77,6 +77,21 @@ for path, text, allowed in TEXTS:
     status, out = judge("check_text.py", "tree/" + path, text)
     check(f"{text!r} in {path}: {'fine' if allowed else 'found'}", (status == 0) == allowed, out)
 
+TABLE = (TOOLS.parent / "docs/what-the-target-sees.md").read_text(encoding="utf-8")
+TABLES = [
+    (TABLE, True, ""),
+    (TABLE.replace("`dlclose` |", "dlclose |"), False, "dlclose is exported"),
+    (TABLE.replace("`dlclose` |", "`dlclose`, `dlsym` |"), False, "dlsym is in the table"),
+    (TABLE.replace("`record_names` |", "|"), False, "dlclose has no test"),
+    (TABLE.replace("`record_names` |", "`record_dreams` |"), False, "no test record_dreams"),
+]
+for text, fine, said in TABLES:
+    with tempfile.TemporaryDirectory() as root:
+        table = Path(root, "table.md")
+        table.write_text(text, encoding="utf-8")
+        status, out = run("check_interposers.py", Path(os.environ["REC"]).parent, "--table", table)
+        check(f"table of interposers: {said or 'fine'}", (status == 0) == fine and said in out, out)
+
 CASES = """<testsuite>
 <testcase name="unit/good" status="run"/>
 <testcase name="unit/idle" status="notrun"><skipped/><system-out>needs a thing

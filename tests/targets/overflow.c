@@ -4,6 +4,7 @@
  * recurses without end.
  *
  *     main, thread    on that stack, down into the guard page
+ *     small           the same on one of 64 KiB, of a thread
  *     handler         the same as main, with a handler on an alternate stack that ends the program
  */
 #include "burn.h"
@@ -16,7 +17,9 @@
 #include <unistd.h>
 
 #define STEP_BYTES 16384
-#define STEPS 400
+#define SMALL_BYTES 65536
+
+static long steps_that_fit = 400;
 
 static void handle(int number)
 {
@@ -36,7 +39,7 @@ __attribute__((noinline)) static uint64_t descend(long steps)
 static void *overflow(void *argument)
 {
     (void)argument;
-    printf("%d\n", descend(STEPS) != 0);
+    printf("%d\n", descend(steps_that_fit) != 0);
     fflush(stdout);
     printf("%d\n", descend(-1) != 0);
     return NULL;
@@ -52,8 +55,15 @@ int main(int argc, char **argv)
         sigaction(SIGSEGV, &action, NULL);
     }
     pthread_t thread;
-    if (strcmp(how, "thread") == 0 && pthread_create(&thread, NULL, overflow, NULL) == 0)
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (strcmp(how, "small") == 0) {
+        pthread_attr_setstacksize(&attributes, SMALL_BYTES);
+        steps_that_fit = 1;
+    }
+    if (strcmp(how, "main") == 0 || strcmp(how, "handler") == 0)
+        overflow(NULL);
+    else if (pthread_create(&thread, &attributes, overflow, NULL) == 0)
         pthread_join(thread, NULL);
-    overflow(NULL);
     return 0;
 }

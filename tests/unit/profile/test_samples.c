@@ -85,7 +85,41 @@ static void sorting_keeps_the_order_of_equal_times(void **state)
         assert_int_equal(reader.sample.weight, sorted[i]);
     }
     assert_int_equal(list.first_ns, 0);
-    assert_int_equal(list.last.time_ns, 9);
+    assert_int_equal(list.last_ns, 9);
+    sample_list_free(&list);
+}
+
+/* 3 calls at 2 CPUs, many times each, in batches of any size. */
+static void added_up_samples_are_one_a_place_with_their_sum(void **state)
+{
+    (void)state;
+    enum { COUNT = 6000, PLACES = 6 };
+    struct sample_list list = {0};
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct profile_sample sample = {.time_ns = 1000 + i,
+                                              .weight = i,
+                                              .call = i % 3 ? i % 3 : PROFILE_NONE,
+                                              .cpu = (uint16_t)(i % 2 ? 7 : PROFILE_NO_CPU)};
+        assert_int_equal(sample_list_add(&list, &sample), 0);
+        if (i % 701 == 0)
+            assert_int_equal(sample_list_add_up(&list), 0);
+    }
+    assert_int_equal(sample_list_add_up(&list), 0);
+    struct sample_reader reader = sample_list_read(&list, 4);
+    for (uint32_t i = 0; i < PLACES; i++) { /* in the order in which they were first met */
+        assert_true(sample_reader_next(&reader));
+        assert_int_equal(reader.sample.call, i % 3 ? i % 3 : PROFILE_NONE);
+        assert_int_equal(reader.sample.cpu, i % 2 ? 7 : PROFILE_NO_CPU);
+        assert_int_equal(reader.sample.count, COUNT / PLACES);
+        /* i, i + 6, i + 12, … */
+        assert_int_equal(reader.sample.weight,
+                         i * (COUNT / PLACES) + COUNT * (COUNT / PLACES - 1) / 2);
+        assert_int_equal(reader.sample.thread, 4);
+    }
+    assert_false(sample_reader_next(&reader));
+    assert_int_equal(list.count, COUNT);
+    assert_int_equal(list.first_ns, 1000);
+    assert_int_equal(list.last_ns, 1000 + COUNT - 1);
     sample_list_free(&list);
 }
 
@@ -126,6 +160,7 @@ int main(void)
         cmocka_unit_test(a_packed_sample_is_what_was_packed),
         cmocka_unit_test(usual_samples_take_less_than_ten_bytes),
         cmocka_unit_test(sorting_keeps_the_order_of_equal_times),
+        cmocka_unit_test(added_up_samples_are_one_a_place_with_their_sum),
         cmocka_unit_test(threads_are_merged_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

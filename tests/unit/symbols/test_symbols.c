@@ -298,6 +298,31 @@ static void assembly_without_a_size_reaches_to_the_next_symbol(void **state)
     symbols_close(symbols);
 }
 
+/* The picture is in the source. */
+static void of_overlapping_symbols_the_one_that_starts_later_holds_an_address(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned offset;
+        const char *name;
+    } places[] = {
+        {0, "outer"},    {3, "outer"},  {4, "inner"},  {7, "inner"},   {8, "inner_C1"},
+        {9, "inner_C1"}, {10, "outer"}, {11, "outer"}, {12, "across"}, {19, "across"},
+        {20, "loose"},   {23, "loose"}, {24, "last"},  {25, "last"},
+    };
+    assert_int_equal(run("gcc -no-pie $S/sym_overlap.s -o overlap"), 0);
+    uint64_t start = address_of("overlap", "outer");
+    /* Each by its own, and in both directions: what was asked before must not matter. */
+    for (int round = 0; round < 2; round++) {
+        struct symbols *symbols = open_in("overlap", "/nonexistent");
+        for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+            size_t at = round ? sizeof(places) / sizeof(places[0]) - 1 - i : i;
+            assert_string_equal(only_name(symbols, start + places[at].offset), places[at].name);
+        }
+        symbols_close(symbols);
+    }
+}
+
 static void a_stripped_library_still_has_its_exported_names(void **state)
 {
     (void)state;
@@ -564,6 +589,7 @@ int main(void)
         cmocka_unit_test(what_is_no_elf_file_is_refused),
         cmocka_unit_test(symbols_hold_their_size_and_no_more),
         cmocka_unit_test(assembly_without_a_size_reaches_to_the_next_symbol),
+        cmocka_unit_test(of_overlapping_symbols_the_one_that_starts_later_holds_an_address),
         cmocka_unit_test(a_stripped_library_still_has_its_exported_names),
         cmocka_unit_test(split_units_are_found_where_files_were_moved),
         cmocka_unit_test(wrong_split_units_are_not_used),

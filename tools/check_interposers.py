@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds librec-sampler.so to the table of docs/what-the-target-sees.md: every function that passes through the
+sampler has a row, and the row a test.
+
+    check_interposers.py BUILD [--table FILE]              the table names what the library exports
+    check_interposers.py BUILD --hide [FUNCTION[:N]...]    each test of the row fails without that function
+
+--hide makes copies of the library in which one function is local: the dynamic linker passes it by, so that
+programs call the C library's, while the sampler's own calls stay. The tests of the row run on such a copy, up to
+the first that fails; that one must pass with all functions. N is the place among several versions of a function,
+from 1. It takes half an hour. Prints a line for each; exit status 1 when one is not missed.
+"""
+import argparse
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent
+TABLE = TREE / "docs/what-the-target-sees.md"
+LIBRARY = "librec-sampler.so"
+EXPORTED_AS = {"sigpause": "__xpg_sigpause"}
+SHT_DYNSYM, SYMBOL_BYTES = 11, 24
+TEST_TIMEOUT_S = 600
+
+
+def read_table(text):
+    """{function: [test, ...]} of the rows `a`, `b` | why | what it sees | `test`, ..."""
+    rows = {}
+    for line in text.splitlines():
+        cells = [re.findall(r"`(\w+)`", cell) for cell in line.split("|")[1:-1]]
+        if len(cells) != 4 or not cells[0]:
+            continue
+        for name in cells[0]:
+            rows.setdefault(EXPORTED_AS.get(name, name), []).extend(cells[3])
+    return rows
+
+
+def read_exports(data):
+    """[(function, offset of its type and binding)], one for each version."""
+    sections_at, = struct.unpack_from("<Q", data, 40)
+    count, = struct.unpack_from("<H", data, 60)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, sections_at + 64 * i) for i in range(count)]
+    exports = []
+    for _, kind, _, _, start, size, link, *_ in sections:
+        for at in range(start, start + size, SYMBOL_BYTES) if kind == SHT_DYNSYM else ():
+            name_at, _, _, section = struct.unpack_from("<IBBH", data, at)
+            name_at += sections[link][4]
+            name = data[name_at:data.index(b"\0", name_at)].decode()
+            if section not in (0, 0xfff1):  # neither imported nor the name of a version
+                exports.append((name, at + 4))
+    return exports
+
+
+def hide(data, info_at):
+    """The library with that symbol STB_LOCAL."""
+    return data[:info_at] + bytes([data[info_at] & 15]) + data[info_at + 1:]
+
+
+class Trial:
+    """Runs tests of tests/integration with a sampler of its own beside a copy of rec."""
+
+    def __init__(self, build, library):
+        self.directory = tempfile.TemporaryDirectory(prefix="rec-hidden-")
+        place = Path(self.directory.name)
+        shutil.copy(build / "rec", place)
+        (place / LIBRARY).write_bytes(library)
+        place.chmod(0o755)
+        self.environment = dict(os.environ, REC=str(place / "rec"), SOURCE=str(TREE),
+                                TARGETS=str(build / "tests/targets"))
+
+    def failed(self, *tests):
+        """The first that fails, or hangs; None when all pass."""
+        command = [sys.executable, "-B", "-m", "unittest", "--failfast", *tests]
+        try:
+            done = subprocess.run(command, cwd=TREE / "tests/integration", env=self.environment,
+                                  capture_output=True, text=True, timeout=TEST_TIMEOUT_S, check=False)
+        except subprocess.TimeoutExpired:
+            return tests[0]
+        found = re.search(r"^(?:FAIL|ERROR): \w+ \(([\w.]+)\)", done.stderr, re.M)
+        return found[1] if found else None if done.returncode == 0 else tests[0]
+
+
+def judge(build, library, info_at, tests):
+    """What is to be said of a function that is hidden, and whether that is fine."""
+    failed = Trial(build, hide(library, info_at)).failed(*(f"test_{test}" for test in tests))
+    if not failed:
+        return f"not missed by {', '.join(tests)}", False
+    if Trial(build, library).failed(failed):
+        return f"{failed} fails with it, too", False
+    return f"missed by {failed}", True
+
+
+def check_hidden(build, library, table, wanted):
+    fine = True
+    places = {}
+    for name, info_at in read_exports(library):
+        places[name] = places.get(name, 0) + 1
+        place = f"{name}:{places[name]}"
+        if wanted and name not in wanted and place not in wanted:
+            continue
+        said, holds = judge(build, library, info_at, table[name])
+        print(f"{'ok' if holds else 'FAILED'}: {place}: {said}", flush=True)
+        fine &= holds
+    return fine
+
+
+def check_table(library, table):
+    exports = {name for name, _ in read_exports(library)}
+    wrong = [f"{name} is exported, but not in the table" for name in sorted(exports - set(table))]
+    wrong += [f"{name} is in the table, but not exported" for name in sorted(set(table) - exports)]
+    wrong += [f"{name} has no test" for name in sorted(table) if not table[name]]
+    for name in sorted(table):
+        wrong += [f"there is no test {test}" for test in table[name]
+                  if not (TREE / f"tests/integration/test_{test}.py").exists()]
+    for line in wrong:
+        print(f"FAILED: {line}")
+    return not wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--table", type=Path, default=TABLE)
+    parser.add_argument("--hide", nargs="*", metavar="FUNCTION")
+    words = parser.parse_args()
+    build = words.build.resolve()
+    library = (build / LIBRARY).read_bytes()
+    table = read_table(words.table.read_text(encoding="utf-8"))
+    fine = check_table(library, table)
+    if fine and words.hide is not None:
+        fine = check_hidden(build, library, table, words.hide)
+    print("fine" if fine else "not fine")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
