@@ -120,7 +120,8 @@ class Tools(harm.Identical):
                 flat = subprocess.run([gprof, "-b", "-p", program, run.path("gmon.out")], capture_output=True,
                                       text=True).stdout
                 work = next(line.split() for line in flat.splitlines() if line.split()[-1:] == ["work"])
-                self.assert_within(float(work[2]) / float(run.stdout), 1, 0.2)
+                # The sampler's would be two and a half times as many more; on a busy machine 0.4 more were seen.
+                self.assert_within(float(work[2]) / float(run.stdout), 1, 0.6)
                 self.assertGreater(run.count("samples"), 100)
                 self.assertGreater(run.share_of("work"), 80)
 
