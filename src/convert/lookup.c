@@ -21,6 +21,15 @@ enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
 /* Of libs without debug info. */
 enum { SMALL_ADDRESSES = 200, PIECES_OF_JOB = 8 };
 
+/* Its symbols are read in less time than a process takes. */
+static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_count)
+{
+    const struct convert_options *options = lookup->options;
+    if (address_count > SMALL_ADDRESSES || options->use_debuginfod)
+        return false;
+    return options->symbols_only || !debug_info_is_there(lookup->profile, lib, options);
+}
+
 /* Where there is no debug info, opening the file is most of the work, and each piece does it. */
 static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
 {
@@ -56,8 +65,7 @@ int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debu
         struct lookup_piece *piece = add_piece(lookup, first + start, end - start, only_debug_info);
         if (!piece)
             return -ENOMEM;
-        piece->is_small = count <= SMALL_ADDRESSES && !lookup->options->use_debuginfod &&
-                          !has_debug_info(lookup, &lookup->profile->libs[lib]);
+        piece->is_small = is_small(lookup, lib, count);
     }
     return 0;
 }
