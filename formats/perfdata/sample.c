@@ -67,6 +67,14 @@ static void read_counts(struct cursor *c, uint64_t format, const struct event_ta
     event->count_count = (size_t)count;
 }
 
+/* bytes: of the cursor. */
+static void copy_words(const struct cursor *c, uint64_t *words, const uint8_t *bytes, size_t count)
+{
+    memcpy(words, bytes, count * sizeof(*words));
+    for (size_t i = 0; c->swapped && i < count; i++)
+        words[i] = __builtin_bswap64(words[i]);
+}
+
 void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event)
 {
     uint64_t count = cursor_u64(c);
@@ -77,9 +85,7 @@ void sample_callchain(struct cursor *c, struct sample_words *words, struct perfd
     const uint8_t *bytes = cursor_bytes(c, count * 8);
     if (!bytes)
         return;
-    memcpy(words->callchain, bytes, (size_t)count * 8);
-    for (size_t i = 0; c->swapped && i < count; i++)
-        words->callchain[i] = __builtin_bswap64(words->callchain[i]);
+    copy_words(c, words->callchain, bytes, (size_t)count);
     event->callchain = words->callchain;
     event->callchain_count = (size_t)count;
 }
@@ -119,10 +125,11 @@ static void read_user_registers(struct cursor *c, uint64_t mask, struct sample_w
     uint64_t abi = cursor_u64(c);
     if (abi == PERFDATA_ABI_NONE)
         return;
-    for (size_t i = 0; i < count_bits(mask); i++)
-        words->registers[i] = cursor_u64(c);
-    if (c->failed)
+    size_t count = count_bits(mask);
+    const uint8_t *bytes = cursor_bytes(c, count * sizeof(words->registers[0]));
+    if (!bytes)
         return;
+    copy_words(c, words->registers, bytes, count);
     event->user_abi = abi == PERFDATA_ABI_32 ? PERFDATA_ABI_32 : PERFDATA_ABI_64;
     event->user_registers_mask = mask;
     event->user_registers = words->registers;

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 int array_reserve(void **items, size_t *capacity, size_t need, size_t element_bytes)
 {
@@ -25,14 +24,4 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
     *items = moved;
     *capacity = grown;
     return 0;
-}
-
-void *array_push(void **items, size_t *count, size_t *capacity, size_t element_bytes)
-{
-    if (array_reserve(items, capacity, *count + 1, element_bytes) != 0)
-        return NULL;
-    void *element = (char *)*items + *count * element_bytes;
-    memset(element, 0, element_bytes);
-    (*count)++;
-    return element;
 }

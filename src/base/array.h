@@ -9,13 +9,18 @@
 #pragma once
 
 #include <stddef.h>
+#include <string.h>
 
 /* Makes room for at least `need` elements; 0 or -ENOMEM. */
 int array_reserve(void **items, size_t *capacity, size_t need, size_t element_bytes);
 
-/* One more element, zeroed; NULL when memory is out. */
-#define ARRAY_PUSH(items, count, capacity) \
-    ((__typeof__(items))array_push((void **)&(items), &(count), &(capacity), sizeof(*(items))))
+/* One more element, zeroed; NULL when memory is out. There is room most times, and most elements are small. */
+#define ARRAY_PUSH(items, count, capacity)                                           \
+    ((__typeof__(items))(((count) < (capacity) ||                                    \
+                          array_reserve((void **)&(items), &(capacity), (count) + 1, \
+                                        sizeof(*(items))) == 0)                      \
+                             ? memset(&(items)[(count)++], 0, sizeof(*(items)))      \
+                             : NULL))
 
 /*
  * How many elements of an array, sorted by a member, have one of at most `key`, or one below it: also the
@@ -36,5 +41,3 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
         }                                               \
         low_;                                           \
     })
-
-void *array_push(void **items, size_t *count, size_t *capacity, size_t element_bytes);

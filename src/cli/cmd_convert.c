@@ -25,6 +25,7 @@ enum {
     DEBUG_DIR,
     SYMFS,
     DEBUGINFOD,
+    NO_INLINE,
     SHORT_NAMES,
     ANNOTATE,
     ADDRS
@@ -42,6 +43,7 @@ static const struct option_spec specs[] = {
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
@@ -101,6 +103,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case DEBUGINFOD:
         request->from.use_debuginfod = true;
+        return 0;
+    case NO_INLINE:
+        request->from.symbols_only = true;
         return 0;
     case DEBUG_DIR:
         request->from.debug_directory = value;
@@ -186,7 +191,9 @@ static int convert(const struct convert_request *request, struct error *error)
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
-        problems_say_unnamed(profile, request->from.symfs);
+        if (!request
+                 ->quiet) /* looking for packages that have names takes longer than most conversions */
+            problems_say_unnamed(profile, request->from.symfs);
         say_written(request, profile);
     }
     if (!err && request->to_stdout)

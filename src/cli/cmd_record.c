@@ -69,6 +69,7 @@ static int convert(const struct record_request *request, struct capture *capture
                                    .find_gone = find_gone,
                                    .find_gone_context = kept,
                                    .use_debuginfod = request->use_debuginfod,
+                                   .symbols_only = request->symbols_only,
                                    .adds_samples_up = !outputs_have_times(&request->outputs)};
     int err = named_load(profile, capture->path, &from, error);
     if (err)
@@ -132,7 +133,8 @@ static int finish(const struct record_request *request, struct capture *capture,
         .is_private = is_private,
         .is_verbose = request->verbose,
     };
-    recap_say(&recap);
+    if (!request->quiet)
+        recap_say(&recap);
     if (err)
         say_failure("%s", error->text);
     bool is_blind = recap_is_blind(summary);

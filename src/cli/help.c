@@ -76,6 +76,7 @@ static const char record_help[] =
     "                        environment; --hide-env is the default\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
+    "  --no-inline           names of symbol tables alone: neither inlined functions nor lines\n"
     "  --self-check[=N]      unwind every Nth stack (default 100) a second time and compare\n"
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
@@ -108,9 +109,9 @@ static const char convert_help[] =
     "  --addrs               code without a name in collapsed stacks by its address\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
-    "  --debuginfod          fetch debug info that is missing from "
-    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP
-    "  -q, --quiet           say nothing unless something failed\n";
+    "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
+    "  --no-inline           names of symbol tables alone: neither inlined functions nor "
+    "lines\n" CUT_OPTION_HELP "  -q, --quiet           say nothing unless something failed\n";
 
 static const char report_help[] =
     "rec report [FILE]\n"
@@ -124,8 +125,9 @@ static const char report_help[] =
     "  --short-names         names without template arguments and parameters\n"
     "  --debug-dir DIR       where separate debug files lie (default /usr/lib/debug)\n"
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
-    "  --debuginfod          fetch debug info that is missing from "
-    "DEBUGINFOD_URLS\n" CUT_OPTION_HELP;
+    "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
+    "  --no-inline           names of symbol tables alone: neither inlined functions nor "
+    "lines\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"

@@ -22,6 +22,7 @@ enum {
     SHORT_NAMES,
     DEBUG_DIR,
     DEBUGINFOD,
+    NO_INLINE,
     SELF_CHECK,
     WITHHOLD_TABLES,
     CALL_GRAPH,
@@ -52,6 +53,7 @@ static const struct option_spec specs[] = {
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
@@ -214,6 +216,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return 0;
     case DEBUGINFOD:
         request->use_debuginfod = true;
+        return 0;
+    case NO_INLINE:
+        request->symbols_only = true;
         return 0;
     case DEBUG_DIR:
         request->debug_directory = value;

@@ -10,6 +10,7 @@ struct record_request {
     struct outputs outputs;
     const char *debug_directory; /* NULL: the usual one */
     bool use_debuginfod;
+    bool symbols_only; /* neither inlined functions nor lines */
     struct export_options export_options;
     bool quiet, verbose;
     bool help, version;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, SHORT_NAMES };
+enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, SHORT_NAMES };
 
 static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
@@ -21,6 +21,7 @@ static const struct option_spec specs[] = {
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
@@ -53,6 +54,8 @@ static int parse(struct view_request *request, char *const *words, struct error 
             request->short_names = true;
         else if (id == DEBUGINFOD)
             request->from.use_debuginfod = true;
+        else if (id == NO_INLINE)
+            request->from.symbols_only = true;
         else if (id == DEBUG_DIR)
             request->from.debug_directory = value;
         else if (id == SYMFS)

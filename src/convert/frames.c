@@ -3,6 +3,8 @@
 
 #include "base/placeholder.h"
 
+#include <string.h>
+
 static uint32_t optional_string(struct profile *profile, const char *text)
 {
     return text ? profile_string(profile, text) : PROFILE_NONE;
@@ -83,6 +85,18 @@ void frames_add(struct profile *profile, struct profile_address *address,
 {
     add_all(profile, address, result);
     note_what_was_found(&profile->libs[address->lib], result);
+}
+
+/* Where no symbol is known, the function that all others are inlined into stands for it. */
+void frames_keep_symbol(struct symbol_result *result, struct symbol_frame *frame)
+{
+    const struct symbol_frame *outermost = &result->frames[0];
+    const char *name = result->symbol_name;
+    bool is_other = name && strcmp(name, outermost->name) != 0;
+    *frame = (struct symbol_frame){.name = is_other ? name : outermost->name,
+                                   .system_name = is_other ? name : outermost->system_name};
+    result->frames = frame;
+    result->frame_count = 1;
 }
 
 void frames_add_bare(struct profile *profile, struct profile_address *address, const char *name)

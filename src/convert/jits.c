@@ -193,14 +193,15 @@ static void name_by_mapping(struct profile *profile, uint32_t address,
     frames_add_bare(profile, &profile->addresses[address], name);
 }
 
-static void name_by_code(struct profile *profile, uint32_t address, const struct jit_codes *codes,
+static void name_by_code(struct jits *jits, uint32_t address, const struct jit_codes *codes,
                          const struct jit_code *code)
 {
+    struct profile *profile = jits->profile;
     struct profile_address *of = &profile->addresses[address];
     const char *texts = (const char *)codes->texts.bytes;
     const struct jit_line *line = jit_codes_line(codes, code, of->svma);
     struct symbol_frame frame = {.name = texts + code->name, .system_name = texts + code->name};
-    if (line && line->file) {
+    if (line && line->file && !jits->symbols_only) {
         frame.file = frame.definition_file = texts + line->file;
         frame.line = line->line;
     }
@@ -234,7 +235,7 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
     if (address == PROFILE_NONE || profile->addresses[address].frame_count)
         return address;
     if (code && code->name)
-        name_by_code(profile, address, &jit->codes, code);
+        name_by_code(jits, address, &jit->codes, code);
     else if (!code)
         name_by_mapping(profile, address, place);
     return address;

@@ -27,6 +27,7 @@ struct jits {
     struct profile *profile;
     const struct names *names; /* stored ones; NULL: none. Borrowed */
     uid_t owner;               /* of the capture */
+    bool symbols_only;         /* lines are left out */
     /* The same instant in the samples' clock and the wall's; 0: unknown. */
     uint64_t clock_ns, wall_ns;
     struct jit_counter counter;    /* for jitdumps that have its values */

@@ -220,13 +220,14 @@ static void set_times(struct loader *loader)
             profile->threads[i].start_ns = profile->start_ns;
 }
 
-static void init_jits(struct loader *loader)
+static void init_jits(struct loader *loader, bool symbols_only)
 {
     const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
     struct stat st;
     loader->jits = (struct jits){.profile = loader->profile,
                                  .names = loader->capture->names,
                                  .owner = fstat(loader->capture->fd, &st) == 0 ? st.st_uid : 0,
+                                 .symbols_only = symbols_only,
                                  .clock_ns = facts->clock_ns,
                                  .wall_ns = facts->wall_ns};
     loader->samples.chain.jits = &loader->jits;
@@ -246,7 +247,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     if (err == 0)
         err = samples_init(&loader->samples, &loader->tasks, &loader->modules, &loader->kernel,
                            capture->reader, &loader->cut);
-    init_jits(loader);
+    init_jits(loader, options->symbols_only);
     if (err == 0)
         err = load_records(loader);
     if (err == 0)

@@ -28,6 +28,7 @@ struct convert_options {         /* NULL in their place: none */
     const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
                              size_t build_id_bytes);
     const void *find_gone_context;
+    bool symbols_only;    /* as symbol tables have them: neither inlined functions nor lines */
     bool use_debuginfod;  /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;       /* which samples are loaded */
     bool adds_samples_up; /* nobody asks for their times: equal ones take the memory of one */

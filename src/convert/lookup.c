@@ -4,8 +4,8 @@
 #include "base/array.h"
 #include "base/cursor.h"
 #include "base/workers.h"
+#include "convert/debug_info.h"
 #include "convert/frames.h"
-#include "convert/image.h"
 #include "convert/symfs.h"
 #include "convert/vdso.h"
 #include "symbols/symbols.h"
@@ -19,32 +19,14 @@
  * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
 
-static bool has_section(const struct elf_file *elf)
-{
-    return elf && (elf_find_section(elf, ".debug_info") || elf_find_section(elf, ".zdebug_info"));
-}
-
-/* Where there is none, opening the file is most of the work, and each piece does it. */
-static bool has_debug_info(const struct lookup *lookup, const struct profile_lib *lib)
-{
-    struct symfs_path here =
-        symfs_path_of(lookup->options, profile_text(lookup->profile, lib->path), lib->build_id,
-                      lib->build_id_bytes);
-    struct elf_file *elf = NULL, *debug = NULL;
-    if (image_open_elf(&elf, here.text, lib->build_id, lib->build_id_bytes) == 0)
-        debug = image_open_debug(elf, lookup->options->debug_directory);
-    bool has_it = has_section(elf) || has_section(debug);
-    elf_close(debug);
-    elf_close(elf);
-    return has_it;
-}
-
+/* Where there is no debug info, opening the file is most of the work, and each piece does it. */
 static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
 {
     size_t count = address_count / PIECE_ADDRESSES, most = workers_at_once();
     if (most > MOST_PIECES)
         most = MOST_PIECES;
-    if (count < 2 || most < 2 || !has_debug_info(lookup, &lookup->profile->libs[lib]))
+    if (count < 2 || most < 2 || lookup->options->symbols_only ||
+        !debug_info_is_there(lookup->profile, lib, lookup->options))
         return 1;
     return count < most ? count : most;
 }
@@ -114,6 +96,7 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
         .find_fetched = find_fetched,
         .find_fetched_context = &lookup->fetch,
         .path_now = now.text,
+        .symbols_only = lookup->options->symbols_only,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
@@ -296,6 +279,12 @@ bool lookup_find(const struct lookup *lookup, size_t place, struct symbol_result
         return false;
     uint64_t svma = lookup->profile->addresses[lookup->order[place]].svma;
     return names_find(piece->names, piece->found, svma, result) && result->frame_count > 0;
+}
+
+bool lookup_is_answered(const struct lookup *lookup, size_t place)
+{
+    const struct lookup_piece *piece = piece_of(lookup, place);
+    return piece && !piece->only_debug_info && piece->found;
 }
 
 bool lookup_has_debug_info(const struct lookup *lookup, size_t place)

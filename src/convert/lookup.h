@@ -48,5 +48,8 @@ void lookup_free(struct lookup *lookup);
  * result lives as long as the lookup. */
 bool lookup_find(const struct lookup *lookup, size_t place, struct symbol_result *result);
 
+/* Whether the file was read for a name of that address: where none was found there is none. */
+bool lookup_is_answered(const struct lookup *lookup, size_t place);
+
 /* Whether names that were found there are better than any without debug info. */
 bool lookup_has_debug_info(const struct lookup *lookup, size_t place);

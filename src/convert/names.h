@@ -16,6 +16,7 @@
  *                         count, addresses by svma {svma less the one before,
  *                             symbol name + 1, svma less the symbol's, symbol's bytes,
  *                             count, frames outermost first {function, file + 1, line, column}}}
+ *                                 none: the file has no name for it
  *
  * Of code made at run time (jits.h) the segments are its pieces: {time, avma, bytes}.
  * Names, paths and source files are indices of strings. Another version, a wrong checksum, or an index

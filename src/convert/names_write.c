@@ -64,15 +64,22 @@ static void put_function(struct writer *writer, uint32_t func)
     put(&writer->function_bytes, function->line);
 }
 
-static void put_address(struct writer *writer, const struct profile_address *address,
-                        uint64_t before_svma)
+/* That there is no name for an address, so that nobody looks for it again. */
+static void put_nameless(struct buffer *out)
+{
+    put(out, 0); /* symbol name, */
+    put(out, 0); /* its svma, */
+    put(out, 0); /* bytes, */
+    put(out, 0); /* frames */
+}
+
+static void put_named(struct writer *writer, const struct profile_address *address)
 {
     const struct profile *profile = writer->profile;
     const struct profile_frame *frames = profile->frames + address->first_frame;
     const struct profile_symbol *symbol =
         frames[0].symbol == PROFILE_NONE ? NULL : &profile->symbols[frames[0].symbol];
     struct buffer *out = &writer->lib_bytes;
-    put(out, address->svma - before_svma);
     put_optional(writer, out, symbol ? symbol->name : PROFILE_NONE);
     put(out, symbol ? address->svma - symbol->svma : 0);
     put(out, symbol ? symbol->bytes : 0);
@@ -142,6 +149,11 @@ static int put_image(struct writer *writer, const struct profile_lib *lib)
     return err;
 }
 
+static bool is_known(const struct profile *profile, const struct profile_address *address)
+{
+    return address->is_nameless || resolve_is_named(profile, address);
+}
+
 /* One lib with its addresses, which are the given part of the order. */
 static int put_lib(struct writer *writer, const uint32_t *addresses, size_t count)
 {
@@ -153,16 +165,20 @@ static int put_lib(struct writer *writer, const uint32_t *addresses, size_t coun
     buffer_append(out, lib->build_id, lib->build_id_bytes);
     int err = lib->category == PROFILE_JIT ? put_code(writer, profile->addresses[addresses[0]].lib)
                                            : put_image(writer, lib);
-    size_t named = 0;
+    size_t known = 0;
     for (size_t i = 0; i < count; i++)
-        named += resolve_is_named(profile, &profile->addresses[addresses[i]]);
-    put(out, named);
+        known += is_known(profile, &profile->addresses[addresses[i]]);
+    put(out, known);
     uint64_t before_svma = 0;
     for (size_t i = 0; i < count; i++) {
         const struct profile_address *address = &profile->addresses[addresses[i]];
-        if (!resolve_is_named(profile, address))
+        if (!is_known(profile, address))
             continue;
-        put_address(writer, address, before_svma);
+        put(out, address->svma - before_svma);
+        if (address->is_nameless)
+            put_nameless(out);
+        else
+            put_named(writer, address);
         before_svma = address->svma;
     }
     writer->lib_count++;

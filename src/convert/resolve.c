@@ -2,6 +2,7 @@
 #include "convert/resolve.h"
 
 #include "convert/capture.h"
+#include "convert/debug_info.h"
 #include "convert/frames.h"
 #include "convert/jits.h"
 #include "convert/kallsyms.h"
@@ -22,6 +23,9 @@ struct resolver {
     const struct names_lib *stored; /* of the lib being resolved */
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
+    const struct convert_options *options;
+    bool
+        has_other_places; /* to look for names in than those that were known when they were stored */
     const struct perfdata_facts *facts;
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;
@@ -105,13 +109,20 @@ static bool has_all(const struct resolver *resolver, const struct names_lib *sto
     struct symbol_result result;
     for (size_t i = first; i < end; i++)
         if (!names_find(resolver->names, stored,
-                        resolver->profile->addresses[resolver->order[i]].svma, &result))
+                        resolver->profile->addresses[resolver->order[i]].svma, &result) ||
+            (result.frame_count == 0 && resolver->has_other_places))
             return false;
     return true;
 }
 
-/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. Debug
- * info that was installed since the names were stored is worth a second look. */
+/* Debug info that was installed since names without lines were stored is worth a second look. */
+static bool may_have_more(const struct resolver *resolver, uint32_t lib)
+{
+    const struct convert_options *options = resolver->options;
+    return options->use_debuginfod || debug_info_is_there(resolver->profile, lib, options);
+}
+
+/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
 static int plan_lib(struct resolver *resolver, size_t first, size_t end)
 {
     const struct profile *profile = resolver->profile;
@@ -121,8 +132,10 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
         resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
     if (!is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
         return 0;
-    bool has_no_lines = stored && !names_have_lines(resolver->names, stored);
-    if (stored && !has_no_lines && has_all(resolver, stored, first, end))
+    bool has_no_lines =
+        stored && !resolver->options->symbols_only && !names_have_lines(resolver->names, stored);
+    if (has_no_lines ? !may_have_more(resolver, lib)
+                     : stored && has_all(resolver, stored, first, end))
         return 0;
     return lookup_add(&resolver->lookup, first, end - first, has_no_lines);
 }
@@ -147,8 +160,9 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     if (lookup_has_debug_info(&resolver->lookup, place) &&
         lookup_find(&resolver->lookup, place, result))
         return true;
-    if (resolver->stored && names_find(resolver->names, resolver->stored, svma, result))
-        return result->frame_count > 0;
+    if (resolver->stored && names_find(resolver->names, resolver->stored, svma, result) &&
+        result->frame_count)
+        return true;
     return lookup_find(&resolver->lookup, place, result);
 }
 
@@ -175,16 +189,21 @@ static void resolve_address(struct resolver *resolver, size_t place)
     struct profile *profile = resolver->profile;
     struct profile_address *address = &profile->addresses[resolver->order[place]];
     struct symbol_result result = {0};
+    struct symbol_frame symbol;
     if (address->frame_count) /* code made at run time: named while loading */
         return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
     else if (is_kernel(profile, address->lib)
                  ? look_up_kernel(resolver, address->svma, &result)
-                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result))
+                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result)) {
+        if (resolver->options->symbols_only)
+            frames_keep_symbol(&result, &symbol);
         frames_add(profile, address, &result);
-    else
+    } else {
         frames_add_bare(profile, address, number_of(address->svma).text);
+        address->is_nameless = lookup_is_answered(&resolver->lookup, place);
+    }
 }
 
 static void resolve_all(struct resolver *resolver)
@@ -201,13 +220,13 @@ static void resolve_all(struct resolver *resolver)
     profile_link_stacks(profile);
 }
 
-static int resolve(struct resolver *resolver, const struct convert_options *options)
+static int resolve(struct resolver *resolver)
 {
     struct profile *profile = resolver->profile;
     resolver->order = resolve_order(profile);
     resolver->lookup = (struct lookup){.profile = profile,
                                        .order = resolver->order,
-                                       .options = options,
+                                       .options = resolver->options,
                                        .meanwhile = open_kernel,
                                        .meanwhile_context = resolver};
     int err = resolver->order ? plan(resolver) : -ENOMEM;
@@ -229,12 +248,16 @@ int convert_resolve(struct profile *profile, const char *path,
     if (err != 0)
         return err;
     struct convert_options usual = options ? *options : (struct convert_options){0};
+    bool has_other_places = usual.debug_directory || usual.symfs || usual.use_debuginfod;
     struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
         usual.debug_directory = debug.text;
-    struct resolver resolver = {
-        .profile = profile, .names = capture.names, .facts = perfdata_facts(capture.reader)};
-    err = resolve(&resolver, &usual);
+    struct resolver resolver = {.profile = profile,
+                                .names = capture.names,
+                                .options = &usual,
+                                .has_other_places = has_other_places,
+                                .facts = perfdata_facts(capture.reader)};
+    err = resolve(&resolver);
     capture_close(&capture);
     return err ? error_set(error, err, "out of memory while finding names for %s", path) : 0;
 }

@@ -60,6 +60,7 @@ struct profile_lib {
 
 struct profile_address { /* unique; callers' addresses are already less one */
     uint32_t lib;        /* PROFILE_NONE: outside of every mapping, svma is then the avma */
+    bool is_nameless;    /* after resolving: its file was read, and has no name for it */
     uint64_t svma;
     /* After resolving: frames[first_frame .. + frame_count), outermost first. */
     uint32_t first_frame, frame_count;

@@ -5,9 +5,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -62,23 +60,13 @@ static bool has_crc(const struct image *image, uint32_t wanted)
     return n == 0 && crc == wanted;
 }
 
-struct link {
-    const char *name; /* without directories */
-    uint32_t crc;
-};
-
-static int open_linked(struct image *out, const struct link *link, const char *before,
-                       const char *directory, const char *between)
+static int open_linked(struct image *out, const char *path, uint32_t crc)
 {
-    struct buffer path = {0};
-    buffer_printf(&path, "%s%s%s%s", before, directory, between, link->name);
-    buffer_u8(&path, 0);
-    int err = path.failed ? -ENOMEM : image_open(out, (char *)path.bytes, NULL);
-    if (err == 0 && !has_crc(out, link->crc)) {
+    int err = image_open(out, path, NULL);
+    if (err == 0 && !has_crc(out, crc)) {
         image_close(out);
         err = -ENOENT;
     }
-    buffer_free(&path);
     return err;
 }
 
@@ -86,20 +74,13 @@ static int open_by_debuglink(struct image *out, const struct image *image, const
                              const char *debug_directory)
 {
     GElf_Word crc = 0;
-    struct link link = {.name = dwelf_elf_gnu_debuglink(image->elf, &crc)};
-    link.crc = crc;
-    if (!link.name || link.name[0] == '\0' || strchr(link.name, '/'))
-        return -ENOENT;
-    /* Resolved, because distributions link /lib to /usr/lib and use one of the two names only. */
-    char directory[PATH_MAX];
-    if (!realpath(path, directory))
-        return -ENOENT;
-    strrchr(directory, '/')[0] = '\0';
-    int err = open_linked(out, &link, "", directory, "/");
-    if (err != 0)
-        err = open_linked(out, &link, "", directory, "/.debug/");
-    if (err != 0)
-        err = open_linked(out, &link, debug_directory, directory, "/");
+    const char *link = dwelf_elf_gnu_debuglink(image->elf, &crc);
+    struct buffer place = {0};
+    int err = -ENOENT;
+    for (int i = 0; link && err != 0 && i < DEBUGLINK_PLACES; i++)
+        if (debug_path_of_debuglink(&place, i, link, path, debug_directory))
+            err = open_linked(out, (char *)place.bytes, crc);
+    buffer_free(&place);
     return err;
 }
 

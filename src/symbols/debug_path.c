@@ -24,6 +24,20 @@ bool debug_path_of_build_id(struct buffer *path, const char *debug_directory, co
     return terminate(path);
 }
 
+bool debug_path_of_debuglink(struct buffer *path, int place, const char *link,
+                             const char *linked_from, const char *debug_directory)
+{
+    /* Resolved, because distributions link /lib to /usr/lib and use one of the two names only. */
+    char directory[PATH_MAX];
+    if (link[0] == '\0' || strchr(link, '/') || !realpath(linked_from, directory))
+        return false;
+    strrchr(directory, '/')[0] = '\0';
+    buffer_clear(path);
+    buffer_printf(path, "%s%s/%s%s", place == 2 ? debug_directory : "", directory,
+                  place == 1 ? ".debug/" : "", link);
+    return terminate(path);
+}
+
 static bool path_of_link(struct buffer *path, const char *name, const char *linked_from)
 {
     char directory[PATH_MAX] = "";

@@ -16,6 +16,19 @@
 bool debug_path_of_build_id(struct buffer *path, const char *debug_directory, const uint8_t *id,
                             size_t id_bytes);
 
+/*
+ * Sets the path to one of the places where the file that .gnu_debuglink names may be, best first:
+ *
+ *     <directory of the file>/<link>
+ *     <directory of the file>/.debug/<link>
+ *     <debug directory>/<directory of the file>/<link>
+ *
+ * False: it is no name of a file, or linked_from is none.
+ */
+enum { DEBUGLINK_PLACES = 3 };
+bool debug_path_of_debuglink(struct buffer *path, int place, const char *link,
+                             const char *linked_from, const char *debug_directory);
+
 /* What .gnu_debugaltlink says of a supplement: what dwz moved out of several files. Borrowed. */
 struct supplement_link {
     const char *name;

@@ -124,7 +124,7 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
     int err = load_symtab(symbols);
-    if (err == 0)
+    if (err == 0 && !config->symbols_only)
         err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
 }
@@ -155,10 +155,14 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                      path);
 }
 
+/* The separate debug file, when it has what is wanted and the file has not. */
 static void open_debug_file(struct symbols *symbols, const char *path,
                             const struct symbols_config *config)
 {
     const uint8_t *id;
+    if (config->symbols_only ? symtab_is_in(symbols->image.elf, SHT_SYMTAB)
+                             : has_debug_info(&symbols->image))
+        return;
     size_t id_bytes = image_build_id(&symbols->image, &id);
     if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0)
         (void)debug_file_open_fetched(&symbols->debug, config, id, id_bytes);
@@ -177,7 +181,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
         err = check_build_id(symbols, path, build_id, build_id_bytes, error);
-    if (err == 0 && !has_debug_info(&symbols->image))
+    if (err == 0)
         open_debug_file(symbols, path, config);
     if (err == 0)
         err = load(symbols, config, error);

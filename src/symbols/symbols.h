@@ -43,6 +43,7 @@ struct symbols_config {
                                 size_t build_id_bytes);
     const void *find_fetched_context;
     const char *path_now; /* leads to the file; NULL: its path does */
+    bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused

@@ -93,19 +93,29 @@ static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const 
     return err;
 }
 
+static Elf_Scn *section_of_type(Elf *elf, uint32_t type)
+{
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    while ((section = elf_nextscn(elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == type)
+            break;
+    return section;
+}
+
+bool symtab_is_in(Elf *elf, uint32_t section_type)
+{
+    return section_of_type(elf, section_type) != NULL;
+}
+
 int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type)
 {
     size_t section_count = 0;
-    uint64_t *ends = section_ends(elf, &section_count);
+    Elf_Scn *section = section_of_type(elf, section_type);
+    uint64_t *ends = section ? section_ends(elf, &section_count) : NULL;
     if (!ends)
         return -ENOENT;
-    int err = -ENOENT;
-    Elf_Scn *section = NULL;
-    while (err == -ENOENT && (section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        if (gelf_getshdr(section, &header) && header.sh_type == section_type)
-            err = add_symbols(symtab, elf, section, ends, section_count);
-    }
+    int err = add_symbols(symtab, elf, section, ends, section_count);
     free(ends);
     return err;
 }

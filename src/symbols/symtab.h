@@ -37,6 +37,9 @@ struct symtab {
 
 void symtab_free(struct symtab *symtab);
 
+/* Whether there is a section of this type (SHT_SYMTAB, SHT_DYNSYM). */
+bool symtab_is_in(Elf *elf, uint32_t section_type);
+
 /* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT when there
  * is no such section, or -ENOMEM. The Elf must outlive the table. */
 int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type);

@@ -7,8 +7,12 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 import rec
+
+sys.path.insert(0, str(rec.SOURCE / "tests/clients"))
+import decoders  # noqa: E402
 
 
 def marked_line(source, mark):
@@ -50,6 +54,66 @@ class Inlined(rec.Case):
         hot = max(report["functions"], key=lambda function: function["self_ns"])
         self.assertEqual(hot["name"], "inner")
         self.assertTrue(hot["file"].endswith("tests/targets/inlined.c"), hot)
+
+
+class NoInline(rec.Case):
+    """What symbol tables say alone, of names that are stored and of names that are looked up."""
+
+    def converted(self, run, data, name, *options):
+        done = subprocess.run([rec.REC, "convert", "-q", *options, data, "-o", name],
+                              cwd=run.directory, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return run.path(name)
+
+    def pprof(self, run, data, *options):
+        return decoders.Pprof(self.converted(run, data, "out.pb", *options))
+
+    def outermost_names(self, profile):
+        """For each address of the program the function which the others are inlined into."""
+        outermost = {decoders.one(location, 3): profile.frames(number)[-1][0]
+                     for number, location in profile.locations.items()}
+        return {address: name for address, name in outermost.items()
+                if name in ("main", "outer", "middle", "inner", "burn_clock_ns")}
+
+    def without_stored_names(self, run):
+        with open(run.path(), "rb") as file, open(run.path("bare.data"), "wb") as bare:
+            bare.write(file.read().replace(b"RECNAMES", b"NOTNAMES"))
+        return "bare.data"
+
+    def test_frames_are_those_of_the_full_conversion_without_the_inlined_ones(self):
+        run = self.recorded(rec.target("inlined"), "300")
+        full = self.outermost_names(self.pprof(run, "rec.data"))
+        for data in ("rec.data", self.without_stored_names(run)):
+            with self.subTest(data=data):
+                profile = self.pprof(run, data, "--no-inline")
+                self.assertEqual(self.outermost_names(profile), full)
+                for number in profile.locations:
+                    frames = profile.frames(number)
+                    self.assertEqual([frame[1:] for frame in frames], [("", 0)])
+                names = {frame[0] for number in profile.locations for frame in profile.frames(number)}
+                self.assertIn("outer", names)
+                self.assertFalse({"middle", "inner"} & names)
+
+    def test_stored_names_and_files_give_the_same_text(self):
+        run = self.recorded(rec.target("throws"), "200")
+        bare = self.without_stored_names(run)
+        for suffix in ("speedscope.json", "perf.txt", "folded"):
+            texts = []
+            for data in ("rec.data", bare):
+                with open(self.converted(run, data, f"out.{suffix}", "--no-inline"), "rb") as file:
+                    texts.append(file.read())
+            self.assertEqual(texts[0], texts[1], suffix)
+
+    def test_what_was_recorded_without_gets_its_inlined_calls_when_they_are_asked_for(self):
+        run = self.recorded(rec.target("inlined"), "300", rec_options=["--no-inline"])
+        self.assertGreater(run.share_of("outer", self_only=True), 90)
+        with open(self.converted(run, "rec.data", "later.folded"), encoding="utf-8") as file:
+            self.assertIn(";main;outer;middle;inner ", file.read())
+        done = subprocess.run([rec.REC, "report", "--no-inline", "--json", run.path()],
+                              capture_output=True, timeout=60)
+        names = {function["name"] for function in json.loads(done.stdout)["functions"]}
+        self.assertIn("outer", names)
+        self.assertNotIn("inner", names)
 
 
 class DebugDirectory(rec.Case):

@@ -209,6 +209,75 @@ static void debug_info_that_comes_later_is_used(void **state)
     unlink(story.path);
 }
 
+static void count_lookup(void *context, const char *what, size_t done, size_t of)
+{
+    (void)what;
+    (void)done;
+    (void)of;
+    ++*(size_t *)context;
+}
+
+/* How many files were read for names. */
+static size_t lookups_of(const struct story *story, const char *debug_directory, bool store)
+{
+    size_t count = 0;
+    struct convert_options options = {
+        .debug_directory = debug_directory, .progress = count_lookup, .progress_context = &count};
+    struct error error = {{0}};
+    struct profile *profile = story_load(story);
+    if (convert_resolve(profile, story->path, &options, &error) != 0 ||
+        (store && convert_store_names(profile, story->path, &error) != 0))
+        fail_msg("%s", error.text);
+    profile_free(profile);
+    return count;
+}
+
+/* One address in a function, one behind all of them. */
+static struct story tell_of_gap(const struct program *program)
+{
+    struct story story = story_begin();
+    comm(&story, 10, 10, 0, "app", true);
+    mapped_file(&story, 10, 0, START, program->text_bytes, program->text_offset, program->path,
+                program->build_id, sizeof(program->build_id));
+    SAMPLED(&story, 10, 10, 2000, START + program->text_bytes - 8, avma_of(program, "main") + 5);
+    story_finish(&story);
+    return story;
+}
+
+static void what_has_no_name_is_looked_up_once(void **state)
+{
+    (void)state;
+    struct program program = build("app", "");
+    struct story story = tell_of_gap(&program);
+    assert_int_equal(lookups_of(&story, NULL, true), 1);
+    assert_int_equal(lookups_of(&story, NULL, false), 0);
+    assert_int_equal(lookups_of(&story, "/nonexistent", false), 1); /* who asks, hopes */
+    unlink(story.path);
+}
+
+static void names_without_lines_are_looked_up_again_where_debug_info_is(void **state)
+{
+    (void)state;
+    struct program program = build("app", "");
+    struct story story = tell_of_gap(&program);
+    assert_int_equal(run("cp app whole && objcopy --only-keep-debug app app.debug && strip app && "
+                         "objcopy --add-gnu-debuglink=app.debug app && mv app.debug away"),
+                     0);
+    assert_int_equal(lookups_of(&story, NULL, true), 1);
+    assert_int_equal(lookups_of(&story, NULL, false), 0);
+    assert_int_equal(run("mv away app.debug"), 0);
+    assert_int_equal(lookups_of(&story, NULL, false), 1);
+    char *after = convert(&story, false);
+    assert_non_null(strstr(after, "sym_cxx.cc"));
+    free(after);
+    assert_int_equal(run("rm app.debug"), 0);
+    assert_int_equal(lookups_of(&story, NULL, false), 0);
+    assert_int_equal(
+        run("mkdir -p debug/.build-id/01 && mv whole debug/.build-id/01/02030405060708.debug"), 0);
+    assert_int_equal(lookups_of(&story, in_directory("debug"), false), 1);
+    unlink(story.path);
+}
+
 static void a_binary_with_another_build_id_gives_no_names_and_a_note(void **state)
 {
     (void)state;
@@ -380,6 +449,8 @@ int main(void)
         cmocka_unit_test(another_file_at_the_same_path_changes_nothing),
         cmocka_unit_test(names_survive_being_stored_again),
         cmocka_unit_test(debug_info_that_comes_later_is_used),
+        cmocka_unit_test(what_has_no_name_is_looked_up_once),
+        cmocka_unit_test(names_without_lines_are_looked_up_again_where_debug_info_is),
         cmocka_unit_test(a_binary_with_another_build_id_gives_no_names_and_a_note),
         cmocka_unit_test(a_capture_without_a_build_id_takes_the_file_that_was_there),
         cmocka_unit_test(the_vdso_is_named_when_it_is_this_kernels),

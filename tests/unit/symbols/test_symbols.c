@@ -62,6 +62,34 @@ static void an_inline_chain_has_every_caller_with_its_line(void **state)
     symbols_close(symbols);
 }
 
+static void symbols_alone_are_one_frame_without_lines(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("gcc -O2 -g $S/sym_c.c -o chain && objcopy --only-keep-debug chain chain.debug && "
+            "objcopy --strip-all --add-gnu-debuglink=chain.debug chain chain.stripped"),
+        0);
+    static const char *const files[] = {"chain", "chain.stripped"};
+    struct symbols_config config = {.debug_directory = "/nonexistent", .symbols_only = true};
+    for (size_t i = 0; i < 2; i++) {
+        struct symbols *symbols;
+        struct error error;
+        assert_int_equal(symbols_open(&symbols, in_directory(files[i]), NULL, 0, &config, &error),
+                         0);
+        assert_string_equal(symbols_source(symbols), "symtab");
+        uint64_t start = address_of("chain", "same_name");
+        for (uint64_t svma = start; svma < start + 64; svma += 4) {
+            struct symbol_result result = resolve(symbols, svma);
+            assert_int_equal(result.frame_count, 1);
+            assert_string_equal(result.frames[0].name, "same_name");
+            assert_null(result.frames[0].file);
+            assert_null(result.frames[0].definition_file);
+            assert_int_equal(result.frames[0].line, 0);
+        }
+        symbols_close(symbols);
+    }
+}
+
 static void paths_that_the_compiler_was_given_relative_are_full(void **state)
 {
     (void)state;
@@ -548,6 +576,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_inline_chain_has_every_caller_with_its_line),
+        cmocka_unit_test(symbols_alone_are_one_frame_without_lines),
         cmocka_unit_test(paths_that_the_compiler_was_given_relative_are_full),
         cmocka_unit_test(functions_with_internal_linkage_get_their_whole_name),
         cmocka_unit_test(inlined_lambdas_say_whose_they_are),

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/debug_info.h"
+
+#include "base/cursor.h"
+#include "convert/image.h"
+#include "convert/symfs.h"
+#include "symbols/debug_path.h"
+
+#include <unistd.h>
+
+enum { LINK_BYTES_MAX = 8192 };
+
+static bool has_section(const struct elf_file *elf)
+{
+    return elf && (elf_find_section(elf, ".debug_info") || elf_find_section(elf, ".zdebug_info"));
+}
+
+static bool has_linked(const struct elf_file *elf, const char *path, const char *debug_directory)
+{
+    const struct elf_section *section = elf_find_section(elf, ".gnu_debuglink");
+    struct buffer bytes = {0}, place = {0};
+    bool has = false;
+    if (section && section->bytes <= LINK_BYTES_MAX &&
+        elf_read_section(elf, section, &bytes, NULL) == 0) {
+        struct cursor c = cursor_of(bytes.bytes, bytes.size);
+        const char *name = cursor_string(&c);
+        for (int i = 0; name && !has && i < DEBUGLINK_PLACES; i++)
+            has = debug_path_of_debuglink(&place, i, name, path, debug_directory) &&
+                  access((const char *)place.bytes, F_OK) == 0;
+    }
+    buffer_free(&place);
+    buffer_free(&bytes);
+    return has;
+}
+
+bool debug_info_is_there(const struct profile *profile, uint32_t lib_id,
+                         const struct convert_options *options)
+{
+    const struct profile_lib *lib = &profile->libs[lib_id];
+    struct symfs_path here = symfs_path_of(options, profile_text(profile, lib->path), lib->build_id,
+                                           lib->build_id_bytes);
+    struct elf_file *elf;
+    if (image_open_elf(&elf, here.text, lib->build_id, lib->build_id_bytes) != 0)
+        return false;
+    struct elf_file *debug = image_open_debug(elf, options->debug_directory);
+    bool is_there = has_section(elf) || has_section(debug) ||
+                    has_linked(elf, here.text, options->debug_directory);
+    elf_close(debug);
+    elf_close(elf);
+    return is_there;
+}
