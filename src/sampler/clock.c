@@ -10,6 +10,7 @@
 
 #include "sampler/raw.h"
 #include "sampler/real.h"
+#include "sampler/sandbox.h"
 
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -43,8 +44,12 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     bool after = forbids(option, a, before);
     if (thread && after)
         thread->has_no_clock = true; /* before a signal can come */
+    bool filters = option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER;
+    bool was_sandboxed = filters && sandbox_begin();
     signal_fence();
     int result = REAL(prctl)(option, a, b, c, d);
+    if (filters)
+        sandbox_end(was_sandboxed, result != 0);
     if (thread)
         thread->has_no_clock = result == 0 ? after : before;
     return result;

@@ -22,7 +22,7 @@ static void await_maps(void)
     static uint64_t first_ns, waited_ns;
     struct process_slot *slot = process.slot;
     uint32_t wanted = load_acquire(&slot->unknown_count);
-    if (load_acquire(&slot->unknown_seen) == wanted || launcher_is_stale())
+    if (load_acquire(&slot->unknown_seen) == wanted || process.is_sandboxed || launcher_is_stale())
         return;
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     if (load_relaxed(&first_ns) == 0)

@@ -9,6 +9,7 @@
     X(pthread_create)     \
     X(prctl)              \
     X(__monstartup)       \
+    X(syscall)            \
     X(pthread_getattr_np) \
     X(swapcontext)        \
     X(setcontext)         \

@@ -11,7 +11,8 @@
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
- *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF
+ *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
+ *                    sandbox.c  who may not make system calls
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -98,6 +99,7 @@ struct process {
     const struct process_verdict *verdict;
     enum engine engine; /* ENGINE_NONE: the sampler is inert */
     int signal;         /* the sampler's signal, 0 while inert */
+    bool is_sandboxed;  /* a system call that the program does not make itself may kill it */
     uint64_t main_stack_end_avma;
 };
 extern struct process process;

@@ -29,6 +29,8 @@ uint64_t clock_ns(clockid_t clock)
 
 bool process_is_another(void)
 {
+    if (process.is_sandboxed)
+        return load_relaxed(process_alive) != 1;
     return process.slot && process.slot->pid != (uint32_t)raw_syscall(SYS_getpid);
 }
 
@@ -191,7 +193,7 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
-    if (!process.tables || clock_is_forbidden())
+    if (!process.tables || process.is_sandboxed || clock_is_forbidden())
         return;
     uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     uint64_t start_ticks = arch_ticks();

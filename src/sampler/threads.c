@@ -198,6 +198,12 @@ static bool launcher_is_gone(void)
 static void *thread_main(void *argument)
 {
     struct thread_state *thread = argument;
+    if (process.is_sandboxed) { /* since it was created */
+        void *(*start)(void *) = thread->start;
+        argument = thread->argument;
+        thread_unclaim(thread);
+        return start(argument);
+    }
     stack_set_range(thread);
     if (has_end_key)
         pthread_setspecific(end_key, thread);
@@ -210,7 +216,7 @@ static void *thread_main(void *argument)
 static struct thread_state *claim_for_new_thread(void)
 {
     bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
-    if (!process_is_followed() || has_no_clock)
+    if (!process_is_followed() || has_no_clock || process.is_sandboxed)
         return NULL;
     if (!launcher_is_gone())
         return thread_claim();
@@ -294,7 +300,9 @@ static void thread_end(void *argument)
     masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
-    thread_stop_timer(thread);
-    record_exit(thread);
+    if (!process.is_sandboxed) {
+        thread_stop_timer(thread);
+        record_exit(thread);
+    }
     store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that tests/bench/convert records: each a second or more of work over much code."""
+"""The programs that tests/bench/convert records: each a second or more of work."""
 import shutil
 import subprocess
 
@@ -139,4 +139,66 @@ SUBJECTS = [
     Subject("large", "C++ with 110 MB of debug info", "g++", large),
     Subject("python3", "python3 and the C library with the debug packages of the distribution",
             "/usr/bin/python3", with_file("work.py", PYTHON, ["/usr/bin/python3", "work.py"])),
+]
+
+COPIED_PYTHON = """
+import json, re
+for n in range(30):
+    json.loads(json.dumps([{str(i): i * 1.5} for i in range(3000)]))
+    sorted(map(str, range(20000)))
+    re.findall(r"(a|b)+c", "abab" * 2000 + "c")
+"""
+SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 6000000) "
+       "select sum(x * x % 7) from c;")
+PERL = ("my %h; for my $k (1..3) { $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..1500000; } "
+        "print length join ',', sort values %h")
+THREADS = """
+#include <algorithm>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+static void work(int seed)
+{
+    std::map<std::string, int> map;
+    for (int i = 0; i < 2000000; i++)
+        map[std::to_string((i * 7919 + seed) % 10007)]++;
+    std::vector<std::string> keys;
+    for (auto &entry : map)
+        keys.push_back(entry.first);
+    std::sort(keys.begin(), keys.end(), [](auto &a, auto &b) { return a > b; });
+}
+int main()
+{
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; i++)
+        threads.emplace_back(work, i);
+    for (auto &thread : threads)
+        thread.join();
+}
+"""
+
+
+def packed(work):
+    """Something to compress that is neither empty nor noise."""
+    data = work / "packed.bin"
+    data.write_bytes(open(shutil.which("perf"), "rb").read(5000000))
+    return ["xz", "-k", "-c", "-T1", data]
+
+
+def threads(work):
+    source = work / "threads.cc"
+    source.write_text(THREADS)
+    subprocess.run(["g++", "-O2", "-g", "-pthread", "-o", work / "threads", source], check=True)
+    return [work / "threads"]
+
+
+# Recorded by perf record --call-graph dwarf.
+COPIED = [
+    Subject("cc1plus", "", "g++", with_file("work.cc", CXX, ["g++", "-O2", "-c", "work.cc", "-o", "work.o"])),
+    Subject("xz", "", "xz", packed),
+    Subject("python3", "", "python3", with_file("copied.py", COPIED_PYTHON, ["python3", "copied.py"])),
+    Subject("sqlite3", "", "sqlite3", lambda work: ["sqlite3", ":memory:", SQL]),
+    Subject("perl", "", "perl", lambda work: ["perl", "-e", PERL]),
+    Subject("threads", "", "g++", threads),
 ]

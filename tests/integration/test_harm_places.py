@@ -174,6 +174,15 @@ class Places(harm.Case):
                 self.assertEqual((run.status, run.stdout), (3, bare.stdout), run.stderr)
                 self.assertGreater(run.share_of("burn_rounds"), 15 if how == "fault" else 80)
 
+    def test_a_filter_that_kills_for_every_other_system_call(self):
+        for how in ("prctl", "syscall"):
+            bare = self.watched([rec.target("sandboxed"), how, 20000000])
+            self.assertEqual(bare.status, 4)
+            for engine in rec.ENGINES:
+                run = self.recorded_in(engine, [], [], rec.target("sandboxed"), how, 20000000)
+                self.assertEqual((run.status, run.stdout), (4, bare.stdout), run.stderr)
+                self.assertGreater(run.share_of("burn_rounds"), 20)
+
 
 if __name__ == "__main__":
     rec.main()
