@@ -24,8 +24,7 @@ struct resolver {
     uint32_t *order;                /* addresses by lib, then svma */
     struct lookup lookup;
     const struct convert_options *options;
-    bool
-        has_other_places; /* to look for names in than those that were known when they were stored */
+    bool has_other_places; /* to look in than those that were there when names were stored */
     const struct perfdata_facts *facts;
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;

@@ -21,12 +21,12 @@
 struct symbol {
     uint64_t svma, end;
     const char *name; /* as in the file; borrowed from the Elf */
-    uint32_t
-        outer; /* of the first at its place: the first at the place of which some reach this one's */
-    uint8_t rank;  /* by type and binding; lower is better */
-    bool is_sized; /* otherwise its end is a guess */
+    uint8_t rank;     /* by type and binding; lower is better */
+    bool is_sized;    /* otherwise its end is a guess */
     bool is_plt;
-    bool is_ordered; /* of the first at its place: the best is first now */
+    /* Of the first at its place: the first at the place around it, and whether the best is first now. */
+    bool is_ordered;
+    uint32_t outer;
 };
 
 struct symtab {

@@ -13,6 +13,7 @@ Known differences, each looked at and counted:
     no source  code without debug info: the oracle tells the file of the nearest STT_FILE symbol
     stub       "memcpy@plt": the oracle knows no names for stubs and takes the symbol before them
     nameless   code of a stripped file, named after its function's start or its file by us, "??" by the oracle
+    unread     the stripped file has no symbol there, its debug file has: the oracle does not read that table
     directory  "./libio/./libio/f.c": the oracle joins a relative directory of compilation twice
 """
 import collections
@@ -236,13 +237,20 @@ def judge_place(ours, theirs):
     return "directory" if str(line) == their_line and cut == file else None
 
 
-def judge(ours, theirs, symbols, counts):
+def is_last_symbol(name, symbols, svma):
+    return name in symbols and symbols[name] == max(start for start in symbols.values() if start <= svma)
+
+
+def judge(svma, ours, theirs, symbols, counts):
     """Counts known differences; False: another one."""
     if len(ours) == 1 and re.search(r"\+0x[0-9a-f]+$|^\[.*\]$", ours[0][0]) and theirs[0][0] == "??":
         counts["nameless"] += 1
         return True
     if len(ours) == 1 and ours[0][0].endswith("@plt"):
         counts["stub"] += 1
+        return True
+    if len(ours) == 1 and theirs[0][0] == "??" and is_last_symbol(ours[0][0], symbols, svma):
+        counts["unread"] += 1
         return True
     if len(ours) != len(theirs):
         return False
@@ -267,7 +275,7 @@ class Agreement(rec.Case):
             symbols = aliases(file)
             for svma, theirs in ask_oracle(file, sorted(ours)):
                 total += 1
-                if not judge(ours[svma], theirs, symbols, counts):
+                if not judge(svma, ours[svma], theirs, symbols, counts):
                     wrong += 1
                     shown.append(f"{file} {svma:#x}\n  rec    {ours[svma]}\n  oracle {theirs}")
         print(f"{command[0]}: {total} addresses, {wrong} differ; known: {dict(counts)}", file=sys.stderr)
