@@ -18,6 +18,17 @@
 /* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
  * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
+/* Of libs without debug info. */
+enum { SMALL_ADDRESSES = 200, PIECES_OF_JOB = 8 };
+
+/* Its symbols are read in less time than a process takes. */
+static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_count)
+{
+    const struct convert_options *options = lookup->options;
+    if (address_count > SMALL_ADDRESSES || options->use_debuginfod)
+        return false;
+    return options->symbols_only || !debug_info_is_there(lookup->profile, lib, options);
+}
 
 /* Where there is no debug info, opening the file is most of the work, and each piece does it. */
 static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
@@ -51,8 +62,10 @@ int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debu
     size_t pieces = piece_count(lookup, lib, count);
     for (size_t i = 0; i < pieces; i++) {
         size_t start = count * i / pieces, end = count * (i + 1) / pieces;
-        if (!add_piece(lookup, first + start, end - start, only_debug_info))
+        struct lookup_piece *piece = add_piece(lookup, first + start, end - start, only_debug_info);
+        if (!piece)
             return -ENOMEM;
+        piece->is_small = is_small(lookup, lib, count);
     }
     return 0;
 }
@@ -62,6 +75,9 @@ void lookup_free(struct lookup *lookup)
     for (size_t i = 0; i < lookup->count; i++)
         names_free(lookup->pieces[i].names);
     free(lookup->pieces);
+    free(lookup->turn);
+    free(lookup->jobs.items);
+    free(lookup->again.items);
     fetch_free(&lookup->fetch);
     *lookup = (struct lookup){0};
 }
@@ -144,10 +160,9 @@ static bool is_absent(int err)
 }
 
 /* The answer: what there is to say, terminated, then the names. */
-static void run_piece(void *context, size_t job, struct buffer *out)
+static void run_piece(const struct lookup *lookup, const struct lookup_piece *piece,
+                      struct buffer *out)
 {
-    const struct lookup *lookup = context;
-    const struct lookup_piece *piece = &lookup->pieces[job];
     struct symbols *symbols = NULL;
     struct error error = {{0}};
     int err = open_symbols(lookup, piece->lib, &symbols, &error);
@@ -165,6 +180,27 @@ static void run_piece(void *context, size_t job, struct buffer *out)
     struct profile *named = resolve_piece(lookup, piece, symbols);
     if (!named || named->failed || names_write(named, NULL, out) != 0)
         out->failed = true;
+}
+
+static struct lookup_piece *piece_in_job(const struct lookup *lookup, const struct lookup_job *job,
+                                         size_t i)
+{
+    return &lookup->pieces[lookup->turn[job->first + i]];
+}
+
+/* The answer: of each piece its answer's size, then that. */
+static void run_job(void *context, size_t number, struct buffer *out)
+{
+    const struct lookup *lookup = context;
+    const struct lookup_job *job = &lookup->jobs.items[number];
+    for (size_t i = 0; i < job->count; i++) {
+        struct buffer answer = {0};
+        run_piece(lookup, piece_in_job(lookup, job, i), &answer);
+        buffer_u32(out, (uint32_t)answer.size);
+        buffer_append(out, answer.bytes, answer.size);
+        out->failed |= answer.failed;
+        buffer_free(&answer);
+    }
 }
 
 /* ---- in the parent ---- */
@@ -200,18 +236,29 @@ static void note_failure(struct lookup *lookup, const struct lookup_piece *piece
     buffer_free(&text);
 }
 
-static void piece_failed(void *context, size_t job, const char *why)
+static void add_job(struct lookup_jobs *jobs, size_t first, size_t count)
 {
-    struct lookup *lookup = context;
-    note_failure(lookup, &lookup->pieces[job], why);
-    report_progress(lookup);
+    struct lookup_job *job = ARRAY_PUSH(jobs->items, jobs->count, jobs->capacity);
+    if (job)
+        *job = (struct lookup_job){first, count};
 }
 
-static void piece_done(void *context, size_t job, const struct buffer *answer)
+/* Which of several it was is not known. */
+static void job_failed(void *context, size_t number, const char *why)
 {
     struct lookup *lookup = context;
-    struct lookup_piece *piece = &lookup->pieces[job];
-    struct cursor c = cursor_of(answer->bytes, answer->size);
+    const struct lookup_job *job = &lookup->jobs.items[number];
+    if (job->count == 1) {
+        note_failure(lookup, piece_in_job(lookup, job, 0), why);
+        report_progress(lookup);
+        return;
+    }
+    for (size_t i = 0; i < job->count; i++)
+        add_job(&lookup->again, job->first + i, 1);
+}
+
+static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct cursor c)
+{
     const char *note = cursor_string(&c);
     if (note && note[0] && !piece->only_debug_info)
         add_note(lookup, note);
@@ -222,6 +269,29 @@ static void piece_done(void *context, size_t job, const struct buffer *answer)
     if (piece->names && piece->names->lib_count == 1)
         piece->found = &piece->names->libs[0];
     report_progress(lookup);
+}
+
+static bool is_whole(const struct lookup_job *job, const struct buffer *answer)
+{
+    struct cursor c = cursor_of(answer->bytes, answer->size);
+    for (size_t i = 0; i < job->count; i++)
+        cursor_skip(&c, cursor_u32(&c));
+    return !c.failed;
+}
+
+static void job_done(void *context, size_t number, const struct buffer *answer)
+{
+    struct lookup *lookup = context;
+    const struct lookup_job *job = &lookup->jobs.items[number];
+    struct cursor c = cursor_of(answer->bytes, answer->size);
+    if (!is_whole(job, answer)) {
+        job_failed(context, number, "crashed");
+        return;
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        uint32_t size = cursor_u32(&c);
+        piece_done(lookup, piece_in_job(lookup, job, i), cursor_sub(&c, size));
+    }
 }
 
 static void fetch_each(struct lookup *lookup, int add(struct fetch *fetch, uint32_t lib))
@@ -249,20 +319,55 @@ static void do_meanwhile(void *context)
     lookup->meanwhile(lookup->meanwhile_context);
 }
 
-void lookup_run(struct lookup *lookup)
+static void run_jobs(struct lookup *lookup, void (*meanwhile)(void *context))
 {
-    if (lookup->options->use_debuginfod)
-        fetch_missing(lookup);
     struct workers workers = {
-        .job_count = lookup->count,
-        .run = run_piece,
-        .done = piece_done,
-        .failed = piece_failed,
-        .meanwhile = do_meanwhile,
+        .job_count = lookup->jobs.count,
+        .run = run_job,
+        .done = job_done,
+        .failed = job_failed,
+        .meanwhile = meanwhile,
         .context = lookup,
     };
     workers_set_limits(&workers);
     workers_run(&workers);
+}
+
+/* What takes longest first. */
+static size_t find_turn(struct lookup *lookup)
+{
+    size_t count = 0, large;
+    for (size_t i = 0; i < lookup->count; i++)
+        if (!lookup->pieces[i].is_small)
+            lookup->turn[count++] = i;
+    large = count;
+    for (size_t i = 0; i < lookup->count; i++)
+        if (lookup->pieces[i].is_small)
+            lookup->turn[count++] = i;
+    return large;
+}
+
+static void make_jobs(struct lookup *lookup)
+{
+    lookup->turn = calloc(lookup->count + 1, sizeof(*lookup->turn));
+    size_t large = lookup->turn ? find_turn(lookup) : 0, end = lookup->turn ? lookup->count : 0;
+    for (size_t i = 0; i < large; i++)
+        add_job(&lookup->jobs, i, 1);
+    for (size_t i = large; i < end; i += PIECES_OF_JOB)
+        add_job(&lookup->jobs, i, end - i < PIECES_OF_JOB ? end - i : PIECES_OF_JOB);
+}
+
+void lookup_run(struct lookup *lookup)
+{
+    if (lookup->options->use_debuginfod)
+        fetch_missing(lookup);
+    make_jobs(lookup);
+    run_jobs(lookup, do_meanwhile);
+    free(lookup->jobs.items);
+    lookup->jobs = lookup->again;
+    lookup->again = (struct lookup_jobs){0};
+    if (lookup->jobs.count)
+        run_jobs(lookup, NULL);
 }
 
 static const struct lookup_piece *piece_of(const struct lookup *lookup, size_t place)

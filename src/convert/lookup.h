@@ -4,8 +4,12 @@
  * was not written against malice: it is read in confined processes (base/workers.h), a piece of a lib's
  * addresses in each. What a worker sends back is parsed like any file.
  *
- *     addresses by lib, then svma   │ lib 0 │ lib 1 ···············│ lib 2 │
- *     pieces                        │ piece │ piece    │ piece     │ piece │   of large libs several
+ *     addresses by lib, then svma   │ lib 0 │ lib 1 ···············│ lib 2 │ lib 3 │
+ *     pieces                        │ piece │ piece    │ piece     │ piece │ piece │   of large libs several
+ *     jobs                          │ job   │ job      │ job       │ job           │   of small libs one for some
+ *
+ * A process costs 2 ms, the symbols of a library without debug info less. The pieces of a job that fails are tried
+ * again, each alone.
  */
 #pragma once
 
@@ -24,6 +28,16 @@ struct lookup_piece {
     struct names *names; /* the answer; NULL: none */
     const struct names_lib *found;
     bool only_debug_info; /* names without debug info are of no use: better ones are known */
+    bool is_small;
+};
+
+/* Those at turn[first .. first + count). */
+struct lookup_job {
+    size_t first, count;
+};
+struct lookup_jobs {
+    struct lookup_job *items;
+    size_t count, capacity;
 };
 
 struct lookup {
@@ -35,6 +49,9 @@ struct lookup {
     struct lookup_piece *pieces;
     size_t count, capacity;
     size_t ended_count;
+    size_t *turn; /* indices of all pieces, small ones last */
+    struct lookup_jobs jobs;
+    struct lookup_jobs again; /* of jobs that failed, as long as they have several pieces */
     struct fetch fetch;
 };
 

@@ -59,9 +59,8 @@ static int has_trap(Elf *elf)
             return 1;
     return 0;
 }
-Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *group)
+static void spring(Elf *elf)
 {
-    Dwarf *(*real)(Elf *, Dwarf_Cmd, Elf_Scn *) = dlsym(RTLD_NEXT, "dwarf_begin_elf");
     const char *what = getenv("TRAP");
     if (what && has_trap(elf)) {
         if (strcmp(what, "crash") == 0)
@@ -71,18 +70,29 @@ Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *group)
         while (strcmp(what, "explode") == 0)
             memset(malloc(1 << 24), 1, 1 << 24);
     }
+}
+Dwarf *dwarf_begin_elf(Elf *elf, Dwarf_Cmd command, Elf_Scn *group)
+{
+    Dwarf *(*real)(Elf *, Dwarf_Cmd, Elf_Scn *) = dlsym(RTLD_NEXT, "dwarf_begin_elf");
+    spring(elf);
     return real(elf, command, group);
+}
+int elf_getshdrnum(Elf *elf, size_t *count)
+{
+    int (*real)(Elf *, size_t *) = dlsym(RTLD_NEXT, "elf_getshdrnum");
+    spring(elf);
+    return real(elf, count);
 }
 """
 
 
 class Isolation(rec.Case):
-    def build(self, folder):
+    def build(self, folder, flags):
         for name, text in (("program.c", PROGRAM), ("library.c", LIBRARY), ("trap.c", TRAP)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        for command in ("gcc -g -O1 -shared -fPIC library.c -o liblibrary.so",
-                        "gcc -g -O1 program.c -o program -L. -llibrary -Wl,-rpath,$PWD",
+        for command in (f"gcc {flags} -O1 -shared -fPIC library.c -o liblibrary.so",
+                        f"gcc {flags} -O1 program.c -o program -L. -llibrary -Wl,-rpath,$PWD",
                         "gcc -shared -fPIC trap.c -o trap.so"):
             if subprocess.run(command, shell=True, cwd=folder, check=False).returncode:
                 self.skipTest(f"cannot build: {command}")
@@ -97,8 +107,14 @@ class Isolation(rec.Case):
             return done, file.read()
 
     def test_each_way_to_fail(self):
+        self.check_each_way("-g")
+
+    def test_files_without_debug_info_that_share_a_process(self):
+        self.check_each_way("")
+
+    def check_each_way(self, flags):
         with tempfile.TemporaryDirectory() as folder:
-            self.build(folder)
+            self.build(folder, flags)
             subprocess.run([rec.REC, "-q", "-o", "rec.data", "--", "./program"], cwd=folder, check=True,
                            timeout=60)
             path = os.path.join(folder, "rec.data")
