@@ -49,7 +49,8 @@ static const char *remedy_for_loss(enum record_loss loss)
     case RECORD_LOST_BUSY:
         return "the sampler interrupted itself: record fewer with -F";
     case RECORD_LOST_NO_THREAD:
-        return "more threads at once than rec can follow";
+        return "more threads at once than rec can follow, or begun after the program sandboxed "
+               "itself";
     case RECORD_LOST_AWAY:
         return "rec itself was stopped meanwhile";
     default:
@@ -79,7 +80,8 @@ static const char *explain_blind(enum record_blind blind)
         return "the program blocks the sampler's signal in a way of its own; try the other "
                "--engine";
     case RECORD_BLIND_UNKNOWN_THREAD:
-        return "threads made by clone(), not by pthread_create(), or more than rec can follow";
+        return "threads made by clone(), not by pthread_create(), or after the program "
+               "sandboxed itself, or more than rec can follow";
     case RECORD_BLIND_NO_TIMER:
         return "the kernel refuses CPU timers (see ulimit -i)";
     default:

@@ -35,10 +35,9 @@ enum module_state {
 struct known_module {
     char *path;
     uint64_t inode;
-    struct timespec changed; /* when its bytes were last written */
-    struct elf_file *elf;    /* NULL: not ELF; for load biases */
-    struct unwind_module
-        *unwind; /* NULL: no CFI known, or not yet; then of the collector, for stacks */
+    struct timespec changed;      /* when its bytes were last written */
+    struct elf_file *elf;         /* NULL: not ELF; for load biases */
+    struct unwind_module *unwind; /* of the collector, for stacks; NULL: no CFI, or not yet */
     uint8_t build_id[20];
     size_t build_id_bytes;
     uint64_t base_svma; /* what the rows are relative to */
@@ -46,9 +45,8 @@ struct known_module {
     uint32_t state;    /* atomic, enum module_state; published after unwind and the rows */
     uint32_t users;    /* atomic */
     uint64_t last_use; /* counts calls of module_store_get() */
-    uint32_t
-        misses; /* of the collector: samples that went to the launcher because it has no rows */
-    uint32_t wanted; /* of the collector: what it has asked for */
+    /* Of the collector: samples that went to the launcher since it has no rows, and what was asked for. */
+    uint32_t misses, wanted;
     bool is_go;
     bool is_sampler;
     /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
