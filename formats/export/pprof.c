@@ -25,6 +25,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct thread_labels { /* bytes of pprof.labels; size 0: not made yet */
+    size_t first, size;
+};
+
 struct pprof {
     const struct profile *profile;
     struct buffer *out;
@@ -34,9 +38,7 @@ struct pprof {
     uint64_t *tallies;        /* value_count each: see sample_values() */
     size_t tally_count, tally_capacity;
     size_t value_count;
-    struct thread_labels {
-        size_t first, size; /* bytes of labels; 0: not made yet */
-    } * thread_labels;      /* of each thread */
+    struct thread_labels *thread_labels; /* of each thread */
     struct buffer labels;
     struct pprof_mappings mappings;
     struct buffer message, nested, list; /* scratch, by depth */

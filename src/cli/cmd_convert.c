@@ -191,8 +191,8 @@ static int convert(const struct convert_request *request, struct error *error)
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
-        if (!request
-                 ->quiet) /* looking for packages that have names takes longer than most conversions */
+        /* Looking for packages that have names takes longer than most conversions. */
+        if (!request->quiet)
             problems_say_unnamed(profile, request->from.symfs);
         say_written(request, profile);
     }
