@@ -97,8 +97,9 @@ def frame_of(line, mapped):
     offset = int(found["offset"] or "0", 16)
     if found["name"] == "[unknown]":
         ip = int(found["ip"], 16)
-        offset = next((ip - start + offset for start, end, offset in mapped.get(found["dso"], ())
-                       if start <= ip < end), 0)
+        places = mapped.get(found["dso"])
+        # Where it is in none of them perf takes the file's header, or data, for code.
+        offset = places and next((ip - start + offset for start, end, offset in places if start <= ip < end), 0)
     return Frame(plain(found["name"]), offset, found["dso"])
 
 
@@ -216,7 +217,7 @@ def file_offsets(frame):
     if not re.match("/[^/]", frame.dso):
         return None
     if frame.name in NAMELESS:
-        return [frame.offset] if frame.name == "[unknown]" and frame.offset else None
+        return [frame.offset] if frame.name == "[unknown]" and frame.offset is not None else None
     return [address + frame.offset - start + offset
             for address in addresses(frame.dso).get(frame.name, ())
             for start, offset, size, _ in image(frame.dso)[1]

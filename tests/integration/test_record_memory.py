@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A recording of any length needs no more memory and descriptors than a short one."""
-import os
 import resource
 import sys
 
 import rec
 
 PYTHON = "/usr/bin/python3"
-PROGRAMS = 1200 if os.environ.get("REC_LONG") else 800
-LOOKS = 40  # after a third of the programs, and at the end
+PROGRAMS = 4800  # the allocator takes 3000 of them to settle
+LOOKS = 40  # after two thirds of the programs, and at the end
 
-# An eighth of them may hold deleted programs: they do by the first looks.
+# An eighth of them may hold deleted programs. They do by the first looks, as rec knows as many files as it remembers.
 DESCRIPTORS = 512
 
 
@@ -38,7 +37,7 @@ for i in range(count):
     subprocess.run([name, "2"], check=True)
     subprocess.run([name, "2"], check=True, env={})
     os.unlink(name)
-    if i // LOOKS in (count // LOOKS // 3, count // LOOKS - 1):
+    if i // LOOKS in (count // LOOKS * 2 // 3, count // LOOKS - 1):
         look()
 """
 
