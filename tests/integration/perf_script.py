@@ -176,9 +176,11 @@ def addresses(path):
 
 @functools.lru_cache(maxsize=None)
 def image(path):
-    """The bytes of an ELF file and its loaded segments: (address, file offset, size, is code)."""
+    """The bytes of a file and, if it is ELF, its loaded segments: (address, file offset, size, is code)."""
     with open(path, "rb") as file:
         content = file.read()
+    if not content.startswith(b"\x7fELF"):
+        return content, []
     at, = struct.unpack_from("<Q", content, 32)
     size, count = struct.unpack_from("<HH", content, 54)
     segments = []
@@ -214,7 +216,7 @@ def follows_call(path, file_offset):
 
 def file_offsets(frame):
     """Where in its file a frame of perf's may be: a name can be that of several functions. None: nobody knows."""
-    if not re.match("/[^/]", frame.dso):
+    if not os.path.isfile(frame.dso):
         return None
     if frame.name in NAMELESS:
         return [frame.offset] if frame.name == "[unknown]" and frame.offset is not None else None
