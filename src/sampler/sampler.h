@@ -139,6 +139,11 @@ void process_join_after_fork(void);
 void process_leave_sigprof(void);
 uint64_t clock_ns(clockid_t clock);
 
+/* end.c */
+/* The program is about to end, or not after all. Async-signal-safe (makes system calls). */
+void end_note(void);
+void end_forget(void);
+
 /* attach.c */
 /* Maps what the environment names, and the process' own memory; false: there is no such session. For the
  * constructor only. */
