@@ -191,7 +191,8 @@ class Places(harm.Case):
             run = self.recorded_in(engine, [], [], *command)
             self.assertEqual((run.status, run.stdout), (4, bare.stdout), run.stderr)
             self.assertEqual((run.count("processes"), run.count("threads")), (2, 4))
-            self.assertGreater(run.share_of("burn_rounds"), 95)
+            self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+            self.assertGreater(run.share_of("burn_rounds"), 85)
 
 
 if __name__ == "__main__":
