@@ -99,6 +99,7 @@ struct perfdata_event {
 
     const char *name; /* COMM, KSYMBOL */
     bool is_exec;     /* COMM */
+    bool was_there;   /* FORK: before the recording began; what it has mapped follows */
     bool is_gone;     /* KSYMBOL, BPF: unloaded */
     uint64_t lost;    /* LOST: records or samples */
 

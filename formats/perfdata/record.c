@@ -111,6 +111,7 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
 static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = event->type == RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
+    event->was_there = event->type == RECORD_FORK && event->misc & MISC_FORK_EXEC;
     event->pid = cursor_u32(c);
     event->parent_pid = cursor_u32(c);
     event->tid = cursor_u32(c);

@@ -212,6 +212,8 @@ static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
     if (parent == PROFILE_NONE)
         return 0;
     profile->processes[child].name = profile->processes[parent].name;
+    if (event->was_there)
+        return 0;
     tasks->processes[child].has_program = tasks->processes[parent].has_program;
     return copy_map(tasks, child, parent);
 }

@@ -124,6 +124,38 @@ static void a_sample_without_a_chain_has_its_ip(void **state)
     profile_free(profile);
 }
 
+/* perf record -a: perf tells of the processes that run already, each with its parent and all of its mappings. */
+static void processes_that_were_there_have_no_mapping_of_their_parents(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_fork(&raw, PERF_RECORD_MISC_FORK_EXEC, PID, PID + 1);
+    raw_comm(&raw, PID + 1, PID + 1, "other");
+    raw_mmap(&raw, PID + 1, TEXT + 0x20000, 0x1000, "/nonexistent/other");
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID + 1, PID + 1, MARK(PERF_CONTEXT_USER),
+               TEXT + 0x20010, TEXT + 0x11);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "?+0x10010;other+0x10");
+    assert_int_equal(profile->libs[0].category, PROFILE_USER);
+    profile_free(profile);
+}
+
+/* The kernel marks the side of a guest's samples, and has no address of it. */
+static void samples_of_equal_chains_without_any_address_have_each_their_ip(void **state)
+{
+    (void)state;
+    const uint64_t mark = MARK(PERF_CONTEXT_USER);
+    struct raw raw = begin_program(&clock_event, 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        raw_sample(&raw, PERF_RECORD_MISC_GUEST_USER, CLOCK, PID, PID, 0, 0x401000 + i, &mark, 1);
+        raw_end_record(&raw);
+    }
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "[guest user]+0x401000");
+    assert_string_equal(addresses_of(profile, 1), "[guest user]+0x401001");
+    profile_free(profile);
+}
+
 static void branches_in_call_stack_mode_are_the_stack(void **state)
 {
     (void)state;
@@ -413,6 +445,8 @@ int main(void)
         cmocka_unit_test(inherited_counters_are_of_one_thread),
         cmocka_unit_test(an_exec_has_its_caller_until_it_returns),
         cmocka_unit_test(a_sample_without_a_chain_has_its_ip),
+        cmocka_unit_test(processes_that_were_there_have_no_mapping_of_their_parents),
+        cmocka_unit_test(samples_of_equal_chains_without_any_address_have_each_their_ip),
         cmocka_unit_test(branches_in_call_stack_mode_are_the_stack),
         cmocka_unit_test(captured_stacks_follow_the_kernel_part),
         cmocka_unit_test(captures_that_cannot_be_unwound_keep_their_leaf),
