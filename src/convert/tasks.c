@@ -93,7 +93,9 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         profile->failed = true;
         return PROFILE_NONE;
     }
+    uint32_t number = *slot == PROFILE_NONE ? 0 : profile->processes[*slot].number + 1;
     *process = (struct profile_process){.pid = pid,
+                                        .number = number,
                                         .name = pid ? name_by_id(profile, pid)
                                                     : profile_string(profile, "swapper"),
                                         .start_ns = time_ns};
