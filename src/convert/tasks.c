@@ -78,7 +78,7 @@ static void forget_recent(struct tasks *tasks)
 static uint32_t name_by_id(struct profile *profile, uint32_t id)
 {
     char name[16];
-    snprintf(name, sizeof(name), ":%" PRIu32, id);
+    snprintf(name, sizeof(name), ":%" PRId32, (int32_t)id); /* of a task that is being reaped: -1 */
     return profile_string(profile, name);
 }
 
