@@ -93,6 +93,7 @@ struct perfdata_event {
     uint64_t start_avma, bytes, file_offset;
     uint32_t protection;
     bool is_kernel;
+    bool is_guest; /* MAPPING: in a virtual machine, whose addresses mean nothing here */
     const char *path;
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */

@@ -89,7 +89,8 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
 {
     unsigned cpumode = event->misc & MISC_CPUMODE_MASK;
     event->kind = PERFDATA_MAPPING;
-    event->is_kernel = cpumode == MISC_KERNEL || cpumode == MISC_GUEST_KERNEL;
+    event->is_kernel = cpumode == MISC_KERNEL;
+    event->is_guest = cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER;
     read_task(c, event);
     event->start_avma = cursor_u64(c);
     event->bytes = cursor_u64(c);
