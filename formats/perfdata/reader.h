@@ -96,12 +96,14 @@ struct perfdata_event {
     uint64_t start_avma, bytes, file_offset;
     uint32_t protection;
     bool is_kernel;
+    bool is_guest; /* MAPPING: in a virtual machine, whose addresses mean nothing here */
     const char *path;
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */
 
     const char *name; /* COMM, KSYMBOL */
     bool is_exec;     /* COMM */
+    bool was_there;   /* FORK: before the recording began; what it has mapped follows */
     bool is_gone;     /* KSYMBOL, BPF: unloaded */
     uint64_t lost;    /* LOST: records or samples */
 
