@@ -4,17 +4,17 @@
  * its address space, and no sample will tell one from the other. Whoever ends in another way (_exit(), a signal)
  * does not say.
  */
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 
 void end_note(void)
 {
-    if (process_is_followed() && !process.is_sandboxed && !process_is_another())
-        store_relaxed(&process.slot->end_cpu_ns, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    if (process_is_followed() && !process_is_another())
+        store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
 }
 
 void end_forget(void)
 {
-    if (process_is_followed() && !process.is_sandboxed && !process_is_another())
+    if (process_is_followed() && !process_is_another())
         store_relaxed(&process.slot->end_cpu_ns, 0);
 }
 
