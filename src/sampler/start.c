@@ -193,6 +193,7 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
+    environment_take_back_after_fork();
     if (!process.tables || process.is_sandboxed || clock_is_forbidden())
         return;
     uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
