@@ -58,7 +58,7 @@ enum engine {
     ENGINE_TIMER = 2,     /* a CPU timer of each thread; SIGPROF */
 };
 
-/* Written by the launcher before the first target starts, then constant, but for quiet and the last three. */
+/* Written by the launcher before the first target starts, then constant, but for the last three. */
 struct tables_header {
     uint64_t magic;
     uint32_t version;
@@ -74,8 +74,7 @@ struct tables_header {
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t quiet;              /* 1: sampling has not begun yet */
     uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
-    uint64_t rows_used;
-    uint32_t stop; /* 1: the recording is over */
+    uint32_t stop;               /* 1: the recording is over */
 };
 
 /* The launcher's answer to a process slot, and the map that goes with it. */
