@@ -149,16 +149,23 @@ static bool attach_to(const struct invitation *invitation)
     return attached;
 }
 
-/* A page that fork wipes, and the threads' states. */
+/* What is large, and hardly touched. */
+struct private_memory {
+    uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
+    struct thread_state threads[SESSION_THREADS];
+    char *lent[SAMPLER_LENT_BYTES / sizeof(char *)];
+};
+
 static bool make_private_memory(void)
 {
-    size_t bytes = PAGE_BYTES + sizeof(struct thread_state) * SESSION_THREADS;
-    char *memory =
-        map(-1, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    if (!memory || raw_failed(raw_syscall(SYS_madvise, memory, PAGE_BYTES, MADV_WIPEONFORK)))
+    struct private_memory *memory = map(-1, sizeof(*memory), PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    if (!memory ||
+        raw_failed(raw_syscall(SYS_madvise, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
-    process_alive = (uint32_t *)(void *)memory;
-    process.threads = (struct thread_state *)(void *)(memory + PAGE_BYTES);
+    process_alive = memory->wiped;
+    process.threads = memory->threads;
+    process.lent = memory->lent;
     return true;
 }
 

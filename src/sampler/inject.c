@@ -20,7 +20,6 @@
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
 #define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
-#define PATH_BYTES_MAX 4096
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
 #define PAGE_BYTES 4096u
@@ -28,7 +27,7 @@
 /* As the launcher set it. */
 static char session_entry[128];
 /* For an environment without one; in it, the path of the sampler. */
-static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
+static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
 static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
 
 static char *const none[] = {NULL};
@@ -71,7 +70,8 @@ void inject_remember(char **environment)
         const char *preload = value_of(*entry, PRELOAD);
         if (preload && !sampler_path[0]) {
             size_t length = 0;
-            while (preload[length] && preload[length] != ':' && length + 1 < PATH_BYTES_MAX)
+            while (preload[length] && preload[length] != ':' &&
+                   length + 1 < SESSION_SAMPLER_BYTES_MAX)
                 length++;
             append(preload_entry, PRELOAD);
             arch_copy(sampler_path, preload, length);
@@ -137,9 +137,10 @@ bool inject_wants_children(void)
 /* A child between vfork and exec shares this memory, but is another process. */
 bool inject_wants_successor(void)
 {
-    if (!is_recording() || !process.tables->header.no_inherit)
-        return is_recording();
-    return process.slot && process.slot->pid == (uint32_t)raw_syscall(SYS_getpid);
+    if (!is_recording())
+        return false;
+    bool is_alone = process.tables->header.no_inherit;
+    return !is_alone || (process.slot && process.slot->pid == (uint32_t)raw_syscall(SYS_getpid));
 }
 
 /* What a program hands in may be no memory at all: then it gets EFAULT, and no SIGSEGV. The kernel looks at the
@@ -210,8 +211,8 @@ size_t inject_bytes(char *const *environment)
     for (; environment[count]; count++) {
         const char *preload = value_of(environment[count], PRELOAD);
         if (preload && text_bytes == 0)
-            text_bytes = sizeof(preload_entry) - PATH_BYTES_MAX + length_of(sampler_path) + 1 +
-                         length_of(preload);
+            text_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
+                         length_of(sampler_path) + 1 + length_of(preload);
         if (value_of(environment[count], SESSION) && !is_equal(environment[count], session_entry))
             return 0;
     }
