@@ -65,7 +65,9 @@ enum { /* misc of a record */
        MISC_KERNEL = 1,
        MISC_USER = 2,
        MISC_GUEST_KERNEL = 4,
+       MISC_GUEST_USER = 5,
        MISC_COMM_EXEC = 1 << 13,
+       MISC_FORK_EXEC = 1 << 13, /* perf's own: the task was there before the recording */
        MISC_MMAP_DATA = 1 << 13, /* MMAP: not executable */
        MISC_SWITCH_OUT = 1 << 13,
        MISC_SWITCH_OUT_PREEMPTED = 1 << 14,

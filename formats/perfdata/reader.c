@@ -87,9 +87,8 @@ static int open_features(struct perfdata_reader *reader)
 static int open_records(struct perfdata_reader *reader, int directory, const char *path,
                         struct error *error)
 {
-    int err = stream_open(&reader->stream, &reader->header, reader->file, directory);
-    if (err == 0)
-        err = open_features(reader);
+    stream_open(&reader->stream, &reader->header, reader->file, directory);
+    int err = open_features(reader);
     if (err)
         return cannot_read(path, err, error);
     if (reader->events.count == 0)
@@ -155,11 +154,25 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
     while ((found = stream_next(&reader->stream, &record)) > 0) {
         *event = (struct perfdata_event){
             .kind = PERFDATA_OTHER, .type = record.type, .misc = record.misc, .cpu = UINT32_MAX};
-        if (decode(reader, record.body, event))
+        if (decode(reader, record.body, event)) {
+            event->block = event->user_stack ? record.block : NULL;
             return 1;
+        }
         stream_stop(&reader->stream, "a malformed record"); /* other parts may be whole */
     }
     return found;
+}
+
+bool perfdata_hold(const struct perfdata_event *event)
+{
+    if (event->block)
+        window_block_hold(event->block);
+    return event->block != NULL;
+}
+
+void perfdata_release(const struct perfdata_event *event)
+{
+    window_block_release(event->block);
 }
 
 int perfdata_rewind(struct perfdata_reader *reader)

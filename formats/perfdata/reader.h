@@ -53,6 +53,8 @@ struct perfdata_namespace { /* in the order net, uts, ipc, pid, user, mnt, cgrou
     uint64_t device, inode;
 };
 
+struct window_block; /* opaque */
+
 struct perfdata_event {
     enum perfdata_event_kind kind;
     uint32_t type; /* the record's own */
@@ -85,7 +87,8 @@ struct perfdata_event {
     enum perfdata_abi user_abi;
     uint64_t user_registers_mask;
     const uint64_t *user_registers;
-    const uint8_t *user_stack; /* in the byte order of the file */
+    const uint8_t *user_stack;  /* in the byte order of the file */
+    struct window_block *block; /* that it lies in; NULL: it cannot be held */
     size_t user_stack_bytes;
     size_t user_stack_wanted_bytes; /* had the stack been as deep */
 
@@ -93,12 +96,14 @@ struct perfdata_event {
     uint64_t start_avma, bytes, file_offset;
     uint32_t protection;
     bool is_kernel;
+    bool is_guest; /* MAPPING: in a virtual machine, whose addresses mean nothing here */
     const char *path;
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */
 
     const char *name; /* COMM, KSYMBOL */
     bool is_exec;     /* COMM */
+    bool was_there;   /* FORK: before the recording began; what it has mapped follows */
     bool is_gone;     /* KSYMBOL, BPF: unloaded */
     uint64_t lost;    /* LOST: records or samples */
 
@@ -139,6 +144,11 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
+/* Keeps an event's user_stack until its release, beyond the next event; all are released before the reader is
+ * closed. False: it cannot be held, and is gone with the next event. */
+bool perfdata_hold(const struct perfdata_event *event);
+void perfdata_release(const struct perfdata_event *event);
+
 /* From the first record again. 0 or a negative errno. */
 int perfdata_rewind(struct perfdata_reader *reader);
 

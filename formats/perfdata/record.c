@@ -89,7 +89,8 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
 {
     unsigned cpumode = event->misc & MISC_CPUMODE_MASK;
     event->kind = PERFDATA_MAPPING;
-    event->is_kernel = cpumode == MISC_KERNEL || cpumode == MISC_GUEST_KERNEL;
+    event->is_kernel = cpumode == MISC_KERNEL;
+    event->is_guest = cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER;
     read_task(c, event);
     event->start_avma = cursor_u64(c);
     event->bytes = cursor_u64(c);
@@ -111,6 +112,7 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
 static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = event->type == RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
+    event->was_there = event->type == RECORD_FORK && event->misc & MISC_FORK_EXEC;
     event->pid = cursor_u32(c);
     event->parent_pid = cursor_u32(c);
     event->tid = cursor_u32(c);

@@ -50,14 +50,14 @@ static void find_records(struct stream *stream, const struct file_header *header
     stream->first = (struct section){data.offset, is_whole ? data.size : left};
 }
 
-int stream_open(struct stream *stream, const struct file_header *header, int file, int directory)
+void stream_open(struct stream *stream, const struct file_header *header, int file, int directory)
 {
     *stream = (struct stream){
         .swapped = header->swapped, .file = file, .directory = directory, .part_file = -1};
     find_records(stream, header);
     stream->at = stream->first.offset;
     stream->end = stream->at + stream->first.size;
-    return window_open(&stream->window, file, header->file_bytes);
+    window_open(&stream->window, file, header->file_bytes);
 }
 
 static void close_part(struct stream *stream)
@@ -71,7 +71,7 @@ static void close_part(struct stream *stream)
 
 void stream_close(struct stream *stream)
 {
-    if (stream->window.bytes) /* else it was never opened */
+    if (stream->window.file_bytes) /* else it was never opened */
         close_part(stream);
     window_close(&stream->window);
 }
@@ -186,6 +186,7 @@ static int next_stored(struct stream *stream, struct record *record)
     record->body = is_wanted ? cursor_in(stream, bytes + RECORD_HEADER_BYTES,
                                          size - (size_t)RECORD_HEADER_BYTES)
                              : cursor_in(stream, NULL, 0);
+    record->block = is_wanted ? window_block(&stream->window) : NULL;
     record->body_offset = stream->at + RECORD_HEADER_BYTES;
     stream->at += size;
     if (find_payload(stream, record))
@@ -214,6 +215,7 @@ static int next_unpacked(struct stream *stream, struct record *record)
     unpacker_take(stream->unpacker, size);
     record->body =
         cursor_in(stream, bytes + RECORD_HEADER_BYTES, size - (size_t)RECORD_HEADER_BYTES);
+    record->block = NULL;
     record->payload = (struct section){0};
     return 1;
 }

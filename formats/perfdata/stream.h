@@ -19,9 +19,10 @@
 struct record {
     uint32_t type;
     uint16_t misc;
-    struct cursor body;     /* without the header; valid until the next record */
-    uint64_t body_offset;   /* in the file; of a compressed record's content, that record's */
-    struct section payload; /* what follows an AUXTRACE or TRACING_DATA record */
+    struct cursor body;         /* without the header; valid until the next record, … */
+    struct window_block *block; /* … or while this is held; NULL: there is none */
+    uint64_t body_offset;       /* in the file; of a compressed record's content, that record's */
+    struct section payload;     /* what follows an AUXTRACE or TRACING_DATA record */
 };
 
 struct stream {
@@ -38,8 +39,8 @@ struct stream {
     char damage[160];          /* empty: none so far */
 };
 
-/* directory: -1, or where data.N lie. Descriptors are borrowed. 0 or -ENOMEM. */
-int stream_open(struct stream *stream, const struct file_header *header, int file, int directory);
+/* directory: -1, or where data.N lie. Descriptors are borrowed. */
+void stream_open(struct stream *stream, const struct file_header *header, int file, int directory);
 void stream_close(struct stream *stream);
 
 /* From the first record again. 0 or a negative errno. */

@@ -4,42 +4,174 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { WINDOW_BYTES = 1 << 18 }; /* stays in the caches */
+/* Handing a block over costs as much as copying a tenth of the larger one, and the memory of the first ones is not
+ * there yet: too much for small files, of which no more is read than stays in the caches. */
+enum {
+    SMALL_BLOCK_BYTES = 1 << 18,
+    BLOCK_BYTES = 1 << 20,
+    LARGE_FILE_BYTES = 1 << 24,
+    ROOM_BYTES = 1 << 16
+};
 
-int window_open(struct window *window, int fd, uint64_t file_bytes)
+struct window_block {
+    struct window *window;
+    struct window_block *next_spare;
+    size_t holds;
+    int err;
+    uint64_t start; /* file offset of bytes[0] */
+    size_t size;
+    uint8_t *bytes; /* in memory, at its end or before it */
+    uint8_t memory[ROOM_BYTES + BLOCK_BYTES];
+};
+
+void window_open(struct window *window, int fd, uint64_t file_bytes)
 {
-    *window = (struct window){.fd = fd, .file_bytes = file_bytes, .bytes = malloc(WINDOW_BYTES)};
-    return window->bytes ? 0 : -ENOMEM;
+    *window = (struct window){.fd = fd, .file_bytes = file_bytes};
+}
+
+void window_block_hold(struct window_block *block)
+{
+    block->holds++;
+}
+
+void window_block_release(struct window_block *block)
+{
+    if (!block || --block->holds != 0)
+        return;
+    block->next_spare = block->window->spare;
+    block->window->spare = block;
+}
+
+static void forget(struct window *window)
+{
+    aside_stop(&window->aside);
+    window_block_release(window->at_hand);
+    window_block_release(window->next);
+    window->at_hand = window->next = NULL;
 }
 
 void window_close(struct window *window)
 {
-    free(window->bytes);
-    window->bytes = NULL;
+    forget(window);
+    for (struct window_block *next; window->spare; window->spare = next) {
+        next = window->spare->next_spare;
+        free(window->spare);
+    }
 }
 
 void window_reuse(struct window *window, int fd, uint64_t file_bytes)
 {
-    *window = (struct window){.fd = fd, .file_bytes = file_bytes, .bytes = window->bytes};
+    forget(window);
+    window->fd = fd;
+    window->file_bytes = file_bytes;
 }
 
-/* What is left of the old content is read again: a record of 64 KiB at most, of 256. */
+static bool is_large(const struct window *window)
+{
+    return window->file_bytes >= LARGE_FILE_BYTES;
+}
+
+static struct window_block *new_block(struct window *window, uint64_t start)
+{
+    struct window_block *block = window->spare;
+    uint64_t left = window->file_bytes - start;
+    size_t most = is_large(window) ? BLOCK_BYTES : SMALL_BLOCK_BYTES;
+    if (block)
+        window->spare = block->next_spare;
+    else if (!(block = malloc(sizeof(*block))))
+        return NULL;
+    block->window = window;
+    block->holds = 1;
+    block->start = start;
+    block->size = left < most ? (size_t)left : most;
+    block->bytes = block->memory + ROOM_BYTES;
+    return block;
+}
+
+static void read_block(void *context)
+{
+    struct window_block *block = context;
+    block->err = io_pread(block->window->fd, block->bytes, block->size, block->start);
+}
+
+static bool has(const struct window_block *block, uint64_t offset, size_t size)
+{
+    uint64_t skip = offset - block->start;
+    return offset >= block->start && skip <= block->size && size <= block->size - skip;
+}
+
+static uint64_t end_of(const struct window_block *block)
+{
+    return block->start + block->size;
+}
+
+static void read_ahead(struct window *window)
+{
+    uint64_t end = end_of(window->at_hand);
+    if (is_large(window) && end < window->file_bytes && (window->next = new_block(window, end)))
+        aside_do(&window->aside, read_block, window->next);
+}
+
+/* Puts what is left of the block before it in front of a block. */
+static void join(struct window_block *block, const struct window_block *before, uint64_t offset)
+{
+    size_t left = (size_t)(end_of(before) - offset);
+    block->bytes -= left;
+    block->start -= left;
+    block->size += left;
+    memcpy(block->bytes, before->bytes + (offset - before->start), left);
+}
+
+/* The block that was read ahead, when it is the one for this offset. */
+static struct window_block *take_next(struct window *window, uint64_t offset)
+{
+    struct window_block *before = window->at_hand, *block = window->next;
+    aside_wait(&window->aside);
+    window->next = NULL;
+    if (block && has(before, offset, 0) && end_of(before) - offset <= ROOM_BYTES) {
+        join(block, before, offset);
+        return block;
+    }
+    window_block_release(block);
+    return NULL;
+}
+
+static int go_to(struct window *window, uint64_t offset)
+{
+    struct window_block *block = take_next(window, offset);
+    window_block_release(window->at_hand);
+    window->at_hand = NULL;
+    if (!block) {
+        if (!(block = new_block(window, offset)))
+            return -ENOMEM;
+        read_block(block);
+    }
+    if (block->err) {
+        int err = block->err;
+        window_block_release(block);
+        return err;
+    }
+    window->at_hand = block;
+    read_ahead(window);
+    return 0;
+}
+
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes)
 {
-    uint64_t skip = offset - window->start;
-    if (offset < window->start || skip > window->size || size > window->size - skip) {
-        uint64_t left = window->file_bytes - offset;
-        size_t wanted = left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
-        window->size = 0;
-        int err = io_pread(window->fd, window->bytes, wanted, offset);
+    if (!window->at_hand || !has(window->at_hand, offset, size)) {
+        int err = go_to(window, offset);
         if (err)
             return err;
-        window->start = offset;
-        window->size = wanted;
-        skip = 0;
     }
-    *bytes = window->bytes + skip;
+    *bytes = window->at_hand->bytes + (offset - window->at_hand->start);
     return 0;
+}
+
+struct window_block *window_block(const struct window *window)
+{
+    return window->at_hand;
 }

@@ -100,7 +100,7 @@ static uint32_t user_address(struct chain *chain, const struct address_map *map,
         return address;
     }
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};
-    chain->depends_on_time = true;
+    chain->depends_on_more = true;
     if (mapping) {
         place.mapping_path = modules_path(chain->modules, mapping->module);
         place.mapping_start_avma = mapping->start_avma;
@@ -274,8 +274,10 @@ static int push_user_part(struct chain *chain, const struct perfdata_event *samp
     if (sample->branch_count && (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
         return push_branches(chain, sample, map, user);
     int err = push_chain(chain, sample, map, user);
-    if (err == 0 && chain->count == 0 && sample->ip)
+    if (err == 0 && chain->count == 0 && sample->ip) {
+        chain->depends_on_more = true;
         err = push_pc(chain, map, side_of_misc(sample->misc), sample->ip, false);
+    }
     bool is_leaf_only = attr->sample_type & PERF_SAMPLE_STACK_USER && user.count == 0;
     return err == 0 && is_leaf_only && sample->user_abi != PERFDATA_ABI_NONE
                ? chain_mark_truncated(chain)
@@ -286,7 +288,7 @@ int chain_gather(struct chain *chain, const struct perfdata_event *sample,
                  const struct perfdata_attr *attr, const struct address_map *map)
 {
     chain->count = 0;
-    chain->is_deferred = chain->depends_on_time = false;
+    chain->is_deferred = chain->depends_on_more = false;
     ssize_t at = push_other_sides(chain, sample, map);
     if (at < 0)
         return (int)at;

@@ -31,9 +31,11 @@ struct chain {
     size_t count, capacity;
     struct chain_step *steps; /* owned; of the last chain: most begin as the one before */
     size_t step_count, step_capacity;
-    bool depends_on_time; /* some of it is code made at run time, which may be replaced */
-    bool is_deferred;     /* the user part follows in a record of its own, … */
-    uint64_t cookie;      /* … with this number */
+    /* Equal callchains may be other stacks: some of it is code made at run time, which may be replaced,
+     * or the chain has no address, and the sample's own stands for it. */
+    bool depends_on_more;
+    bool is_deferred; /* the user part follows in a record of its own, … */
+    uint64_t cookie;  /* … with this number */
 };
 
 /* kernel: what is mapped in the kernel, borrowed. 0 or -ENOMEM. */

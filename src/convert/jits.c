@@ -79,13 +79,14 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
 
 /* The pieces of code that stored names are of; the names themselves are found later, as those of files
  * are. False: nothing is stored. */
-static bool add_stored(const struct jits *jits, uint32_t pid, struct jit_process *jit)
+static bool add_stored(const struct jits *jits, const struct profile_process *of,
+                       struct jit_process *jit)
 {
     bool is_stored = false;
     for (size_t i = 0; jits->names && i < jits->names->lib_count; i++) {
         const struct names_lib *lib = &jits->names->libs[i];
         struct lib_name name;
-        if (!parse_lib(lib->path, &name) || name.pid != pid || name.number != jit->number)
+        if (!parse_lib(lib->path, &name) || name.pid != of->pid || name.number != of->number)
             continue;
         is_stored = true;
         for (size_t j = 0; j < lib->image.segment_count; j++) {
@@ -152,13 +153,9 @@ static int read_files(const struct jits *jits, uint32_t process, struct jit_proc
 
 static int read_codes(const struct jits *jits, uint32_t process, struct jit_process *jit)
 {
-    const struct profile *profile = jits->profile;
-    uint32_t pid = profile->processes[process].pid;
     jit->is_read = true;
-    for (uint32_t i = 0; i < process; i++)
-        jit->number += profile->processes[i].pid == pid;
     int err = 0;
-    if (!add_stored(jits, pid, jit))
+    if (!add_stored(jits, &jits->profile->processes[process], jit))
         err = read_files(jits, process, jit);
     return err ? err : jit_codes_sort(&jit->codes);
 }
@@ -228,7 +225,7 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
     if (!code && !place->mapping_path)
         return profile_address_id(profile, PROFILE_NONE, avma);
     struct lib_name name = {.pid = profile->processes[place->process].pid,
-                            .number = jit->number,
+                            .number = profile->processes[place->process].number,
                             .generation = code ? code->generation : 1};
     uint32_t lib = lib_of(jits, &name);
     uint32_t address = lib == PROFILE_NONE ? lib : profile_address_id(profile, lib, avma);

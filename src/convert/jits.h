@@ -18,7 +18,6 @@
 
 struct jit_process {
     bool is_read;
-    uint32_t number; /* 0, or of the processes of its pid, the second is 1 … */
     char *dump_path; /* owned; NULL: it mapped none */
     struct jit_codes codes;
 };

@@ -73,6 +73,8 @@ static int load_data_mapping(struct loader *loader, const struct perfdata_event 
 
 static int load_mapping(struct loader *loader, const struct perfdata_event *event)
 {
+    if (event->is_guest)
+        return 0;
     if (event->protection && !(event->protection & PROT_EXEC))
         return load_data_mapping(loader, event);
     struct perfdata_event identified = *event;

@@ -31,6 +31,12 @@ static void block_release(struct order *order, struct order_block *block)
     order->spare = block;
 }
 
+static void release(struct order *order, const struct order_entry *entry)
+{
+    perfdata_release(entry->event);
+    block_release(order, entry->block);
+}
+
 static struct order_block *new_block(struct order *order, size_t capacity)
 {
     struct order_block *block = capacity == BLOCK_BYTES ? order->spare : NULL;
@@ -85,7 +91,7 @@ static struct extent extent_of(const struct perfdata_event *event)
         .namespaces = event->namespace_count * sizeof(*event->namespaces),
         .registers = (size_t)__builtin_popcountll(event->user_registers_mask) *
                      sizeof(*event->user_registers),
-        .stack = event->user_stack_bytes,
+        .stack = event->block ? 0 : event->user_stack_bytes,
     };
 }
 
@@ -124,7 +130,8 @@ static const struct perfdata_event *copy_event(struct order *order,
     copy->branches = keep(block, event->branches, extent.branches);
     copy->namespaces = keep(block, event->namespaces, extent.namespaces);
     copy->user_registers = keep(block, event->user_registers, extent.registers);
-    copy->user_stack = keep(block, event->user_stack, extent.stack);
+    if (!perfdata_hold(event))
+        copy->user_stack = keep(block, event->user_stack, extent.stack);
     return copy;
 }
 
@@ -190,7 +197,7 @@ static int hand_out(struct order *order, uint64_t until_ns)
     int err = 0;
     while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {
         err = order->handle(order->context, order->entries[done].event);
-        block_release(order, order->entries[done++].block);
+        release(order, &order->entries[done++]);
     }
     order->count -= done;
     memmove(order->entries, order->entries + done, order->count * sizeof(*order->entries));
@@ -212,7 +219,7 @@ int order_finish(struct order *order)
 void order_free(struct order *order)
 {
     for (size_t i = 0; i < order->count; i++)
-        block_release(order, order->entries[i].block);
+        release(order, &order->entries[i]);
     block_release(order, order->filling);
     order->filling = NULL;
     for (struct order_block *next; order->spare; order->spare = next) {

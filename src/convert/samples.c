@@ -99,7 +99,7 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
         if (samples->chain.is_deferred && is_wanted)
             return deferred_add(&samples->deferred, &samples->chain, event->tid, sample);
         sample->call = chain_call(&samples->chain);
-        if (!samples->chain.is_deferred && !samples->chain.depends_on_time)
+        if (!samples->chain.is_deferred && !samples->chain.depends_on_more)
             known_stacks_add(&samples->known, sample->call);
     }
     int err = samples->profile->failed ? -ENOMEM : 0;

@@ -78,7 +78,7 @@ static void forget_recent(struct tasks *tasks)
 static uint32_t name_by_id(struct profile *profile, uint32_t id)
 {
     char name[16];
-    snprintf(name, sizeof(name), ":%" PRIu32, id);
+    snprintf(name, sizeof(name), ":%" PRId32, (int32_t)id); /* of a task that is being reaped: -1 */
     return profile_string(profile, name);
 }
 
@@ -93,7 +93,9 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         profile->failed = true;
         return PROFILE_NONE;
     }
+    uint32_t number = *slot == PROFILE_NONE ? 0 : profile->processes[*slot].number + 1;
     *process = (struct profile_process){.pid = pid,
+                                        .number = number,
                                         .name = pid ? name_by_id(profile, pid)
                                                     : profile_string(profile, "swapper"),
                                         .start_ns = time_ns};
@@ -212,6 +214,8 @@ static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
     if (parent == PROFILE_NONE)
         return 0;
     profile->processes[child].name = profile->processes[parent].name;
+    if (event->was_there)
+        return 0;
     tasks->processes[child].has_program = tasks->processes[parent].has_program;
     return copy_map(tasks, child, parent);
 }

@@ -60,8 +60,9 @@ void vdso_add_build_id(struct perfdata_event *mapping, const char *os_release)
     struct utsname running;
     struct elf_file *elf;
     size_t size;
-    if (mapping->build_id_bytes || strcmp(mapping->path, "[vdso]") != 0 || !os_release ||
-        uname(&running) != 0 || strcmp(running.release, os_release) != 0)
+    bool is_32_bit = mapping->start_avma <= UINT32_MAX; /* the kernel maps that of others above */
+    if (mapping->build_id_bytes || strcmp(mapping->path, "[vdso]") != 0 || is_32_bit ||
+        !os_release || uname(&running) != 0 || strcmp(running.release, os_release) != 0)
         return;
     const void *bytes = vdso_image(&size);
     if (!bytes || elf_open_memory(&elf, bytes, size, NULL) != 0)

@@ -108,6 +108,7 @@ struct profile_stack { /* its own key */
 
 struct profile_process {
     uint32_t pid;
+    uint32_t number; /* of the processes that had its pid: 0 for the first */
     uint32_t parent_pid;
     uint32_t name;             /* of the main thread, after exec */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */

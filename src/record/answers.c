@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -16,6 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/* Longer than any start waits. */
+#define ABANDONED_NS 1000000000
 
 static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
 
@@ -39,7 +43,10 @@ static const char *refusal(struct collector *collector, const struct process_slo
     char link[64];
     if (original_of(collector, slot))
         return NULL; /* what was true of that one's program is true of its own */
-    if (proc_executable(pid, executable, sizeof(executable)) != 0)
+    int err = proc_executable(pid, executable, sizeof(executable));
+    if (err == -ENOENT || err == -ESRCH)
+        return NULL; /* it was killed since it was looked at */
+    if (err != 0)
         return not_visible;
     if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
         return "runs inside another program (valgrind, qemu)";
@@ -61,7 +68,7 @@ static enum engine choose_engine(struct collector *collector, struct image *imag
         return ENGINE_TIMER;
     int err = arm_open(&image->armed, image->pid, has_one_thread, collector->period_ns,
                        collector->session->tables->header.sig_data);
-    if (err == 0)
+    if (err == 0 || err == -ESRCH) /* or it has been killed */
         return ENGINE_PERF_TRAP;
     if (collector->options->engine == RECORD_ENGINE_PERF_TRAP) {
         *reason = "the kernel refuses perf events on it";
@@ -178,16 +185,6 @@ static bool is_member(const struct collector *collector, const struct process_sl
     return proc_maps_read(mappings, (pid_t)request->pid) == 0 && mappings->has_memfd;
 }
 
-/* Nothing that its pid leads to is its own, its name included. It gives the slot back. */
-static void dismiss(struct collector *collector, uint32_t index, const struct process_slot *request)
-{
-    char name[16];
-    take_name(request, name);
-    reply(collector, index, request->pid, ENGINE_NONE);
-    collector->summary->processes++;
-    images_add_not_followed(collector, (pid_t)request->pid, name, not_visible);
-}
-
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
  * the one that got its pid. */
 static struct image *same_process(struct collector *collector, pid_t pid)
@@ -266,8 +263,22 @@ static void answer(struct collector *collector, uint32_t index)
     if (is_member(collector, &request, &mappings))
         follow(collector, index, &request, &mappings);
     else
-        dismiss(collector, index, &request);
+        reply(collector, index, request.pid, ENGINE_NONE);
     proc_maps_free(&mappings);
+}
+
+/* It has read that it is not followed. Nothing that its pid leads to is its own, its name included. */
+static void take_dismissed(struct collector *collector, uint32_t index)
+{
+    struct process_slot *slot = &collector->session->rings->processes[index];
+    struct process_slot request;
+    load_words(&request, slot, sizeof(request));
+    request.name[sizeof(request.name) - 1] = '\0';
+    char name[16];
+    take_name(&request, name);
+    collector->summary->processes++;
+    images_add_not_followed(collector, (pid_t)request.pid, name, not_visible);
+    store_release(&slot->state, PROCESS_FREE);
 }
 
 static void take_withdrawn(struct collector *collector, uint32_t index)
@@ -298,7 +309,39 @@ bool answers_give(struct collector *collector)
         else if (state == PROCESS_WITHDRAWN)
             take_withdrawn(collector, i);
         else if (state == PROCESS_DISMISSED)
-            store_release(&rings->processes[i].state, PROCESS_FREE);
+            take_dismissed(collector, i);
     }
     return true;
+}
+
+/* Whose slot it is while it starts, and nobody has made an image of it; 0: nobody's. */
+static uint32_t starting_pid(const struct collector *collector, uint32_t index)
+{
+    const struct process_slot *slot = &collector->session->rings->processes[index];
+    uint32_t state = load_acquire(&slot->state);
+    bool starts = state == PROCESS_CLAIMED || state == PROCESS_ANSWERED;
+    return starts && !collector->images[index].in_use ? load_relaxed(&slot->pid) : 0;
+}
+
+static bool is_nobodys(uint32_t pid)
+{
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+void answers_take_abandoned(struct collector *collector)
+{
+    struct rings *rings = collector->session->rings;
+    uint32_t used = load_acquire(&rings->header.processes_used);
+    if (collector->round_ns < collector->abandoned_due_ns)
+        return;
+    collector->abandoned_due_ns = collector->round_ns + ABANDONED_NS;
+    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
+        uint32_t pid = starting_pid(collector, i);
+        bool is_second_look = pid && pid == collector->starting_pids[i];
+        collector->starting_pids[i] = pid;
+        if (!is_second_look || !is_nobodys(pid))
+            continue;
+        drain_release_threads(collector, i, pid);
+        store_release(&rings->processes[i].state, PROCESS_FREE);
+    }
 }

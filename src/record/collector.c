@@ -98,6 +98,7 @@ static void look_around(struct collector *collector)
     images_check(collector);
     strangers_look(collector);
     images_find_ended(collector);
+    answers_take_abandoned(collector);
     count_running(collector);
     collector->look_due_ns = collector->round_ns + collector->look_wait_ns;
     if (collector->look_wait_ns <= LOOK_MAX_NS / 2)

@@ -133,6 +133,9 @@ struct collector {
     uint32_t doorbell;   /* last value seen */
     uint32_t threads_started;
 
+    uint32_t starting_pids[SESSION_PROCESSES]; /* by slot, when last looked at; 0: nobody's */
+    uint64_t abandoned_due_ns;
+
     bool is_quiet; /* the delay before sampling is not over */
     uint64_t quiet_until_ns;
     uint32_t is_full;     /* atomic: the file has the size that was asked for */
@@ -197,6 +200,9 @@ uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
 /* answers.c */
 /* True when somebody had rung. */
 bool answers_give(struct collector *collector);
+/* A process that is killed while it starts leaves its slot as it was. That is seen twice: a pid that nobody has here
+ * may be somebody's in a pid namespace, who is just starting. */
+void answers_take_abandoned(struct collector *collector);
 
 /* images.c */
 void images_check(struct collector *collector);

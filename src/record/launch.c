@@ -81,6 +81,7 @@ void launch_block_signals(struct launch *launch)
      * ended, nor how. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &launch->old_child);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &launch->old_file_size);
+    sigaction(LAUNCH_WAKE_SIGNAL, NULL, &launch->old_wake);
     getrlimit(RLIMIT_NOFILE, &launch->old_files);
 }
 
@@ -88,6 +89,7 @@ void launch_restore_signals(const struct launch *launch)
 {
     sigaction(SIGCHLD, &launch->old_child, NULL);
     sigaction(SIGXFSZ, &launch->old_file_size, NULL);
+    sigaction(LAUNCH_WAKE_SIGNAL, &launch->old_wake, NULL);
     sigprocmask(SIG_SETMASK, &launch->old_mask, NULL);
 }
 

@@ -14,11 +14,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* What wakes the collector, see wake.c. */
+#define LAUNCH_WAKE_SIGNAL SIGRTMIN
+
 struct launch {
     pid_t pid;
     /* Of rec, before launch_block_signals(), and of the command. */
     sigset_t old_mask;
-    struct sigaction old_child, old_file_size;
+    struct sigaction old_child, old_file_size, old_wake;
     struct rlimit old_files;
 };
 
@@ -27,7 +30,7 @@ int launch_find(const char *command, char path[4096], struct error *error);
 
 /* Must be called before any thread is started, so that all of them leave signals to launch_wait(). A
  * file that gets too large is an error of writing it, and children are waited for, whatever the caller
- * of rec thinks of SIGXFSZ and SIGCHLD. */
+ * of rec thinks of SIGXFSZ and SIGCHLD. The command gets all of them as that caller left them. */
 void launch_block_signals(struct launch *launch);
 void launch_restore_signals(const struct launch *launch);
 

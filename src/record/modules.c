@@ -121,14 +121,14 @@ void module_store_compile(struct module_store *store, struct known_module *modul
 
 uint32_t known_module_worth_misses(const struct known_module *module)
 {
-    return (uint32_t)(unwind_module_stats(module->unwind).fdes / FDES_PER_MISS);
+    return (uint32_t)(unwind_module_fdes(module->unwind) / FDES_PER_MISS);
 }
 
 static void read_cfi(struct module_store *store, struct known_module *module,
                      const struct elf_file *elf)
 {
     struct unwind_module *unwind;
-    if (!elf || unwind_module_open_offline(&unwind, elf, NULL, NULL) != 0) {
+    if (!elf || unwind_module_open(&unwind, elf, NULL, NULL) != 0) {
         store_release(&module->state, MODULE_COMPILED);
         return;
     }

@@ -87,6 +87,8 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
     /* First: it has our sampler, and could not be told apart. */
     if (file_id(pid, "ns/pid") != file_id(getpid(), "ns/pid"))
         return "in a pid namespace of its own, where nobody can be told apart from here";
+    if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
+        return "in a sandbox, whose filter forbids system calls that the sampler needs";
     if (is_in_other_recording(pid))
         return "recorded by another rec";
     if (executable != 0 && executable == parents)

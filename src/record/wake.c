@@ -7,6 +7,7 @@
  */
 #include "record/collector.h"
 
+#include "record/launch.h"
 #include "wire/atomic.h"
 
 #include <signal.h>
@@ -29,13 +30,17 @@ bool wake_prepare(struct collector *collector)
 {
     doorbell = &collector->session->rings->header.doorbell;
     struct sigaction action = {.sa_handler = ring};
-    return sigaction(SIGRTMIN, &action, NULL) == 0;
+    sigset_t blocked; /* by whoever started rec */
+    sigemptyset(&blocked);
+    sigaddset(&blocked, LAUNCH_WAKE_SIGNAL);
+    return sigaction(LAUNCH_WAKE_SIGNAL, &action, NULL) == 0 &&
+           pthread_sigmask(SIG_UNBLOCK, &blocked, NULL) == 0;
 }
 
 static bool make_timer(struct image *image)
 {
     clockid_t clock;
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = LAUNCH_WAKE_SIGNAL};
     event._sigev_un._tid = gettid();
     if (clock_getcpuclockid(image->pid, &clock) == 0 &&
         timer_create(clock, &event, &image->wake_timer) == 0)

@@ -2,8 +2,8 @@
 /* execve() and relatives: the same program is executed, with what exec.h says. */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,8 +89,8 @@ static const char *find_path(void)
 static bool is_executable(const char *path)
 {
     struct stat status;
-    return !raw_failed(raw_syscall(SYS_newfstatat, AT_FDCWD, path, &status, 0)) &&
-           S_ISREG(status.st_mode) && !raw_failed(raw_syscall(SYS_faccessat, AT_FDCWD, path, X_OK));
+    return !raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)) && S_ISREG(status.st_mode) &&
+           !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, X_OK));
 }
 
 bool search_takes_variables(const char *file)

@@ -6,7 +6,7 @@
  */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
+#include "sampler/sandbox.h"
 
 #include <unistd.h>
 
@@ -18,7 +18,7 @@ static uint32_t *lock_taken(void)
 {
     uint32_t *lock = process_alive + 2;
     while (exchange_acquire(lock, 1))
-        raw_syscall(SYS_sched_yield);
+        own_syscall(YIELD);
     return lock;
 }
 

@@ -269,7 +269,17 @@ static bool commit(struct walk *walk, uint8_t *record, uint64_t position, uint32
     return true;
 }
 
-/* The walked frames lie where RECORD_STACK wants them; this record needs registers before them. */
+/* Within the ring, where the two places may overlap either way. */
+static void move_words(uint64_t *to, const uint64_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && to < from; i++)
+        to[i] = from[i];
+    for (uint32_t i = count; i-- > 0 && to > from;)
+        to[i] = from[i];
+}
+
+/* The walked frames lie where RECORD_STACK wants them; this record needs registers before them. Its place is as a
+ * rule the same, but the ring's first byte when the launcher has emptied it meanwhile. */
 static bool record_copy(struct walk *walk, struct record_header header, enum walk_end end,
                         uint32_t unload_count)
 {
@@ -280,12 +290,10 @@ static bool record_copy(struct walk *walk, struct record_header header, enum wal
     uint8_t *record = ring_reserve(&walk->thread->ring, most, &position);
     if (!record)
         return false;
-    /* The place may be the one the frames are in already: move them first, last frame first. */
     bool is_check = header.kind == RECORD_CHECK;
     struct record_copy *copy = (struct record_copy *)(void *)(record + fixed);
     uint64_t *frames = (uint64_t *)(void *)(copy + 1);
-    for (uint32_t i = walk->frame_count; i-- > 0;)
-        frames[i] = walk->frames[i];
+    move_words(frames, walk->frames, walk->frame_count); /* before anything is written there */
     uint32_t kept = copy_start(walk, copy, is_check || fits_from_leaf(walk));
     if (!is_check)
         walk->frame_count = kept;

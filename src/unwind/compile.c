@@ -79,8 +79,6 @@ int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
     }
     if (err == 0 && index->entry_count)
         err = append_gap(index, covered, UINT32_MAX, out);
-    for (size_t i = 0; i < out->count; i++)
-        out->complex_rows += row_kind(out->rows[i].rule) == ROW_COMPLEX;
     return err;
 }
 

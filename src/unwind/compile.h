@@ -10,7 +10,6 @@
 struct compiled_rows {
     struct row *rows; /* owned; by start, equal neighbours merged, gaps as rows of kind NONE */
     size_t count, capacity;
-    size_t complex_rows;
     size_t bad_fdes; /* whose instructions are malformed: they are gaps */
 };
 

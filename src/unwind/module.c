@@ -102,12 +102,6 @@ static bool has_debug_frame(const struct elf_file *elf)
     return section && section->type != SHT_NOBITS;
 }
 
-static int other_machine(const struct elf_file *elf, struct error *error)
-{
-    return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
-                     elf_machine(elf));
-}
-
 static int open_from(struct unwind_module **out, const struct elf_file *elf,
                      const struct elf_file *debug, struct module_bytes *bytes, struct error *error)
 {
@@ -126,21 +120,15 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
     return unwind_module_from_bytes(out, bytes, error);
 }
 
-int unwind_module_open_offline(struct unwind_module **out, const struct elf_file *elf,
-                               const struct elf_file *debug, struct error *error)
+int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
+                       const struct elf_file *debug, struct error *error)
 {
     *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
-                                 .is_on_demand = true};
-    return bytes.machine ? open_from(out, elf, debug, &bytes, error) : other_machine(elf, error);
-}
-
-int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error)
-{
-    *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(arch_elf_machine)};
-    return elf_machine(elf) == arch_elf_machine ? open_from(out, elf, NULL, &bytes, error)
-                                                : other_machine(elf, error);
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
+    if (!bytes.machine)
+        return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
+                         elf_machine(elf));
+    return open_from(out, elf, debug, &bytes, error);
 }
 
 static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
@@ -155,14 +143,6 @@ static void use_section(struct cfi_index *index, const struct module_bytes *byte
             .is_debug_frame = is_debug_frame,
             .ends_at_terminator = !is_debug_frame && bytes->eh_frame_ends_at_terminator,
             .machine = bytes->machine};
-}
-
-static int compile(struct unwind_module *module)
-{
-    if (!module->bytes.is_on_demand)
-        return compile_rows(&module->index, &module->compiled);
-    module->demand = calloc(1, sizeof(*module->demand));
-    return module->demand ? on_demand_init(module->demand, &module->index) : -ENOMEM;
 }
 
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
@@ -191,11 +171,10 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
                        bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
     err = cfi_index_build(index);
     if (err == 0)
-        err = compile(module);
-    size_t bad_fdes = index->bad_fdes + module->compiled.bad_fdes;
+        err = on_demand_new(&module->demand, index);
     if (err != 0)
         error_set(error, err, "out of memory");
-    else if (bad_fdes > 0 && module->compiled.bad_fdes == index->entry_count)
+    else if (index->bad_fdes > 0 && index->entry_count == 0)
         err = error_set(error, -EBADMSG, "the unwind information is malformed");
 out:
     if (err != 0)
@@ -210,10 +189,7 @@ void unwind_module_close(struct unwind_module *module)
     if (!module)
         return;
     cfi_index_free(&module->index);
-    compile_free(&module->compiled);
-    if (module->demand)
-        on_demand_free(module->demand);
-    free(module->demand);
+    on_demand_free(module->demand);
     free_bytes(&module->bytes);
     free(module);
 }
@@ -223,17 +199,9 @@ int unwind_module_compile(const struct unwind_module *module, struct compiled_ro
     return compile_rows(&module->index, out);
 }
 
-const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count)
-{
-    *count = module->compiled.count;
-    return module->compiled.rows;
-}
-
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
 {
-    const struct compiled_rows *compiled = &module->compiled;
-    return module->demand ? on_demand_rule(module->demand, &module->index, relative)
-                          : unwind_find_rule(compiled->rows, compiled->count, relative);
+    return on_demand_rule(module->demand, &module->index, relative);
 }
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module)
@@ -241,11 +209,7 @@ uint64_t unwind_module_base_svma(const struct unwind_module *module)
     return module->index.base_svma;
 }
 
-struct unwind_module_stats unwind_module_stats(const struct unwind_module *module)
+size_t unwind_module_fdes(const struct unwind_module *module)
 {
-    return (struct unwind_module_stats){
-        .fdes = module->index.entry_count,
-        .bad_fdes = module->index.bad_fdes + module->compiled.bad_fdes,
-        .complex_rows = module->compiled.complex_rows,
-    };
+    return module->index.entry_count;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind information of one ELF file, launcher side: its rows for the sampler, and the full CFI
- * evaluator for whatever does not fit a row. Compiled from .eh_frame (through .eh_frame_hdr only as a
- * hint; it may be missing or wrong) and .debug_frame.
+ * The unwind information of one ELF file, launcher side: all its rows for the sampler, single rules for the
+ * offline unwinder, and the full CFI evaluator for whatever does not fit a row. Out of .eh_frame (through
+ * .eh_frame_hdr only as a hint; it may be missing or wrong) and .debug_frame.
  *
- * Immutable once opened: may be used from several threads at once, unless it is opened for a few stacks. Never
- * includes anything of symbols.
+ * One thread at a time asks for rules, since a function's CFI is compiled when the first of its addresses is
+ * asked for. All rows may be compiled by another one meanwhile.
  */
 #pragma once
 
@@ -19,34 +19,21 @@
 struct unwind_module; /* opaque */
 struct compiled_rows; /* compile.h */
 
-/* Compiles the file. A file without any CFI is a module with no rows (0 is returned).
- * -ENOEXEC: not an ELF file of this machine; -EBADMSG: the CFI is malformed as a whole (single
- * malformed FDEs are left out and counted). */
-int unwind_module_open(struct unwind_module **out, const struct elf_file *elf, struct error *error);
-/* For the offline unwinder: of any machine that it knows (machine.h), and with what stands in .debug_frame of
- * a separate debug file; NULL: there is none. Has no rows; a function's CFI is compiled when one of its addresses
- * is asked for, so one thread at a time. */
-int unwind_module_open_offline(struct unwind_module **out, const struct elf_file *elf,
-                               const struct elf_file *debug, struct error *error);
+/* debug: its separate debug file, for .debug_frame; NULL: there is none. A file without any CFI has no rules
+ * (0 is returned). -ENOEXEC: not of a machine that machine.h knows; -EBADMSG: no FDE is sound (single malformed
+ * ones are left out). */
+int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
+                       const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
-/* The rows of one that has none. Does not change it: the one thread that asks it for addresses may go on. 0 or
- * -ENOMEM. */
+/* All rows, by start, relative to base_svma. 0 or -ENOMEM; free with compile_free(). */
 int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out);
 
-/* Sorted by start, relative to base_svma; borrowed from the module. */
-const struct row *unwind_module_rows(const struct unwind_module *module, size_t *count);
 uint64_t unwind_module_base_svma(const struct unwind_module *module);
+size_t unwind_module_fdes(const struct unwind_module *module);
 
-/* The rule of an address relative to base_svma, also where there are no rows. */
+/* The rule of an address relative to base_svma. */
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative);
-
-struct unwind_module_stats {
-    size_t fdes;
-    size_t bad_fdes;     /* malformed: left out */
-    size_t complex_rows; /* rows of kind ROW_COMPLEX */
-};
-struct unwind_module_stats unwind_module_stats(const struct unwind_module *module);
 
 /* The DWARF register numbers of x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15,
  * 16 the return address column, which holds the PC. */

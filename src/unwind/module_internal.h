@@ -16,7 +16,6 @@ struct module_bytes {
     uint32_t text_bytes;
     uint64_t entry_svma;                  /* of a program; 0: none */
     const struct unwind_machine *machine; /* NULL: x86-64 */
-    bool is_on_demand;                    /* no rows, but rules, for the offline unwinder */
 };
 
 /* Takes the buffers over, also when it fails. Results as unwind_module_open(). */
@@ -26,6 +25,5 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
 struct unwind_module {
     struct module_bytes bytes;
     struct cfi_index index;
-    struct compiled_rows compiled;
-    struct on_demand *demand; /* NULL: compiled as a whole */
+    struct on_demand *demand;
 };

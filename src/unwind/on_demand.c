@@ -8,18 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-int on_demand_init(struct on_demand *demand, const struct cfi_index *index)
+struct on_demand {
+    struct compiled_rows rows;    /* of the entries that were asked for, one after the other */
+    struct compiled_rows scratch; /* of the last of them */
+    struct on_demand_rows {
+        uint32_t first, count; /* in rows; none: not asked for yet */
+    } of_entries[];            /* by number of the entry in the index */
+};
+
+int on_demand_new(struct on_demand **out, const struct cfi_index *index)
 {
-    demand->of_entries = calloc(index->entry_count + 1, sizeof(*demand->of_entries));
-    return demand->of_entries ? 0 : -ENOMEM;
+    *out = calloc(1, sizeof(**out) + index->entry_count * sizeof((*out)->of_entries[0]));
+    return *out ? 0 : -ENOMEM;
 }
 
 void on_demand_free(struct on_demand *demand)
 {
+    if (!demand)
+        return;
     compile_free(&demand->rows);
     compile_free(&demand->scratch);
-    free(demand->of_entries);
-    *demand = (struct on_demand){0};
+    free(demand);
 }
 
 static uint32_t rule_of_kind(enum row_kind kind)

@@ -7,16 +7,10 @@
 
 #include "unwind/compile.h"
 
-struct on_demand {
-    struct compiled_rows rows;    /* of the entries that were asked for, one after the other */
-    struct compiled_rows scratch; /* of the last of them */
-    struct on_demand_rows {
-        uint32_t first, count; /* in rows; none: not asked for yet */
-    } * of_entries;            /* by number of the entry in the index */
-};
+struct on_demand; /* opaque */
 
 /* 0 or -ENOMEM. */
-int on_demand_init(struct on_demand *demand, const struct cfi_index *index);
+int on_demand_new(struct on_demand **out, const struct cfi_index *index);
 void on_demand_free(struct on_demand *demand);
 
 /* The rule of an address, less the index's base; that of a gap when memory is out. */

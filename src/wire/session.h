@@ -40,7 +40,8 @@
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
 #define SESSION_VERSION 6
 
-/* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN" (decimal, token in hex). */
+/* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
+ * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
 #define SESSION_VARIABLE "REC_SESSION"
 
 /* Of the sampler's path, with its end: a longer one goes by an alias. */

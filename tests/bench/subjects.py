@@ -162,7 +162,7 @@ static void work(int seed)
 {
     std::map<std::string, int> map;
     for (int i = 0; i < 2000000; i++)
-        map[std::to_string((i * 7919 + seed) % 10007)]++;
+        map[std::to_string((i % 10007 * 7919 + seed) % 10007)]++;
     std::vector<std::string> keys;
     for (auto &entry : map)
         keys.push_back(entry.first);

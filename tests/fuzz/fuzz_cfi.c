@@ -17,15 +17,18 @@ static void try_machine(const struct unwind_machine *machine, const uint8_t *dat
     struct unwind_module *module;
     if (unwind_module_from_bytes(&module, &bytes, NULL) != 0)
         return;
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
+    struct compiled_rows compiled = {0};
+    unwind_module_compile(module, &compiled);
+    const struct row *rows = compiled.rows;
     const struct stack_view stack = {0x7000, 0x7000 + size, data};
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < compiled.count; i++) {
         struct unwind_regs fast = {0x1000 + rows[i].start, 0x7000, 0x7010};
         struct full_regs full = {.known = UINT32_MAX};
         for (uint64_t reg = 0; reg < UNWIND_DWARF_REGS; reg++)
             full.value[reg] = 0x7000 + 8 * (reg ^ UNWIND_DWARF_SP);
         bool is_signal;
+        if (unwind_module_rule(module, rows[i].start) != rows[i].rule)
+            abort();
         unwind_module_step(module, fast.pc, &full, &stack, &is_signal);
         if (i > 0 && rows[i].start <= rows[i - 1].start)
             abort();
@@ -33,6 +36,7 @@ static void try_machine(const struct unwind_machine *machine, const uint8_t *dat
             row_kind(rows[i].rule) != ROW_SIGNAL && fast.sp <= 0x7000)
             abort();
     }
+    compile_free(&compiled);
     unwind_module_close(module);
 }
 

@@ -2,6 +2,7 @@
 /* A whole file that anybody may have written, as an image in memory: opened, every section read,
  * its rows compiled. */
 #include "elf/elf_file.h"
+#include "unwind/compile.h"
 #include "unwind/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -23,8 +24,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buffer_free(&content);
     }
     struct unwind_module *module;
-    if (unwind_module_open(&module, elf, NULL) == 0)
+    struct compiled_rows rows = {0};
+    if (unwind_module_open(&module, elf, NULL, NULL) == 0) {
+        unwind_module_compile(module, &rows);
+        compile_free(&rows);
         unwind_module_close(module);
+    }
     elf_close(elf);
     return 0;
 }

@@ -32,6 +32,14 @@ class Trouble(rec.Case):
                 self.assertLess(run.count("cpu_billed_ns") / 1e9, 3 * bare_s, run.summary)
                 self.assertGreater(run.share_of("go_down"), 80)
 
+    def test_a_caller_that_blocks_every_signal_costs_no_sample_after_a_pause(self):
+        every = set(range(1, signal.NSIG)) - {32, 33}
+        run = self.recorded(rec.target("deep_recursion"), "900", "12000", "600",
+                            rec_options=["-q", "-F", "3000"],
+                            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, every))
+        self.assertGreater(run.count("samples"), 100, run.summary)
+        self.assertLess(run.lost(), run.count("samples") / 10, run.summary)
+
     @staticmethod
     def cpu_of(function, *arguments):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import resource
+import signal
 import subprocess
 
 import rec
@@ -72,6 +73,15 @@ class Surroundings(rec.Case):
         run = self.record("sh", "-c", script)
         self.assertEqual(json.loads(run.stdout)["ignored"],
                          json.loads(self.bare("sh", "-c", script).stdout)["ignored"])
+
+    def test_signals_that_rec_handles_stay_ignored(self):
+        ignored = (signal.SIGRTMIN, signal.SIGCHLD, signal.SIGXFSZ)
+        command = [rec.REC, "-q", "--", "grep", "SigIgn", "/proc/self/status"]
+        for _ in range(8):
+            done = subprocess.run(command, cwd=self.directory, stdout=subprocess.PIPE, check=True, timeout=60,
+                                  preexec_fn=lambda: [signal.signal(each, signal.SIG_IGN) for each in ignored])
+            mask = int(done.stdout.split()[1], 16)
+            self.assertEqual([each for each in ignored if not mask >> (each - 1) & 1], [])
 
     def test_an_existing_preload_is_kept(self):
         library = rec.target("lib_plugin_a.so")

@@ -102,6 +102,17 @@ static inline void raw_mmap(struct raw *raw, uint32_t pid, uint64_t start, uint6
     raw_trailer(raw, pid, pid);
 }
 
+static inline void raw_fork(struct raw *raw, uint16_t misc, uint32_t parent, uint32_t pid)
+{
+    raw_record(raw, PERF_RECORD_FORK, misc);
+    put32(&raw->file, pid);
+    put32(&raw->file, parent);
+    put32(&raw->file, pid);
+    put32(&raw->file, parent);
+    put64(&raw->file, raw->time_ns);
+    raw_trailer(raw, pid, pid);
+}
+
 static inline void raw_switch(struct raw *raw, uint32_t pid, uint32_t tid, bool is_out)
 {
     raw_record(raw, PERF_RECORD_SWITCH, is_out ? PERF_RECORD_MISC_SWITCH_OUT : 0);

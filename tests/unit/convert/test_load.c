@@ -251,6 +251,24 @@ static void memory_without_a_file_keeps_its_runtime_addresses(void **state)
     profile_free(profile);
 }
 
+/* This process' vDSO is taken for that of any other on the same kernel. */
+static void a_vdso_of_32_bit_is_not_ours(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    comm(&story, 10, 10, 0, "app32", true);
+    comm(&story, 11, 11, 0, "app64", true);
+    mapped(&story, 10, 0, 0xf7fc9000, 0x2000, "[vdso]");
+    mapped(&story, 11, 0, 0x7ffff7fc9000, 0x2000, "[vdso]");
+    SAMPLED(&story, 10, 10, 2000, 0xf7fc9010);
+    SAMPLED(&story, 11, 11, 2001, 0x7ffff7fc9010);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->lib_count, 2);
+    assert_int_equal(profile->libs[0].build_id_bytes, 0);
+    assert_true(profile->libs[1].build_id_bytes > 0);
+    profile_free(profile);
+}
+
 static void the_program_is_the_first_lib_and_no_library(void **state)
 {
     (void)state;
@@ -389,6 +407,7 @@ int main(void)
         cmocka_unit_test(records_count_by_their_time_and_not_by_their_place),
         cmocka_unit_test(marks_carry_their_own_name_at_one_address),
         cmocka_unit_test(memory_without_a_file_keeps_its_runtime_addresses),
+        cmocka_unit_test(a_vdso_of_32_bit_is_not_ours),
         cmocka_unit_test(the_program_is_the_first_lib_and_no_library),
         cmocka_unit_test(the_recordings_facts_are_told),
         cmocka_unit_test(a_summary_of_another_version_is_left_alone),

@@ -40,6 +40,27 @@ static void every_context_has_its_label(void **state)
     profile_free(profile);
 }
 
+/* perf kvm: a guest's kernel lies where the host's does. */
+static void mappings_of_guests_hide_none_of_the_host(void **state)
+{
+    (void)state;
+    static const char guest[24] = "[guest.kernel.kallsyms]";
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_record(&raw, PERF_RECORD_MMAP, PERF_RECORD_MISC_GUEST_KERNEL);
+    put32(&raw.file, PID);
+    put32(&raw.file, PID);
+    put64(&raw.file, 0xffffffff81000000);
+    put64(&raw.file, 0x1000000);
+    put64(&raw.file, 0);
+    buffer_append(&raw.file.bytes, guest, sizeof(guest));
+    raw_trailer(&raw, PID, PID);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+               0xffffffff81000010);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "[kernel.kallsyms]+0xffffffff81000010");
+    profile_free(profile);
+}
+
 /* A sample of event 0 with the counters of both: {value, id} each, after how many there are. */
 static void put_counts(struct raw *raw, uint32_t tid, uint64_t clock, uint64_t faults)
 {
@@ -121,6 +142,38 @@ static void a_sample_without_a_chain_has_its_ip(void **state)
     raw_end_record(&raw);
     struct profile *profile = raw_load(&raw, NULL);
     assert_string_equal(addresses_of(profile, 0), "[guest user]+0x401000");
+    profile_free(profile);
+}
+
+/* perf record -a: perf tells of the processes that run already, each with its parent and all of its mappings. */
+static void processes_that_were_there_have_no_mapping_of_their_parents(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    raw_fork(&raw, PERF_RECORD_MISC_FORK_EXEC, PID, PID + 1);
+    raw_comm(&raw, PID + 1, PID + 1, "other");
+    raw_mmap(&raw, PID + 1, TEXT + 0x20000, 0x1000, "/nonexistent/other");
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID + 1, PID + 1, MARK(PERF_CONTEXT_USER),
+               TEXT + 0x20010, TEXT + 0x11);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "?+0x10010;other+0x10");
+    assert_int_equal(profile->libs[0].category, PROFILE_USER);
+    profile_free(profile);
+}
+
+/* The kernel marks the side of a guest's samples, and has no address of it. */
+static void samples_of_equal_chains_without_any_address_have_each_their_ip(void **state)
+{
+    (void)state;
+    const uint64_t mark = MARK(PERF_CONTEXT_USER);
+    struct raw raw = begin_program(&clock_event, 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        raw_sample(&raw, PERF_RECORD_MISC_GUEST_USER, CLOCK, PID, PID, 0, 0x401000 + i, &mark, 1);
+        raw_end_record(&raw);
+    }
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(addresses_of(profile, 0), "[guest user]+0x401000");
+    assert_string_equal(addresses_of(profile, 1), "[guest user]+0x401001");
     profile_free(profile);
 }
 
@@ -304,9 +357,11 @@ static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
     struct raw raw = raw_begin(&clock_event, 1);
     RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), TEXT);
     RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID + 1, MARK(PERF_CONTEXT_USER), TEXT);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, -1u, -1u, MARK(PERF_CONTEXT_KERNEL), TEXT);
     struct profile *profile = raw_load(&raw, NULL);
     char name[32];
-    assert_int_equal(profile->thread_count, 2);
+    assert_int_equal(profile->thread_count, 3);
+    assert_string_equal(thread_name_of(profile, 2), ":-1");
     for (size_t i = 0; i < 2; i++) {
         snprintf(name, sizeof(name), ":%u", (unsigned)(PID + i));
         assert_string_equal(profile_text(profile, profile->threads[i].name), name);
@@ -409,10 +464,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(mappings_of_guests_hide_none_of_the_host),
         cmocka_unit_test(a_groups_counters_are_samples_of_its_events),
         cmocka_unit_test(inherited_counters_are_of_one_thread),
         cmocka_unit_test(an_exec_has_its_caller_until_it_returns),
         cmocka_unit_test(a_sample_without_a_chain_has_its_ip),
+        cmocka_unit_test(processes_that_were_there_have_no_mapping_of_their_parents),
+        cmocka_unit_test(samples_of_equal_chains_without_any_address_have_each_their_ip),
         cmocka_unit_test(branches_in_call_stack_mode_are_the_stack),
         cmocka_unit_test(captured_stacks_follow_the_kernel_part),
         cmocka_unit_test(captures_that_cannot_be_unwound_keep_their_leaf),

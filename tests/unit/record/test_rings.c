@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -310,13 +311,58 @@ static void the_pid_of_a_stranger_is_dismissed(void **state)
         assert_int_equal(verdict->engine, ENGINE_NONE);
         assert_int_equal(verdict->pid, (uint32_t)strangers[i]);
         assert_false(fixture->collector->images[PROCESS].in_use);
-        assert_int_equal(fixture->summary.not_followed.count, i + 1);
         slot->state = PROCESS_DISMISSED; /* it has read that */
         rings_of(fixture)->header.doorbell++;
         answers_give(fixture->collector);
         assert_int_equal(slot->state, PROCESS_FREE);
+        assert_int_equal(fixture->summary.not_followed.count, i + 1);
     }
     assert_int_equal(fixture->summary.cpu_seen_ns, 0);
+}
+
+static pid_t pid_of_nobody(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
+static void look_twice(struct collector *collector)
+{
+    for (int i = 0; i < 2; i++) {
+        collector->round_ns += 2000000000;
+        answers_take_abandoned(collector);
+    }
+}
+
+/* Else a program that kills a thousand children while they start has no slot left for those that follow. */
+static void the_slots_of_a_process_killed_at_its_start_are_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    static const enum process_state states[] = {PROCESS_CLAIMED, PROCESS_REQUESTED};
+    pid_t pid = pid_of_nobody();
+    struct process_slot *slot = ask(fixture, pid);
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        struct thread_slot *thread = add_thread(fixture, PROCESS, (uint32_t)pid, THREAD_ACTIVE);
+        slot->state = states[i];
+        rings_of(fixture)->header.doorbell++;
+        answers_give(fixture->collector);
+        look_twice(fixture->collector);
+        assert_int_equal(slot->state, PROCESS_FREE);
+        assert_int_equal(thread->state, THREAD_FREE);
+    }
+    assert_int_equal(fixture->summary.not_followed.count, 0);
+}
+
+static void the_slot_of_a_process_that_takes_long_to_start_is_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    struct process_slot *slot = ask(fixture, getppid());
+    assert_int_equal(slot->state, PROCESS_ANSWERED); /* and not read */
+    look_twice(fixture->collector);
+    assert_int_equal(slot->state, PROCESS_ANSWERED);
 }
 
 /* This very process maps the rings, so its pid is believed; what it says of its past is not. */
@@ -347,6 +393,8 @@ int main(void)
         TEST(threads_that_came_just_before_the_end_are_drained),
         TEST(a_slot_claimed_by_a_dead_process_is_given_back),
         TEST(the_pid_of_a_stranger_is_dismissed),
+        TEST(the_slots_of_a_process_killed_at_its_start_are_given_back),
+        TEST(the_slot_of_a_process_that_takes_long_to_start_is_its_own),
         TEST(what_a_process_says_of_its_past_is_held_against_the_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -629,6 +629,31 @@ static void records_at_the_end_of_the_ring_are_whole(void **state)
     }
 }
 
+/* Then the ring begins again at its first byte, before the frames that were walked. */
+static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void **state)
+{
+    (void)state;
+    const uint32_t callers = 50, fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint64_t last = STACK_WORDS - 10000, position;
+    at.stack[last] = COMPLEX;
+    for (uint32_t i = 1; i <= callers; i++)
+        at.stack[last - 2 * i] = CALLER + i;
+    interrupted_at(LEAF, address_of(last - 2 * callers), 0);
+    for (uint64_t head = 64; head < 1024; head += 64) {
+        struct walk walk = {.thread = &at.thread, .context = &at.context};
+        at.control = (struct ring_control){.head = head, .tail = head - 8};
+        walk.frames =
+            (void *)(ring_reserve(&at.thread.ring, fixed + 8 * RECORD_FRAMES_MAX, &position) +
+                     fixed);
+        assert_int_equal(walk_once(&walk, 0), WALK_COMPLEX);
+        at.control.tail = head;
+        assert_true(record_copy(&walk, (struct record_header){.kind = RECORD_COPY}, 0, 0));
+        const uint64_t *frames = (const void *)(at.data + fixed + sizeof(struct record_copy));
+        for (uint32_t i = 1; i <= callers; i++)
+            assert_int_equal(frames[callers + 1 - i], CALLER + i);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -658,6 +683,7 @@ int main(void)
         TEST(a_circle_of_signal_frames_ends),
         TEST(a_full_ring_takes_no_record),
         TEST(records_at_the_end_of_the_ring_are_whole),
+        TEST(the_launcher_may_empty_the_ring_between_the_walk_and_the_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "module_rows.h"
+
 #include "unwind/module_internal.h"
 
 #include <string.h>
@@ -87,11 +89,4 @@ static inline int open_module(struct unwind_module **module, struct buffer *fram
     };
     *frame = (struct buffer){0};
     return unwind_module_from_bytes(module, &bytes, NULL);
-}
-
-static inline uint32_t rule_at(const struct unwind_module *module, uint64_t svma)
-{
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
-    return unwind_find_rule(rows, count, (uint32_t)(svma - unwind_module_base_svma(module)));
 }

@@ -43,7 +43,7 @@ static struct unwind_module *module_of_aarch64(void)
                                  .machine = &unwind_aarch64};
     struct unwind_module *module;
     assert_int_equal(unwind_module_from_bytes(&module, &bytes, NULL), 0);
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 0);
+    assert_int_equal(bad_fdes(module), 0);
     return module;
 }
 

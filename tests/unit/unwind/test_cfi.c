@@ -26,7 +26,7 @@ static struct unwind_module *function_of(const uint8_t *code, size_t code_bytes)
 static uint32_t rule_of(const uint8_t *code, size_t code_bytes)
 {
     struct unwind_module *module = function_of(code, code_bytes);
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 0);
+    assert_int_equal(bad_fdes(module), 0);
     uint32_t rule = rule_at(module, TEXT + 0x100);
     unwind_module_close(module);
     return rule;
@@ -41,11 +41,23 @@ static void assert_left_out(const uint8_t *code, size_t code_bytes)
     add_fde(&frame, cie, TEXT + 0x100, 0x20, code, code_bytes);
     add_fde(&frame, cie, TEXT + 0x120, 0x20, BYTES(0x0e, 24));
     assert_int_equal(open_module(&module, &frame, NULL), 0);
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 1);
+    assert_int_equal(bad_fdes(module), 1);
     assert_int_equal(rule_at(module, TEXT + 0x100), NOTHING);
     assert_int_equal(rule_at(module, TEXT + 0x11f), NOTHING);
     assert_int_equal(rule_at(module, TEXT + 0x120), SP_PLUS(24));
     unwind_module_close(module);
+}
+
+static void assert_rows(const struct unwind_module *module, const struct row *expected,
+                        size_t count)
+{
+    struct compiled_rows rows = rows_of(module);
+    assert_int_equal(rows.count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows.rows[i].start, expected[i].start);
+        assert_int_equal(rows.rows[i].rule, expected[i].rule);
+    }
+    compile_free(&rows);
 }
 
 static void usual_function_gives_a_row_for_each_change(void **state)
@@ -68,14 +80,8 @@ static void usual_function_gives_a_row_for_each_change(void **state)
         {0x11f, row_rule(ROW_SP, 2, 1)},
         {0x120, NOTHING},
     };
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
-    assert_int_equal(count, sizeof(expected) / sizeof(expected[0]));
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(rows[i].start, expected[i].start);
-        assert_int_equal(rows[i].rule, expected[i].rule);
-    }
-    assert_int_equal(unwind_module_stats(module).fdes, 1);
+    assert_rows(module, expected, sizeof(expected) / sizeof(expected[0]));
+    assert_int_equal(unwind_module_fdes(module), 1);
     unwind_module_close(module);
 }
 
@@ -316,10 +322,7 @@ static void adjacent_functions_have_no_gap_and_distant_ones_have(void **state)
         {0, NOTHING},     {0x100, SP_PLUS(8)}, /* equal neighbours are one row */
         {0x120, NOTHING}, {0x200, SP_PLUS(16)}, {0x210, NOTHING},
     };
-    size_t count;
-    const struct row *rows = unwind_module_rows(module, &count);
-    assert_int_equal(count, sizeof(expected) / sizeof(expected[0]));
-    assert_memory_equal(rows, expected, sizeof(expected));
+    assert_rows(module, expected, sizeof(expected) / sizeof(expected[0]));
     unwind_module_close(module);
 }
 
@@ -373,7 +376,7 @@ static void debug_frame_fills_in_what_eh_frame_lacks(void **state)
     assert_int_equal(rule_at(module, TEXT + 0x100), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x110), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x200), SP_PLUS(40));
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 0);
+    assert_int_equal(bad_fdes(module), 0);
     unwind_module_close(module);
 }
 
@@ -422,7 +425,7 @@ static void section_that_ends_inside_a_record_keeps_what_is_before(void **state)
     assert_int_equal(open_module(&module, &frame, NULL), 0);
     assert_int_equal(rule_at(module, TEXT + 0x100), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x120), NOTHING);
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 1);
+    assert_int_equal(bad_fdes(module), 1);
     unwind_module_close(module);
 }
 
@@ -524,7 +527,7 @@ static void known_augmentations_are_read_past(void **state)
     assert_int_equal(rule_at(module, TEXT + 0x100), SP_PLUS(16));
     assert_int_equal(rule_at(module, TEXT + 0x120), SP_PLUS(24));
     assert_int_equal(rule_at(module, TEXT + 0x140), SP_PLUS(32));
-    assert_int_equal(unwind_module_stats(module).bad_fdes, 0);
+    assert_int_equal(bad_fdes(module), 0);
     unwind_module_close(module);
 }
 

@@ -11,6 +11,8 @@
  * Expressions are printed as "exp" only; there, the row and the full evaluator, which share no code
  * but the parser, have to agree.
  */
+#include "module_rows.h"
+
 #include "elf/elf_file.h"
 #include "unwind/module.h"
 #include "unwind/step.h"
@@ -71,6 +73,7 @@ struct judge {
     const char *path;
     struct elf_file *elf;
     struct unwind_module *module;
+    struct compiled_rows compiled;
     size_t rows, fdes;
     size_t expressions;  /* rows whose CFA, PC or FP is an expression: see the top */
     size_t huge;         /* frames that do not fit the synthetic stack */
@@ -136,10 +139,7 @@ static uint64_t expected_value(const struct cell *cell, uint64_t cfa,
 static void judge_row(struct judge *judge, const struct expected *want, uint64_t address,
                       const struct stack_view *stack)
 {
-    size_t count;
-    const struct row *rows = unwind_module_rows(judge->module, &count);
-    uint64_t base = unwind_module_base_svma(judge->module);
-    uint32_t rule = unwind_find_rule(rows, count, (uint32_t)(address - base));
+    uint32_t rule = rule_in(&judge->compiled, judge->module, address);
     struct full_regs full = synthetic_regs(address), before = full;
     struct unwind_regs fast = {address, full.value[RSP], full.value[RBP]};
     bool is_signal;
@@ -340,8 +340,9 @@ static void judge_file(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     assert_int_equal(elf_open(&judge.elf, fd, &error), 0);
     close(fd);
-    assert_int_equal(unwind_module_open(&judge.module, judge.elf, &error), 0);
-    assert_int_equal(unwind_module_stats(judge.module).bad_fdes, 0);
+    assert_int_equal(unwind_module_open(&judge.module, judge.elf, NULL, &error), 0);
+    judge.compiled = rows_of(judge.module);
+    assert_int_equal(judge.compiled.bad_fdes, 0);
 
     struct stack_view stack = view_of_stack();
     qsort(reading.rows, reading.count, sizeof(*reading.rows), by_start);
@@ -366,6 +367,7 @@ static void judge_file(const char *path)
     /* The classes must stay what they are: exceptions. */
     assert_true(judge.expressions + judge.complex_rows + judge.huge + judge.overlapping <=
                 2 * judge.rows / 50);
+    compile_free(&judge.compiled);
     unwind_module_close(judge.module);
     elf_close(judge.elf);
 }

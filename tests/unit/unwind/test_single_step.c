@@ -152,12 +152,10 @@ static enum unwind_result unwind_once(const struct stepping *s, const struct ful
     uint64_t pc = now->value[UNWIND_DWARF_PC];
     *caller = (struct unwind_regs){pc, now->value[UNWIND_DWARF_SP], now->value[UNWIND_DWARF_FP]};
     const struct offline_mapping *mapping = &s->tracee.mappings[tracee_find(&s->tracee, pc)];
-    size_t count;
-    const struct row *rows = unwind_module_rows(mapping->module, &count);
     uint64_t svma = pc - mapping->bias;
     uint32_t relative = (uint32_t)(svma - unwind_module_base_svma(mapping->module));
     enum unwind_result result =
-        unwind_apply(unwind_find_rule(rows, count, relative), caller, stack);
+        unwind_apply(unwind_module_rule(mapping->module, relative), caller, stack);
     if (result != UNWIND_COMPLEX)
         return result;
     *is_complex = true;

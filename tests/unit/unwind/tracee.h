@@ -78,7 +78,7 @@ static inline void tracee_open_vdso(struct tracee *tracee, size_t i)
     if (image && tracee_read(tracee, mapping->start_avma, image, size) &&
         elf_open_memory(&tracee->elfs[i], image, size, NULL) == 0 &&
         elf_load_bias(tracee->elfs[i], mapping->start_avma, 0, &mapping->bias) == 0 &&
-        unwind_module_open(&module, tracee->elfs[i], NULL) == 0)
+        unwind_module_open(&module, tracee->elfs[i], NULL, NULL) == 0)
         mapping->module = module;
     free(image);
 }
@@ -90,7 +90,7 @@ static inline void tracee_open_file(struct tracee *tracee, size_t i, uint64_t of
     int fd = open(tracee->names[i], O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && elf_open(&tracee->elfs[i], fd, NULL) == 0 &&
         elf_load_bias(tracee->elfs[i], mapping->start_avma, offset, &mapping->bias) == 0 &&
-        unwind_module_open(&module, tracee->elfs[i], NULL) == 0)
+        unwind_module_open(&module, tracee->elfs[i], NULL, NULL) == 0)
         mapping->module = module;
     if (fd >= 0)
         close(fd);
