@@ -182,6 +182,7 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
+    environment_take_back_after_fork();
     if (!process.tables || sandbox_forbids(CALLS_OF_JOIN) || clock_is_forbidden())
         return;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
