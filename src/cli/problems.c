@@ -278,8 +278,8 @@ static void find_not_followed(struct list *list, const struct record_summary *su
     uint64_t count = summary->not_followed.count + summary->not_followed.more;
     if (count == 0 && percent >= PERCENT_WORTH_SAYING)
         add(list, percent,
-            "%s of the CPU time was used by processes that cannot be followed (static or "
-            "privileged programs), or after rec last saw them",
+            "%s of the CPU time was used by processes that cannot be followed (static, privileged "
+            "or sandboxed programs), or after rec last saw them",
             share.text);
     if (count == 0)
         return;

@@ -44,12 +44,13 @@ static long status_number(const char *text, const char *key)
 struct proc_status proc_status_read(pid_t pid)
 {
     char path[64];
-    char text[2048];
+    char text[4096];
     snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
     if (read_small(path, text, sizeof(text)) <= 0)
         return (struct proc_status){0};
     return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
-                                .threads = (uint32_t)status_number(text, "\nThreads:")};
+                                .threads = (uint32_t)status_number(text, "\nThreads:"),
+                                .filters = (uint32_t)status_number(text, "\nSeccomp_filters:")};
 }
 
 int proc_executable(pid_t pid, char *path, size_t size)

@@ -32,6 +32,7 @@ int proc_name(pid_t pid, pid_t tid, char name[16]);
 struct proc_status {
     pid_t tracer; /* 0: nobody */
     uint32_t threads;
+    uint32_t filters; /* of system calls; 0 also on kernels that do not tell */
 };
 /* All 0 when it cannot be read. */
 struct proc_status proc_status_read(pid_t pid);

@@ -158,8 +158,9 @@ int session_environment(const struct session *session, const char *sampler_path,
     if (!environment->variables ||
         asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, preloaded ? ":" : "",
                  preloaded ? preloaded : "") < 0 ||
-        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx", SESSION_VARIABLE, session->tables_fd,
-                 session->rings_fd, (int)getpid(), (unsigned long long)session->token) < 0) {
+        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx:0", SESSION_VARIABLE,
+                 session->tables_fd, session->rings_fd, (int)getpid(),
+                 (unsigned long long)session->token) < 0) {
         session_environment_free(environment);
         return -ENOMEM;
     }

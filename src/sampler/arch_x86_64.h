@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <linux/audit.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -14,6 +15,7 @@
 #define ARCH_RED_ZONE 128
 
 #define ARCH_ELF_MACHINE EM_X86_64
+#define ARCH_AUDIT AUDIT_ARCH_X86_64
 
 static inline long raw_syscall6(long number, long a, long b, long c, long d, long e, long f)
 {

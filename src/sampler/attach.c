@@ -2,13 +2,12 @@
 /*
  * The session's shared memory, as the environment names it:
  *
- *     REC_SESSION=TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN ─▶ inherited descriptors
- *                                                      └▶ /proc/LAUNCHER_PID/fd, for who closed them
+ *     REC_SESSION=TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN ─▶ inherited descriptors
+ *                                                                └▶ /proc/LAUNCHER_PID/fd, for who closed them
  *
  * and the sampler's own.
  */
-#include "sampler/raw.h"
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 #include "sampler/text.h"
 
 #include <fcntl.h>
@@ -22,10 +21,10 @@ static uint32_t never_alive;
 uint32_t *process_alive = &never_alive;
 
 /* What the environment variable says. */
-struct invitation {
+static struct {
     uint32_t tables_fd, rings_fd, launcher_pid;
     uint64_t token;
-};
+} invitation;
 
 static const char *find_variable(char **environment, const char *name)
 {
@@ -61,26 +60,26 @@ static bool parse_number(const char **text, unsigned base, char separator, uint6
     return true;
 }
 
-static bool parse_invitation(const char *text, struct invitation *invitation)
+static bool parse_invitation(const char *text)
 {
     uint64_t tables_fd, rings_fd, launcher_pid;
     if (!parse_number(&text, 10, ':', &tables_fd) || !parse_number(&text, 10, ':', &rings_fd) ||
         !parse_number(&text, 10, ':', &launcher_pid) ||
-        !parse_number(&text, 16, '\0', &invitation->token))
+        !parse_number(&text, 16, ':', &invitation.token) ||
+        !parse_number(&text, 16, '\0', &process.forbidden))
         return false;
-    invitation->tables_fd = (uint32_t)tables_fd;
-    invitation->rings_fd = (uint32_t)rings_fd;
-    invitation->launcher_pid = (uint32_t)launcher_pid;
+    invitation.tables_fd = (uint32_t)tables_fd;
+    invitation.rings_fd = (uint32_t)rings_fd;
+    invitation.launcher_pid = (uint32_t)launcher_pid;
     return true;
 }
 
-static void *map(long fd, size_t bytes, int protection, int flags)
+/* What mmap() returned: a sparse mapping would grow a core file by all of its size. */
+static void *keep_mapping(long result, size_t bytes)
 {
-    long result = raw_syscall(SYS_mmap, 0, bytes, protection, flags, fd, 0);
     if (raw_failed(result))
         return NULL;
-    /* A sparse mapping would grow a core file by all of its size. */
-    raw_syscall(SYS_madvise, result, bytes, MADV_DONTDUMP);
+    own_syscall(ADVISE, result, bytes, MADV_DONTDUMP);
     return (void *)result;
 }
 
@@ -92,7 +91,7 @@ static long open_from_launcher(uint32_t pid, uint32_t fd, int mode)
     end = append_number(append_text(end, "/fd/"), fd);
     *end = '\0';
     /* Another process may have the pid by now, with a pipe or a terminal there. */
-    return raw_syscall(SYS_openat, AT_FDCWD, path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
+    return own_syscall(OPEN, AT_FDCWD, path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* Both shared mappings begin with magic, version, …, and hold the token. */
@@ -110,62 +109,89 @@ static bool is_rings(const struct rings *rings, uint64_t token)
 
 /* A descriptor may be anything by now, and somebody else's: only a file of our size is looked into, and
  * its position is left alone. */
-static void *map_file(long fd, size_t bytes, int protection)
+static bool is_file_of(long fd, size_t bytes)
 {
     struct stat status;
-    if (raw_failed(fd) || raw_failed(raw_syscall(SYS_fstat, fd, &status)) ||
-        !S_ISREG(status.st_mode) || status.st_size != (off_t)bytes)
+    return !raw_failed(fd) && !raw_failed(own_syscall(STAT_FD, fd, &status)) &&
+           S_ISREG(status.st_mode) && status.st_size == (off_t)bytes;
+}
+
+static struct tables *map_tables(long fd)
+{
+    size_t bytes = sizeof(struct tables);
+    if (!is_file_of(fd, bytes))
         return NULL;
-    return map(fd, bytes, protection, MAP_SHARED);
+    return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
+}
+
+static struct rings *map_rings(long fd)
+{
+    size_t bytes = sizeof(struct rings);
+    if (!is_file_of(fd, bytes))
+        return NULL;
+    return keep_mapping(own_syscall(MAP_RINGS, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd),
+                        bytes);
 }
 
 static bool attach_from(long tables_fd, long rings_fd, uint64_t token)
 {
-    struct tables *tables = map_file(tables_fd, sizeof(*tables), PROT_READ);
-    struct rings *rings = map_file(rings_fd, sizeof(*rings), PROT_READ | PROT_WRITE);
+    struct tables *tables = map_tables(tables_fd);
+    struct rings *rings = map_rings(rings_fd);
     if (tables && rings && is_tables(tables, token) && is_rings(rings, token)) {
         process.tables = tables;
         process.rings = rings;
         return true;
     }
     if (tables)
-        raw_syscall(SYS_munmap, tables, sizeof(*tables));
+        own_syscall(UNMAP, tables, sizeof(*tables));
     if (rings)
-        raw_syscall(SYS_munmap, rings, sizeof(*rings));
+        own_syscall(UNMAP, rings, sizeof(*rings));
     return false;
 }
 
-static bool attach_to(const struct invitation *invitation)
+static bool attach_to_rings(void)
 {
-    if (attach_from(invitation->tables_fd, invitation->rings_fd, invitation->token))
+    if (attach_from(invitation.tables_fd, invitation.rings_fd, invitation.token))
         return true;
-    long tables_fd = open_from_launcher(invitation->launcher_pid, invitation->tables_fd, O_RDONLY);
-    long rings_fd = open_from_launcher(invitation->launcher_pid, invitation->rings_fd, O_RDWR);
-    bool attached = attach_from(tables_fd, rings_fd, invitation->token);
+    long tables_fd = open_from_launcher(invitation.launcher_pid, invitation.tables_fd, O_RDONLY);
+    long rings_fd = open_from_launcher(invitation.launcher_pid, invitation.rings_fd, O_RDWR);
+    bool attached = attach_from(tables_fd, rings_fd, invitation.token);
     if (!raw_failed(tables_fd))
-        raw_syscall(SYS_close, tables_fd);
+        own_syscall(CLOSE, tables_fd);
     if (!raw_failed(rings_fd))
-        raw_syscall(SYS_close, rings_fd);
+        own_syscall(CLOSE, rings_fd);
     return attached;
 }
 
-/* A page that fork wipes, and the threads' states. */
+/* What is large, and hardly touched. */
+struct private_memory {
+    uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
+    struct thread_state threads[SESSION_THREADS];
+    char *lent[SAMPLER_LENT_BYTES / sizeof(char *)];
+};
+
 static bool make_private_memory(void)
 {
-    size_t bytes = PAGE_BYTES + sizeof(struct thread_state) * SESSION_THREADS;
-    char *memory =
-        map(-1, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-    if (!memory || raw_failed(raw_syscall(SYS_madvise, memory, PAGE_BYTES, MADV_WIPEONFORK)))
+    struct private_memory *memory =
+        keep_mapping(own_syscall(MAP_PRIVATE, 0, sizeof(*memory), PROT_READ | PROT_WRITE,
+                                 SANDBOX_MAP_PRIVATE, -1),
+                     sizeof(*memory));
+    if (!memory ||
+        raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
-    process_alive = (uint32_t *)(void *)memory;
-    process.threads = (struct thread_state *)(void *)(memory + PAGE_BYTES);
+    process_alive = memory->wiped;
+    process.threads = memory->threads;
+    process.lent = memory->lent;
     return true;
 }
 
-bool session_attach(char **environment)
+bool session_find(char **environment)
 {
     const char *text = find_variable(environment, SESSION_VARIABLE);
-    struct invitation invitation;
-    return text && parse_invitation(text, &invitation) && attach_to(&invitation) &&
-           make_private_memory();
+    return text && parse_invitation(text);
+}
+
+bool session_attach(void)
+{
+    return !sandbox_forbids(CALLS_OF_START) && attach_to_rings() && make_private_memory();
 }

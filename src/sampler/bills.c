@@ -12,9 +12,8 @@
  * The calls that wait make no system call more for that: a sandbox may kill for one. Only system() and pclose(),
  * which wait inside the C library and do not say for whom, need some to find that out.
  */
-#include "sampler/raw.h"
 #include "sampler/real.h"
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -32,7 +31,7 @@ static uint64_t usage_ns(const struct rusage *usage)
 uint64_t bills_of_children_ns(void)
 {
     struct rusage usage = {0};
-    raw_syscall(SYS_getrusage, RUSAGE_CHILDREN, &usage);
+    own_syscall(CHILDREN_USAGE, RUSAGE_CHILDREN, &usage);
     return usage_ns(&usage);
 }
 
@@ -55,7 +54,7 @@ static uint32_t find_gone_child(void)
         const struct process_slot *slot = &process.rings->processes[i];
         if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->bill_ns) == 0 &&
             load_relaxed(&slot->parent_pid) == process.slot->pid &&
-            raw_syscall(SYS_kill, load_relaxed(&slot->pid), 0) == -ESRCH)
+            own_syscall(EXISTS, load_relaxed(&slot->pid), 0) == -ESRCH)
             return load_relaxed(&slot->pid);
     }
     return 0;
@@ -63,7 +62,7 @@ static uint32_t find_gone_child(void)
 
 void bills_note_waited(uint64_t before_ns)
 {
-    if (!process_is_followed())
+    if (!process_is_followed() || sandbox_forbids(CALL_BIT(CHILDREN_USAGE)))
         return;
     uint64_t children_ns = bills_of_children_ns();
     store_relaxed(&process.slot->children_ns, children_ns);

@@ -8,7 +8,6 @@
  */
 #include "sampler/clock.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
 #include "sampler/sandbox.h"
 
@@ -19,8 +18,8 @@
 bool clock_is_forbidden(void)
 {
     int state = PR_TSC_ENABLE;
-    raw_syscall(SYS_prctl, PR_GET_TSC, &state);
-    return state == PR_TSC_SIGSEGV;
+    own_syscall(GET_TSC, PR_GET_TSC, &state);
+    return state == PR_TSC_SIGSEGV || (thread_self && thread_self->has_no_clock);
 }
 
 /* Whether after this call the thread may read it; `now` when the call is about something else. */
@@ -45,11 +44,13 @@ __attribute__((visibility("default"))) int prctl(int option, ...)
     if (thread && after)
         thread->has_no_clock = true; /* before a signal can come */
     bool filters = option == PR_SET_SECCOMP && a == SECCOMP_MODE_FILTER;
-    bool was_sandboxed = filters && sandbox_begin();
+    struct sandbox_change change = {0};
+    if (filters)
+        change = sandbox_begin((const void *)b);
     signal_fence();
     int result = REAL(prctl)(option, a, b, c, d);
     if (filters)
-        sandbox_end(was_sandboxed, result != 0);
+        sandbox_end(change, result != 0);
     if (thread)
         thread->has_no_clock = result == 0 ? after : before;
     return result;

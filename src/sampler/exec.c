@@ -2,8 +2,8 @@
 /* execve() and relatives: the same program is executed, with what exec.h says. */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,9 +44,11 @@ static int execute(int directory, const char *path, char *const *argv, char *con
             inject_into(__builtin_alloca(bytes), environment,
                         inject_wants_successor() && image_takes_variables(directory, path));
     struct inheritance inheritance = inheritance_begin();
+    end_note();
     long result = directory == AT_FDCWD && flags == 0
                       ? raw_syscall(SYS_execve, path, argv, environment)
                       : raw_syscall(SYS_execveat, directory, path, argv, environment, flags);
+    end_forget();
     inheritance_end(inheritance);
     return fail(result);
 }
@@ -89,8 +91,8 @@ static const char *find_path(void)
 static bool is_executable(const char *path)
 {
     struct stat status;
-    return !raw_failed(raw_syscall(SYS_newfstatat, AT_FDCWD, path, &status, 0)) &&
-           S_ISREG(status.st_mode) && !raw_failed(raw_syscall(SYS_faccessat, AT_FDCWD, path, X_OK));
+    return !raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)) && S_ISREG(status.st_mode) &&
+           !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, X_OK));
 }
 
 bool search_takes_variables(const char *file)
@@ -124,7 +126,9 @@ __attribute__((visibility("default"))) int execvpe(const char *file, char *const
         environment = inject_into(__builtin_alloca(bytes), environment,
                                   inject_wants_successor() && search_takes_variables(file));
     struct inheritance inheritance = inheritance_begin();
+    end_note();
     int result = REAL(execvpe)(file, argv, environment);
+    end_forget();
     inheritance_end(inheritance);
     return result;
 }

@@ -10,7 +10,7 @@
  * A script is what its interpreter is.
  */
 #include "sampler/exec.h"
-#include "sampler/raw.h"
+#include "sampler/sandbox.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 
 static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
 {
-    return raw_syscall(SYS_pread64, fd, out, bytes, offset) == (long)bytes;
+    return own_syscall(READ_AT, fd, out, bytes, offset) == (long)bytes;
 }
 
 static bool starts_with(const char *text, const char *start)
@@ -92,7 +92,7 @@ static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **int
 {
     Elf64_Ehdr elf;
     *interpreter = NULL;
-    long bytes = raw_syscall(SYS_pread64, fd, line, SCRIPT_LINE_MAX - 1, 0);
+    long bytes = own_syscall(READ_AT, fd, line, SCRIPT_LINE_MAX - 1, 0);
     if (bytes < 2)
         return true;
     line[bytes] = '\0';
@@ -112,18 +112,18 @@ static bool path_takes_variables(int directory, const char *path, char line[SCRI
 {
     struct stat status;
     *interpreter = NULL;
-    if (raw_failed(raw_syscall(SYS_newfstatat, directory, path, &status, AT_EMPTY_PATH)) ||
+    if (raw_failed(own_syscall(STAT, directory, path, &status, AT_EMPTY_PATH)) ||
         !S_ISREG(status.st_mode))
         return true;
     if (status.st_mode & (S_ISUID | S_ISGID))
         return false;
     if (*path == '\0')
         return file_takes_variables(directory, line, interpreter);
-    long fd = raw_syscall(SYS_openat, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+    long fd = own_syscall(OPEN, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (raw_failed(fd))
         return true;
     bool takes = file_takes_variables(fd, line, interpreter);
-    raw_syscall(SYS_close, fd);
+    own_syscall(CLOSE, fd);
     return takes;
 }
 

@@ -10,25 +10,24 @@
  */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
+#include "sampler/memory.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
 #define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
-#define PATH_BYTES_MAX 4096
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
 #define PAGE_BYTES 4096u
 
-/* As the launcher set it. */
+/* As the launcher set it, up to what is forbidden, which may be more by now. */
 static char session_entry[128];
+#define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + 16)
 /* For an environment without one; in it, the path of the sampler. */
-static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
+static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
 static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
 
 static char *const none[] = {NULL};
@@ -51,10 +50,9 @@ static size_t length_of(const char *text)
     return length;
 }
 
-static bool is_equal(const char *a, const char *b)
+static bool is_other_session(const char *entry)
 {
-    const char *rest = value_of(a, b);
-    return rest && *rest == '\0';
+    return value_of(entry, SESSION) && !value_of(entry, session_entry);
 }
 
 static char *append(char *out, const char *text)
@@ -65,19 +63,28 @@ static char *append(char *out, const char *text)
     return out;
 }
 
+static void remember_session(const char *entry)
+{
+    char *end = append(session_entry, entry);
+    while (end > session_entry && end[-1] != ':')
+        end--;
+    *end = '\0';
+}
+
 void inject_remember(char **environment)
 {
     for (char **entry = environment; entry && *entry; entry++) {
         const char *preload = value_of(*entry, PRELOAD);
         if (preload && !sampler_path[0]) {
             size_t length = 0;
-            while (preload[length] && preload[length] != ':' && length + 1 < PATH_BYTES_MAX)
+            while (preload[length] && preload[length] != ':' &&
+                   length + 1 < SESSION_SAMPLER_BYTES_MAX)
                 length++;
             append(preload_entry, PRELOAD);
             arch_copy(sampler_path, preload, length);
         }
         if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
-            append(session_entry, *entry);
+            remember_session(*entry);
     }
 }
 
@@ -121,12 +128,13 @@ void inject_undo(char **environment)
  * on the program's stderr. */
 static bool sampler_is_reachable(void)
 {
-    return !raw_failed(raw_syscall(SYS_faccessat, AT_FDCWD, sampler_path, R_OK));
+    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path, R_OK));
 }
 
 static bool is_recording(void)
 {
-    return process.tables && !load_relaxed(&process.tables->header.stop) && sampler_is_reachable();
+    return process.tables && !load_relaxed(&process.tables->header.stop) &&
+           !sandbox_forbids(CALLS_OF_START) && sampler_is_reachable();
 }
 
 bool inject_wants_children(void)
@@ -137,36 +145,17 @@ bool inject_wants_children(void)
 /* A child between vfork and exec shares this memory, but is another process. */
 bool inject_wants_successor(void)
 {
-    if (!is_recording() || !process.tables->header.no_inherit)
-        return is_recording();
-    return process.slot && process.slot->pid == (uint32_t)raw_syscall(SYS_getpid);
-}
-
-/* What a program hands in may be no memory at all: then it gets EFAULT, and no SIGSEGV. The kernel looks at the
- * mask before it refuses what is to be done with it. */
-static bool page_is_readable(uintptr_t avma)
-{
-    return avma != 0 && raw_syscall(SYS_rt_sigprocmask, -1, avma, NULL, 8) != -EFAULT;
-}
-
-static bool is_readable(const void *memory, size_t bytes, uintptr_t *known_page)
-{
-    uintptr_t last = (uintptr_t)memory + bytes - 1;
-    for (uintptr_t page = (uintptr_t)memory / PAGE_BYTES; page <= last / PAGE_BYTES; page++) {
-        if (page == *known_page)
-            continue;
-        if (!page_is_readable(page * PAGE_BYTES))
-            return false;
-        *known_page = page;
-    }
-    return true;
+    if (!is_recording())
+        return false;
+    bool is_alone = process.tables->header.no_inherit;
+    return !is_alone || (process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID));
 }
 
 /* Up to where the entry's end, or more of it than anybody here looks at, is certain to be found. */
 static bool entry_is_readable(const char *entry, uintptr_t *known_page)
 {
     do {
-        if (!is_readable(entry, 1, known_page))
+        if (!memory_is_readable(entry, 1, known_page))
             return false;
         while (*entry && (uintptr_t)(entry + 1) % PAGE_BYTES != 0)
             entry++;
@@ -176,9 +165,9 @@ static bool entry_is_readable(const char *entry, uintptr_t *known_page)
 
 static bool is_all_readable(char *const *environment)
 {
-    uintptr_t array_page = UINTPTR_MAX, text_page = UINTPTR_MAX; /* none */
+    uintptr_t array_page = MEMORY_NO_PAGE, text_page = MEMORY_NO_PAGE;
     do {
-        if (!is_readable(environment, sizeof(*environment), &array_page))
+        if (!memory_is_readable(environment, sizeof(*environment), &array_page))
             return false;
         if (*environment && !entry_is_readable(*environment, &text_page))
             return false;
@@ -200,7 +189,7 @@ static size_t most_bytes(void)
 size_t inject_bytes(char *const *environment)
 {
     size_t count = 0;
-    size_t text_bytes = 0;
+    size_t preload_bytes = 0;
     if (!session_entry[0] || !sampler_path[0])
         return 0;
     if (!environment)
@@ -209,14 +198,24 @@ size_t inject_bytes(char *const *environment)
         return 0;
     for (; environment[count]; count++) {
         const char *preload = value_of(environment[count], PRELOAD);
-        if (preload && text_bytes == 0)
-            text_bytes = sizeof(preload_entry) - PATH_BYTES_MAX + length_of(sampler_path) + 1 +
-                         length_of(preload);
-        if (value_of(environment[count], SESSION) && !is_equal(environment[count], session_entry))
+        if (preload && preload_bytes == 0)
+            preload_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
+                            length_of(sampler_path) + 1 + length_of(preload);
+        if (is_other_session(environment[count]))
             return 0;
     }
-    size_t bytes = (count + 3) * sizeof(char *) + text_bytes;
+    size_t bytes = (count + 3) * sizeof(char *) + preload_bytes + SESSION_BYTES_MAX;
     return bytes <= most_bytes() ? bytes : 0;
+}
+
+/* "…:FORBIDDEN", in hexadecimal. */
+static void append_session(char *out)
+{
+    uint64_t forbidden = load_relaxed(&process.forbidden);
+    out = append(out, session_entry);
+    for (int shift = 60; shift >= 0; shift -= 4)
+        *out++ = "0123456789abcdef"[forbidden >> shift & 15];
+    *out = '\0';
 }
 
 char **inject_into(void *memory, char *const *environment, bool takes_variables)
@@ -245,14 +244,16 @@ char **inject_into(void *memory, char *const *environment, bool takes_variables)
             text = append(text, PRELOAD);
             if (takes_variables)
                 text = append(append(text, sampler_path), theirs ? ":" : "");
-            append(text, theirs ? theirs : "");
+            text = append(text, theirs ? theirs : "") + 1;
         }
         next++;
     }
     if (takes_variables && !has_preload)
         *next++ = preload_entry;
-    if (takes_variables)
-        *next++ = session_entry;
+    if (takes_variables) {
+        *next++ = text;
+        append_session(text);
+    }
     *next = NULL;
     return out;
 }

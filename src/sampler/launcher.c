@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher as the target sees it: whether it is there, and waiting for it. */
-#include "sampler/raw.h"
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 #include "sampler/text.h"
-
-#include <fcntl.h>
-#include <linux/futex.h>
-#include <time.h>
 
 /* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
 bool launcher_is_stale(void)
@@ -22,11 +17,11 @@ static bool launcher_is_running(void)
     char path[48], text[512];
     char *end = append_number(append_text(path, "/proc/"), process.tables->header.launcher_pid);
     *append_text(end, "/stat") = '\0';
-    long fd = raw_syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (raw_failed(fd))
         return false;
-    long length = raw_syscall(SYS_read, fd, text, sizeof(text));
-    raw_syscall(SYS_close, fd);
+    long length = own_syscall(READ, fd, text, sizeof(text));
+    own_syscall(CLOSE, fd);
     /* "PID (NAME) STATE …": the name may hold anything, also parentheses. */
     long i = raw_failed(length) ? 0 : length;
     while (i > 0 && text[i - 1] != ')')
@@ -38,7 +33,7 @@ static bool launcher_is_running(void)
 void ring_doorbell(void)
 {
     add_release(&process.rings->header.doorbell, 1);
-    raw_syscall(SYS_futex, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+    own_syscall(FUTEX_WAKE, &process.rings->header.doorbell, FUTEX_WAKE, 1);
 }
 
 /*
@@ -47,20 +42,20 @@ void ring_doorbell(void)
  */
 bool launcher_await(uint32_t *word, uint32_t value)
 {
-    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t start_ns = clock_ns(CLOCK);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
     ring_doorbell();
     for (;;) {
         uint32_t now = load_acquire(word);
         if ((int32_t)(now - value) >= 0)
             return true;
-        uint64_t time_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t time_ns = clock_ns(CLOCK);
         if (time_ns >= deadline_ns) {
             if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS || !launcher_is_running())
                 return false;
             deadline_ns = time_ns + SESSION_WAIT_NS;
         }
         struct timespec left = {.tv_nsec = (long)(deadline_ns - time_ns)};
-        raw_syscall(SYS_futex, word, FUTEX_WAIT, now, &left);
+        own_syscall(FUTEX_WAIT, word, FUTEX_WAIT, now, &left);
     }
 }

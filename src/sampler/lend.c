@@ -6,35 +6,34 @@
  */
 #include "sampler/exec.h"
 
-#include "sampler/raw.h"
+#include "sampler/sandbox.h"
 
 #include <unistd.h>
 
-#define LENT_BYTES (256u << 10) /* never touched, most of it */
-
-static char *lent[LENT_BYTES / sizeof(char *)];
 static char **own;
 static uint32_t borrowers;
+static __thread uint32_t lends_here; /* how often the calling thread does so */
 
 /* Behind process_alive, in memory that fork wipes: a child never inherits it taken. */
 static uint32_t *lock_taken(void)
 {
     uint32_t *lock = process_alive + 2;
     while (exchange_acquire(lock, 1))
-        raw_syscall(SYS_sched_yield);
+        own_syscall(YIELD);
     return lock;
 }
 
 bool environment_lend(void)
 {
     size_t bytes = inject_bytes(environ);
-    if (bytes == 0 || bytes > LENT_BYTES)
+    if (bytes == 0 || bytes > SAMPLER_LENT_BYTES)
         return false;
     uint32_t *lock = lock_taken();
     if (borrowers++ == 0) {
         own = environ;
-        environ = inject_into(lent, environ, inject_wants_children());
+        environ = inject_into(process.lent, environ, inject_wants_children());
     }
+    lends_here++;
     store_release(lock, 0);
     return true;
 }
@@ -42,7 +41,16 @@ bool environment_lend(void)
 void environment_take_back(void)
 {
     uint32_t *lock = lock_taken();
-    if (--borrowers == 0 && environ == lent)
+    lends_here--;
+    if (--borrowers == 0 && environ == process.lent)
         environ = own;
     store_release(lock, 0);
+}
+
+/* The threads that had lent it are none of the child's. A C library whose system() forks is about to use it. */
+void environment_take_back_after_fork(void)
+{
+    borrowers = lends_here;
+    if (borrowers == 0 && environ == process.lent)
+        environ = own;
 }

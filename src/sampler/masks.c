@@ -17,7 +17,7 @@
  */
 #include "sampler/sampler.h"
 
-#include "sampler/raw.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <time.h>
@@ -40,7 +40,7 @@ static uint64_t *word_of(sigset_t *set)
 static uint64_t kernel_mask(void)
 {
     uint64_t now = 0;
-    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &now, sizeof(now));
+    own_syscall(SIGPROCMASK, SIG_BLOCK, NULL, &now, sizeof(now));
     return now;
 }
 
@@ -77,7 +77,7 @@ void masks_hide(struct thread_state *thread)
         return;
     thread->ever_hid = true;
     signal_fence();
-    raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
+    own_syscall(SIGPROCMASK, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 }
 
 bool masks_unhide(struct thread_state *thread)
@@ -85,7 +85,7 @@ bool masks_unhide(struct thread_state *thread)
     uint64_t bit = samplers_bit();
     if (!thread->ever_hid || !is_hidden_at(thread, kernel_mask(), false))
         return false;
-    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, 0, sizeof(bit));
+    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, 0, sizeof(bit));
     thread->hides_block = false;
     return true;
 }
@@ -96,14 +96,14 @@ bool masks_block_for_exec(void)
     const struct thread_state *thread = bit ? thread_self : NULL;
     if (!thread || !thread->ever_hid || !is_hidden_at(thread, kernel_mask(), process_is_another()))
         return false;
-    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, &bit, 0, sizeof(bit));
+    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, 0, sizeof(bit));
     return true;
 }
 
 void masks_unblock_after_exec(void)
 {
     uint64_t bit = samplers_bit();
-    raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &bit, 0, sizeof(bit));
+    own_syscall(SIGPROCMASK, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 }
 
 /* What was not sent with tgkill() goes to the process: there it cannot be merged with one of ours. */

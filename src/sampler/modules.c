@@ -8,7 +8,7 @@
  * dlopen() is left alone: it looks at who called it.
  */
 #include "sampler/real.h"
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 
 #include <dlfcn.h>
 
@@ -22,9 +22,10 @@ static void await_maps(void)
     static uint64_t first_ns, waited_ns;
     struct process_slot *slot = process.slot;
     uint32_t wanted = load_acquire(&slot->unknown_count);
-    if (load_acquire(&slot->unknown_seen) == wanted || process.is_sandboxed || launcher_is_stale())
+    if (load_acquire(&slot->unknown_seen) == wanted || sandbox_forbids(CALLS_OF_WAIT) ||
+        launcher_is_stale())
         return;
-    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    uint64_t start_ns = clock_ns(CLOCK);
     if (load_relaxed(&first_ns) == 0)
         store_relaxed(&first_ns, start_ns);
     if (load_relaxed(&waited_ns) >
@@ -32,7 +33,7 @@ static void await_maps(void)
         return;
     store_release(&slot->unknown_wanted, wanted);
     launcher_await(&slot->unknown_seen, wanted);
-    add_relaxed(&waited_ns, clock_ns(CLOCK_MONOTONIC) - start_ns);
+    add_relaxed(&waited_ns, clock_ns(CLOCK) - start_ns);
 }
 
 __attribute__((visibility("default"))) int dlclose(void *handle)

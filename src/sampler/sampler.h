@@ -12,7 +12,7 @@
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
- *                    sandbox.c  who may not make system calls
+ *                    sandbox.c  which system calls must not be made
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -35,6 +35,7 @@
 
 #define SAMPLER_CACHE_ENTRIES 256u
 #define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of one walk */
+#define SAMPLER_LENT_BYTES (256u << 10)       /* of an environment that a shell is given */
 
 /* PC -> rule, of one map generation. */
 struct rule_cache_entry {
@@ -93,13 +94,14 @@ struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */
     uint32_t joins;               /* how often this process and those it was forked from joined */
     uint32_t index;               /* process slot */
     struct process_slot *slot;
     const struct process_verdict *verdict;
     enum engine engine; /* ENGINE_NONE: the sampler is inert */
     int signal;         /* the sampler's signal, 0 while inert */
-    bool is_sandboxed;  /* a system call that the program does not make itself may kill it */
+    uint64_t forbidden; /* calls that a filter of the program's forbids: see sandbox.h */
     uint64_t main_stack_end_avma;
 };
 extern struct process process;
@@ -137,12 +139,17 @@ bool process_is_another(void);
 void process_join_after_fork(void);
 /* The program needs SIGPROF for itself alone. Not async-signal-safe. */
 void process_leave_sigprof(void);
-uint64_t clock_ns(clockid_t clock);
+
+/* end.c */
+/* The program is about to end, or not after all. Async-signal-safe (makes system calls). */
+void end_note(void);
+void end_forget(void);
 
 /* attach.c */
-/* Maps what the environment names, and the process' own memory; false: there is no such session. For the
- * constructor only. */
-bool session_attach(char **environment);
+/* Reads what the environment says of a session, also what must not be done; false: nothing. For the constructor
+ * only, as is the next one, which maps what was named, and the process' own memory; false: there is no such session. */
+bool session_find(char **environment);
+bool session_attach(void);
 
 /* launcher.c */
 /* Whether there is nobody to wait for. Not async-signal-safe. */

@@ -6,8 +6,8 @@
  */
 #include "sampler/sampler.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -63,7 +63,7 @@ static struct action read_action(void)
 static uint64_t set_mask(uint64_t mask)
 {
     uint64_t old = 0;
-    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &old, sizeof(mask));
+    own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, &old, sizeof(mask));
     return old;
 }
 
@@ -71,7 +71,7 @@ static struct action write_action(const struct action *action)
 {
     uint64_t mask = set_mask(~UINT64_C(0));
     while (exchange_acquire(writer_busy, 1))
-        raw_syscall(SYS_sched_yield);
+        own_syscall(YIELD);
     struct action old = read_action();
     if (action) {
         uint32_t next = !load_relaxed(&current_action);
@@ -105,7 +105,7 @@ static void action_to(const struct action *action, struct sigaction *to)
 static long kernel_sigaction(int signal, const struct kernel_action *action,
                              struct kernel_action *old)
 {
-    return raw_syscall(SYS_rt_sigaction, signal, action, old, sizeof(action->mask));
+    return own_syscall(SIGACTION, signal, action, old, sizeof(action->mask));
 }
 
 /* By the name under which no sanitizer stands before the C library's: its functions complain before its own
@@ -184,7 +184,7 @@ static bool is_forced(int signal, const siginfo_t *info)
 static void deliver_default(int signal, siginfo_t *info)
 {
     const struct kernel_action standard = {0};
-    kernel_sigaction(signal, &standard, NULL);
+    raw_syscall(SYS_rt_sigaction, signal, &standard, NULL, sizeof(standard.mask));
     long pid = raw_syscall(SYS_getpid);
     long tid = raw_syscall(SYS_gettid);
     /* Blocked while we run; strikes when this handler returns. */

@@ -7,36 +7,23 @@
  */
 #include "sampler/clock.h"
 #include "sampler/exec.h"
-#include "sampler/raw.h"
 #include "sampler/real.h"
-#include "sampler/sampler.h"
-
-#include <fcntl.h>
-#include <linux/prctl.h>
-#include <sys/resource.h>
-#include <time.h>
+#include "sampler/sandbox.h"
 
 struct process process;
 static bool avoids_sigprof;
 static char executable[sizeof(((struct process_slot *)0)->executable)];
 
-uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now = {0};
-    raw_syscall(SYS_clock_gettime, clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 bool process_is_another(void)
 {
-    if (process.is_sandboxed)
+    if (sandbox_forbids(CALL_BIT(GETPID)))
         return load_relaxed(process_alive) != 1;
-    return process.slot && process.slot->pid != (uint32_t)raw_syscall(SYS_getpid);
+    return process.slot && process.slot->pid != (uint32_t)own_syscall(GETPID);
 }
 
 static bool claim_process(void)
 {
-    uint32_t pid = (uint32_t)raw_syscall(SYS_getpid);
+    uint32_t pid = (uint32_t)own_syscall(GETPID);
     for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
         struct process_slot *slot = &process.rings->processes[index];
         if (load_relaxed(&slot->state) != PROCESS_FREE ||
@@ -56,7 +43,7 @@ static bool claim_process(void)
 static void note_executable(void)
 {
     long length =
-        raw_syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", executable, sizeof(executable) - 1);
+        own_syscall(READ_LINK, AT_FDCWD, "/proc/self/exe", executable, sizeof(executable) - 1);
     executable[raw_failed(length) ? 0 : length] = '\0';
 }
 
@@ -64,19 +51,21 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
 {
     struct process_slot *slot = process.slot;
     slot->copy_of = copy_of;
-    slot->parent_pid = (uint32_t)raw_syscall(SYS_getppid);
+    slot->parent_pid = (uint32_t)own_syscall(GETPPID);
     slot->unload_count = 0;
     slot->start_ticks = start_ticks;
     slot->start_cpu_ns = start_cpu_ns;
     slot->children_ns = bills_of_children_ns();
     slot->bill_ns = 0;
+    slot->end_cpu_ns = 0;
     slot->rings_avma = (uint64_t)(uintptr_t)process.rings;
     slot->lost_no_thread = 0;
     slot->foreign_signals = 0;
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
     slot->unknown_seen = 0;
-    raw_syscall(SYS_prctl, PR_GET_NAME, slot->name);
+    slot->name[0] = '\0';
+    own_syscall(GET_NAME, PR_GET_NAME, slot->name);
     arch_copy(slot->executable, executable, sizeof(executable));
 }
 
@@ -145,7 +134,8 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     process.joins++;
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
-    bool ready = bind_main_thread(stack_start_avma) && signals_install(SIGTRAP);
+    bool has_handler = process.signal == SIGTRAP; /* its parent's */
+    bool ready = bind_main_thread(stack_start_avma) && (has_handler || signals_install(SIGTRAP));
     enum engine engine = ENGINE_NONE;
     if (ready)
         engine = ask_launcher();
@@ -182,7 +172,7 @@ void process_leave_sigprof(void)
 static uint64_t main_stack_start(uint64_t end_avma)
 {
     struct rlimit limit = {0};
-    raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, &limit);
+    own_syscall(STACK_LIMIT, 0, RLIMIT_STACK, 0, &limit);
     uint64_t bytes = limit.rlim_cur;
     if (bytes > UINT64_C(4) << 30)
         bytes = UINT64_C(4) << 30;
@@ -193,9 +183,10 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
-    if (!process.tables || process.is_sandboxed || clock_is_forbidden())
+    environment_take_back_after_fork();
+    if (!process.tables || sandbox_forbids(CALLS_OF_JOIN) || clock_is_forbidden())
         return;
-    uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
     uint64_t start_ticks = arch_ticks();
     /* The child runs on the stack of the thread that forked. */
     struct thread_state *forker = thread_self;
@@ -206,21 +197,26 @@ void process_join_after_fork(void)
         masks_unhide(forker);
     main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
-    signals_uninstall();
+    if (process.signal != SIGTRAP)
+        signals_uninstall();
     process.engine = ENGINE_NONE;
     if (!process.tables->header.no_inherit)
         join(start_cpu_ns, start_ticks, stack_start_avma);
+    if (process.engine == ENGINE_NONE)
+        signals_uninstall();
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
-    uint64_t start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     (void)argc;
     (void)argv;
+    if (!session_find(environment))
+        return;
+    uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
     if (clock_is_forbidden())
         return;
     uint64_t start_ticks = arch_ticks();
-    if (!session_attach(environment))
+    if (!session_attach())
         return;
     note_executable();
     inject_remember(environment);

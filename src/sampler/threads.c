@@ -8,9 +8,8 @@
  *     launcher: drains the ring ─ slot FREE
  */
 #include "sampler/clock.h"
-#include "sampler/sampler.h"
+#include "sampler/sandbox.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
 
 #include <errno.h>
@@ -133,7 +132,7 @@ void thread_unclaim(struct thread_state *thread)
 
 void thread_bind(struct thread_state *thread)
 {
-    thread->slot->tid = (uint32_t)raw_syscall(SYS_gettid);
+    thread->slot->tid = (uint32_t)own_syscall(GETTID);
     thread->slot->start_ticks = arch_ticks();
     store_release(&thread->slot->state, THREAD_ACTIVE); /* publishes tid and start */
     uint32_t started = add_release(&process.rings->header.threads_started, 1);
@@ -147,6 +146,8 @@ void thread_bind(struct thread_state *thread)
 void thread_start_timer(struct thread_state *thread)
 {
     const struct tables_header *header = &process.tables->header;
+    if (sandbox_forbids(CALLS_OF_TIMER))
+        return;
     uint64_t interval_ns =
         process.engine == ENGINE_TIMER ? header->period_ns : header->kernel_interval_ns;
     struct sigevent event = {0};
@@ -156,12 +157,12 @@ void thread_start_timer(struct thread_state *thread)
     /* glibc has no public name for the thread id's place. */
     event._sigev_un._tid = (pid_t)thread->slot->tid;
     int32_t timer;
-    if (raw_failed(raw_syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
+    if (raw_failed(own_syscall(TIMER_CREATE, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
         return;
     struct timespec interval = {.tv_sec = (time_t)(interval_ns / 1000000000),
                                 .tv_nsec = (long)(interval_ns % 1000000000)};
     struct itimerspec setting = {.it_interval = interval, .it_value = interval};
-    raw_syscall(SYS_timer_settime, timer, 0, &setting, 0);
+    own_syscall(TIMER_SETTIME, timer, 0, &setting);
     thread->timer = timer;
 }
 
@@ -170,7 +171,7 @@ void thread_stop_timer(struct thread_state *thread)
 {
     int32_t timer = exchange_acquire(&thread->timer, -1);
     if (timer >= 0)
-        raw_syscall(SYS_timer_delete, timer);
+        own_syscall(TIMER_DELETE, timer);
 }
 
 /* Without a launcher the handler returns at once, but it still has to be called. */
@@ -192,13 +193,13 @@ static bool launcher_is_gone(void)
     if (load_relaxed(&header->stop))
         return true;
     return launcher_is_silent(arch_ticks()) &&
-           raw_syscall(SYS_kill, header->launcher_pid, 0) == -ESRCH;
+           own_syscall(EXISTS, header->launcher_pid, 0) == -ESRCH;
 }
 
 static void *thread_main(void *argument)
 {
     struct thread_state *thread = argument;
-    if (process.is_sandboxed) { /* since it was created */
+    if (sandbox_forbids(CALLS_OF_THREAD)) { /* since it was created */
         void *(*start)(void *) = thread->start;
         argument = thread->argument;
         thread_unclaim(thread);
@@ -216,7 +217,7 @@ static void *thread_main(void *argument)
 static struct thread_state *claim_for_new_thread(void)
 {
     bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
-    if (!process_is_followed() || has_no_clock || process.is_sandboxed)
+    if (!process_is_followed() || has_no_clock || sandbox_forbids(CALLS_OF_THREAD))
         return NULL;
     if (!launcher_is_gone())
         return thread_claim();
@@ -260,10 +261,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
 /* CPU time of the calling thread that no record and no counter holds yet. */
 static uint64_t unaccounted_ns(const struct thread_state *thread)
 {
-    struct timespec cpu;
-    if (raw_failed(raw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &cpu)))
-        return 0;
-    uint64_t used_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    uint64_t used_ns = clock_ns(THREAD_CLOCK);
     uint64_t accounted_ns = thread->accounted_ns - thread->merged_ns;
     return used_ns > accounted_ns ? used_ns - accounted_ns : 0;
 }
@@ -283,7 +281,7 @@ static void record_exit(struct thread_state *thread)
     header->ticks = clock_ticks(thread);
     header->weight_ns = unaccounted_ns(thread);
     last->start_avma = (uint64_t)(uintptr_t)thread->start;
-    raw_syscall(SYS_prctl, PR_GET_NAME, last->name);
+    own_syscall(GET_NAME, PR_GET_NAME, last->name);
     ring_commit(&thread->ring, position, bytes);
 }
 
@@ -300,9 +298,8 @@ static void thread_end(void *argument)
     masks_unhide(thread);
     thread_self = NULL;
     signal_fence();
-    if (!process.is_sandboxed) {
-        thread_stop_timer(thread);
+    thread_stop_timer(thread);
+    if (!sandbox_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
         record_exit(thread);
-    }
     store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }

@@ -8,8 +8,8 @@
  */
 #include "sampler/sampler.h"
 
-#include "sampler/raw.h"
 #include "sampler/real.h"
+#include "sampler/sandbox.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,21 +18,14 @@
 #include <sys/select.h>
 #include <time.h>
 
-static int64_t now_ns(void)
-{
-    struct timespec now = {0};
-    if (!process.is_sandboxed)
-        raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* What is left of the time that was given; NULL stays NULL. */
 static const struct timespec *remaining(const struct timespec *given, int64_t start_ns,
                                         struct timespec *left)
 {
     if (!given || given->tv_sec >= INT64_MAX / 2000000000)
         return given;
-    int64_t left_ns = given->tv_sec * 1000000000 + given->tv_nsec - (now_ns() - start_ns);
+    int64_t left_ns =
+        given->tv_sec * 1000000000 + given->tv_nsec - ((int64_t)clock_ns(CLOCK) - start_ns);
     if (left_ns < 0)
         left_ns = 0;
     *left = (struct timespec){.tv_sec = left_ns / 1000000000, .tv_nsec = left_ns % 1000000000};
@@ -43,7 +36,7 @@ static const struct timespec *remaining(const struct timespec *given, int64_t st
 __attribute__((visibility("default"))) int sigtimedwait(const sigset_t *set, siginfo_t *info,
                                                         const struct timespec *timeout)
 {
-    int64_t start_ns = timeout ? now_ns() : 0;
+    int64_t start_ns = timeout ? (int64_t)clock_ns(CLOCK) : 0;
     const struct timespec *time = timeout;
     struct timespec left;
     siginfo_t unwanted;

@@ -180,8 +180,19 @@ class Places(harm.Case):
         self.hold("no_clock", "fault", 50000000, 3, 15)
 
     def test_a_filter_that_kills_for_every_other_system_call(self):
-        for how in ("prctl", "syscall"):
+        for how in ("prctl", "syscall", "exec"):
             self.hold("sandboxed", how, 20000000, 4, 20)
+
+    def test_a_filter_that_lets_the_sampler_work(self):
+        """What begins in the sandbox is recorded: threads, a forked child, what that executes."""
+        command = [rec.target("sandboxed"), "typical", 40000000]
+        bare = self.watched(command)
+        for engine in rec.ENGINES:
+            run = self.recorded_in(engine, [], [], *command)
+            self.assertEqual((run.status, run.stdout), (4, bare.stdout), run.stderr)
+            self.assertEqual((run.count("processes"), run.count("threads")), (2, 4))
+            self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+            self.assertGreater(run.share_of("burn_rounds"), 85)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ import subprocess
 import rec
 
 SAMPLER = os.path.join(os.path.dirname(rec.REC), "librec-sampler.so")
-SESSIONS = ("", "x", ":::", "1:2:3:4", "0:1:2:0", "900:901:1:ffffffffffffffff", "900:901:1:",
-            "18446744073709551616:99999999999999999999:1:1", "-1:-1:-1:-1", "3:4:1:g", "a" * 100000)
+SESSIONS = ("", "x", "::::", "1:2:3:4", "1:2:3:4:0", "0:1:2:0:0", "900:901:1:ffffffffffffffff:0", "900:901:1:",
+            "18446744073709551616:99999999999999999999:1:1:0", "-1:-1:-1:-1:0", "3:4:1:g:0",
+            "0:1:2:0:ffffffffffffffffffff", "a" * 100000)
 # As large as the two shared memories, and full of nothing.
 SAME_SIZE = """
 import os, re, sys
@@ -21,7 +22,7 @@ fds = []
 for name in ("tables", "rings"):
     fds.append(os.memfd_create(name, 0))
     os.ftruncate(fds[-1], sizes[name])
-environment = dict(os.environ, LD_PRELOAD=sys.argv[1], REC_SESSION=f"{fds[0]}:{fds[1]}:{os.getppid()}:0")
+environment = dict(os.environ, LD_PRELOAD=sys.argv[1], REC_SESSION=f"{fds[0]}:{fds[1]}:{os.getppid()}:0:0")
 pid = os.posix_spawn(sys.argv[2], [sys.argv[2], "20"], environment)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """

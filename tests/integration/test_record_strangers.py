@@ -151,6 +151,14 @@ class Strangers(rec.Case):
         self.assertNotIn(b"ld.so", run.stderr)
         self.assertIn("capabilities", self.entries(run)["capable"][0])
 
+    def test_in_a_sandbox_that_forbids_what_the_sampler_needs(self):
+        """A forked child, and what one executes."""
+        for how in ("prctl", "exec"):
+            with self.subTest(how=how):
+                run = self.record(rec.target("sandboxed"), how, 250000000)
+                self.assertEqual([reason.startswith("in a sandbox") for reason, _ in self.entries(run).values()],
+                                 [True], run.stderr)
+
 
 if __name__ == "__main__":
     rec.main()

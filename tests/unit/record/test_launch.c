@@ -179,7 +179,7 @@ static void the_command_is_invited_and_its_environment_kept(void **state)
     struct session_environment made;
     assert_int_equal(session_environment(&session, "/opt/librec-sampler.so", &made), 0);
     char invitation[64];
-    snprintf(invitation, sizeof(invitation), "900:901:%d:abcdef0123", (int)getpid());
+    snprintf(invitation, sizeof(invitation), "900:901:%d:abcdef0123:0", (int)getpid());
     assert_string_equal(value_of(made.variables, SESSION_VARIABLE), invitation);
     assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/librec-sampler.so");
     assert_int_equal(count_of(made.variables), before + 2);
@@ -218,7 +218,7 @@ static void an_empty_preload_is_told_from_none(void **state)
 static void an_older_invitation_is_replaced(void **state)
 {
     (void)state;
-    setenv(SESSION_VARIABLE, "3:4:5:6", 1);
+    setenv(SESSION_VARIABLE, "3:4:5:6:0", 1);
     struct session_environment made;
     assert_int_equal(session_environment(&session, "/opt/s.so", &made), 0);
     assert_memory_equal(value_of(made.variables, SESSION_VARIABLE), "900:901:", 8);
