@@ -13,10 +13,10 @@
  */
 #include "export/export.h"
 
-#include "base/array.h"
 #include "export/common.h"
 #include "export/pprof_fields.h"
 #include "export/pprof_mappings.h"
+#include "export/pprof_tallies.h"
 #include "export/protobuf.h"
 #include "profile/walk.h"
 
@@ -34,9 +34,8 @@ struct pprof {
     struct buffer *out;
     struct text_table texts;  /* id 0 is "", as the format demands */
     struct intern *functions; /* key: name, system name, file, line */
-    struct intern *stacks;    /* key: call, thread, CPU; the same index in tallies */
-    uint64_t *tallies;        /* value_count each: see sample_values() */
-    size_t tally_count, tally_capacity;
+    struct pprof_tallies tallies;
+    uint64_t *values; /* of the sample being written: see pprof_tallies_values() */
     size_t value_count;
     struct thread_labels *thread_labels; /* of each thread */
     struct buffer labels;
@@ -190,36 +189,15 @@ static void write_locations(struct pprof *pprof)
     }
 }
 
-/* The values of a stack: how many samples of the main event, then the weight of each event. NULL:
- * out of memory. */
-static uint64_t *sample_values(struct pprof *pprof, const struct profile_sample *sample)
-{
-    const uint32_t key[] = {sample->call, sample->thread, sample->cpu};
-    uint32_t index = intern_add(pprof->stacks, key, sizeof(key));
-    size_t bytes = pprof->value_count * sizeof(*pprof->tallies);
-    if (index == INTERN_NONE ||
-        array_reserve((void **)&pprof->tallies, &pprof->tally_capacity, index + (size_t)1, bytes))
-        return NULL;
-    uint64_t *values = pprof->tallies + index * pprof->value_count;
-    if (index == pprof->tally_count) {
-        memset(values, 0, bytes);
-        pprof->tally_count++;
-    }
-    return values;
-}
-
 static void tally_samples(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
-        uint64_t *values = sample_values(pprof, sample);
-        if (!values) {
+        if (pprof_tallies_add(&pprof->tallies, sample) != 0) {
             pprof->out->failed = true;
             return;
         }
-        values[0] += profile_is_main(profile, sample) ? sample->count : 0;
-        values[1 + sample->event] += sample->weight;
     }
 }
 
@@ -268,10 +246,10 @@ static void add_labels(struct pprof *pprof, uint32_t index, uint32_t cpu)
         add_label(pprof, &pprof->message, "cgroup", LABEL_STR, model_text(pprof, thread->cgroup));
 }
 
-static void write_sample(struct pprof *pprof, const uint32_t key[3], const uint64_t *values)
+static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
 {
     const struct profile *profile = pprof->profile;
-    uint32_t call = key[0];
+    uint32_t call = stack->call;
     buffer_clear(&pprof->message);
     buffer_clear(&pprof->list);
     for (; call != PROFILE_NONE; call = profile->calls[call].parent)
@@ -279,18 +257,19 @@ static void write_sample(struct pprof *pprof, const uint32_t key[3], const uint6
     pb_message(&pprof->message, SAMPLE_LOCATION_ID, &pprof->list);
     buffer_clear(&pprof->list);
     for (size_t i = 0; i < pprof->value_count; i++)
-        pb_varint(&pprof->list, values[i]);
+        pb_varint(&pprof->list, pprof->values[i]);
     pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
-    add_labels(pprof, key[1], key[2]);
+    add_labels(pprof, stack->thread, stack->cpu);
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
 static void write_samples(struct pprof *pprof)
 {
     tally_samples(pprof);
-    for (uint32_t i = 0; i < pprof->tally_count; i++) {
-        const uint32_t *key = intern_bytes(pprof->stacks, i, NULL);
-        write_sample(pprof, key, pprof->tallies + i * pprof->value_count);
+    for (uint32_t i = 0; i < pprof->tallies.stack_count; i++) {
+        memset(pprof->values, 0, pprof->value_count * sizeof(*pprof->values));
+        pprof_tallies_values(&pprof->tallies, i, pprof->profile->main_event, pprof->values);
+        write_sample(pprof, pprof_tallies_stack(&pprof->tallies, i));
     }
 }
 
@@ -324,9 +303,11 @@ static int pprof_write(const struct profile *profile, const struct export_option
     if (err == 0)
         err = pprof_mappings_open(&pprof.mappings, profile);
     pprof.functions = intern_new();
-    pprof.stacks = intern_new();
+    if (err == 0)
+        err = pprof_tallies_open(&pprof.tallies);
+    pprof.values = calloc(pprof.value_count, sizeof(*pprof.values));
     pprof.thread_labels = calloc(profile->thread_count + 1, sizeof(*pprof.thread_labels));
-    if (err == 0 && pprof.functions && pprof.stacks && pprof.thread_labels)
+    if (err == 0 && pprof.functions && pprof.values && pprof.thread_labels)
         write_profile(&pprof);
     else
         err = -ENOMEM;
@@ -336,8 +317,8 @@ static int pprof_write(const struct profile *profile, const struct export_option
         error_set(error, err, "not enough memory to write the pprof profile");
     text_table_close(&pprof.texts);
     intern_free(pprof.functions);
-    intern_free(pprof.stacks);
-    free(pprof.tallies);
+    pprof_tallies_close(&pprof.tallies);
+    free(pprof.values);
     free(pprof.thread_labels);
     buffer_free(&pprof.labels);
     pprof_mappings_close(&pprof.mappings);

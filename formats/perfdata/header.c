@@ -47,7 +47,8 @@ static int read_magic(struct file_header *header, struct cursor *c, const char *
         header->big_endian = !is_host_big;
     else
         return error_set(error, -EINVAL,
-                         "%s is not a perf.data file: neither rec nor perf record wrote it", path);
+                         "%s is not a perf.data file: name the one that rec or perf record made",
+                         path);
     header->swapped = header->big_endian != is_host_big;
     c->swapped = header->swapped;
     return 0;

@@ -43,7 +43,8 @@ static void append_facts(const struct profile *profile, struct buffer *out)
                          profile_main_event(profile).period);
     json_member_unsigned(out, "start_ns", profile->start_ns);
     json_member_unsigned(out, "end_ns", profile->end_ns);
-    json_member_unsigned(out, "start_wall_ns", profile->start_wall_ns);
+    json_member_unsigned(out, "start_wall_ns",
+                         profile->is_wall_time_of_file ? 0 : profile->start_wall_ns);
     json_member_unsigned(out, "samples", taken_count(profile));
     json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
 }

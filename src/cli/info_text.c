@@ -49,7 +49,9 @@ static void print_time(const struct profile *profile)
         strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &local);
     uint64_t wall_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
-    printf("%-12s %s, for %s\n", "recorded", when, shown_duration(wall_ns).text);
+    printf("%-12s %s%s, for %s\n", "recorded", when,
+           profile->is_wall_time_of_file ? " by the file's date" : "",
+           shown_duration(wall_ns).text);
 }
 
 static void print_events(const struct info *info)

@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, SHORT_NAMES };
+enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, SHORT_NAMES, AS_IT_IS, REFUSED };
+
+#define ONE_VIEW \
+    "rec has one view; `perf report` reads the file, too, and `rec convert` makes others of it"
 
 static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
@@ -25,6 +28,19 @@ static const struct option_spec specs[] = {
     CUT_OPTION_SPECS,
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
+    /* perf report's: what is done anyway, and what people add by habit. */
+    {AS_IT_IS, 0, "stdio", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "children", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "no-children", OPTION_ALONE, NULL},
+    {REFUSED, 'g', "call-graph", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 'G', "inverted", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 's', "sort", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 'F', "fields", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 'n', "show-nr-samples", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 'd', "dsos", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 'S', "symbols", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 0, "percent-limit", OPTION_REFUSED, ONE_VIEW},
+    {REFUSED, 0, "tui", OPTION_REFUSED, ONE_VIEW},
     {0},
 };
 
@@ -60,6 +76,8 @@ static int parse(struct view_request *request, char *const *words, struct error 
             request->from.debug_directory = value;
         else if (id == SYMFS)
             request->from.symfs = value;
+        else if (id == AS_IT_IS)
+            ;
         else
             err = view_take_input(&request->input, value, error);
         if (err)

@@ -196,11 +196,26 @@ static void add_notes(struct loader *loader)
     note_count(profile, "unwound.lost", unwinder->lost);
 }
 
+/* perf record notes what time it was with -k only. Else the file tells: it was written last at the end. */
+static void set_wall_time(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
+    uint64_t span_ns = profile->end_ns - profile->start_ns;
+    struct stat st;
+    if (facts->wall_ns) {
+        profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);
+    } else if (fstat(loader->capture->fd, &st) == 0) {
+        uint64_t end_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+        profile->start_wall_ns = end_ns > span_ns ? end_ns - span_ns : 0;
+        profile->is_wall_time_of_file = true;
+    }
+}
+
 /* The recording's own span, widened where samples lie outside of it. */
 static void set_times(struct loader *loader)
 {
     struct profile *profile = loader->profile;
-    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
     if (profile->end_ns == 0) {
         profile->start_ns = loader->first_ns;
         profile->end_ns = loader->last_ns;
@@ -212,8 +227,7 @@ static void set_times(struct loader *loader)
         if (samples->count && samples->last_ns > profile->end_ns)
             profile->end_ns = samples->last_ns;
     }
-    if (facts->wall_ns)
-        profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);
+    set_wall_time(loader);
     for (size_t i = 0; i < profile->process_count; i++)
         if (profile->processes[i].start_ns == 0)
             profile->processes[i].start_ns = profile->start_ns;

@@ -88,7 +88,7 @@ void lookup_free(struct lookup *lookup)
 static bool is_changed(const struct profile *profile, const char *path)
 {
     struct stat status;
-    if (profile->start_wall_ns == 0 || stat(path, &status) != 0)
+    if (profile->start_wall_ns == 0 || profile->is_wall_time_of_file || stat(path, &status) != 0)
         return false;
     uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;

@@ -12,6 +12,7 @@ void switches_init(struct switches *switches, struct tasks *tasks, struct perfda
 {
     switches->tasks = tasks;
     switches->reader = reader;
+    switches->field_attr_index = SIZE_MAX;
     for (size_t i = 0; i < perfdata_attr_count(reader); i++)
         switches->has_records |= perfdata_attr(reader, i)->has_switches;
 }
@@ -76,17 +77,26 @@ static bool is_sched_switch(const struct perfdata_attr *attr)
            strcmp(attr->name, "sched:sched_switch") == 0;
 }
 
+/* The formats of all tracepoints are text, which is searched once. */
+static bool find_next_pid(struct switches *switches, size_t attr_index)
+{
+    if (switches->field_attr_index != attr_index)
+        switches->has_next_pid =
+            perfdata_field(switches->reader, attr_index, "next_pid", &switches->next_pid);
+    switches->field_attr_index = attr_index;
+    return switches->has_next_pid;
+}
+
 /* The sample is of the thread that stops; the next one starts at that instant. */
 static int sched_switch(struct switches *switches, const struct perfdata_event *event,
                         const struct profile_sample *sample)
 {
-    struct perfdata_field field;
     int err = start(switches, sample->thread, event->time_ns); /* the start was not recorded */
     if (err == 0)
         err = stop(switches, sample, true);
-    if (err != 0 || !perfdata_field(switches->reader, event->attr_index, "next_pid", &field))
+    if (err != 0 || !find_next_pid(switches, event->attr_index))
         return err;
-    uint32_t tid = (uint32_t)perfdata_field_value(switches->reader, event, field);
+    uint32_t tid = (uint32_t)perfdata_field_value(switches->reader, event, switches->next_pid);
     uint32_t next = tid == event->tid ? PROFILE_NONE : tasks_find_thread(switches->tasks, tid);
     return next == PROFILE_NONE ? 0 : start(switches, next, event->time_ns);
 }

@@ -28,6 +28,10 @@ struct switches {
     struct tasks *tasks;
     struct perfdata_reader *reader;
     bool has_records; /* SWITCH records were asked for */
+    /* Of the sched_switch event that was met: where its samples have the next thread. */
+    size_t field_attr_index; /* SIZE_MAX: none was met */
+    bool has_next_pid;
+    struct perfdata_field next_pid;
     struct off_cpu *threads;
     size_t count, capacity;
     int (*handle)(void *context, const struct profile_sample *sample); /* without its event */

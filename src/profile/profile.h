@@ -173,12 +173,13 @@ struct profile {
 
     uint64_t start_ns; /* CLOCK_MONOTONIC of the start */
     uint64_t end_ns;
-    uint64_t start_wall_ns; /* CLOCK_REALTIME of start_ns; 0: unknown */
-    uint32_t product;       /* string: the program's name */
-    uint32_t command_line;  /* string or PROFILE_NONE */
-    uint32_t os;            /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
-    uint32_t cpu;           /* model or PROFILE_NONE */
-    uint32_t cpus_online;   /* 0: unknown */
+    uint64_t start_wall_ns;    /* CLOCK_REALTIME of start_ns; 0: unknown */
+    bool is_wall_time_of_file; /* about: by when the file was written */
+    uint32_t product;          /* string: the program's name */
+    uint32_t command_line;     /* string or PROFILE_NONE */
+    uint32_t os;               /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
+    uint32_t cpu;              /* model or PROFILE_NONE */
+    uint32_t cpus_online;      /* 0: unknown */
 
     struct profile_index *index; /* private: the hash tables behind the profile_*_id() calls */
     bool failed;                 /* memory ran out: incomplete */

@@ -103,7 +103,7 @@ int alias_make(struct alias *alias, const char *installed, struct error *error)
 {
     *alias = (struct alias){0};
     int err = check_trust(installed, error);
-    bool is_needed = strpbrk(installed, " :") || (geteuid() == 0 && !is_open_to_all(installed));
+    bool is_needed = strpbrk(installed, " :$") || (geteuid() == 0 && !is_open_to_all(installed));
     snprintf(alias->path, sizeof(alias->path), "%s", installed);
     if (err || !is_needed)
         return err;
@@ -115,10 +115,11 @@ int alias_make(struct alias *alias, const char *installed, struct error *error)
     if (!err)
         return 0;
     alias_remove(alias);
-    return error_set(error, err,
-                     "cannot inject %s from where it is (a space or colon in the path, or a "
-                     "directory that is closed to others), nor copy it to /tmp: %s",
-                     installed, strerror(-err));
+    return error_set(
+        error, err,
+        "cannot inject %s from where it is (a space, colon or dollar in the path, or a "
+        "directory that is closed to others), nor copy it to /tmp: %s",
+        installed, strerror(-err));
 }
 
 void alias_remove(struct alias *alias)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the dynamic linker finds the sampler. Usually where it is installed. It cannot be named there when
- * the path has a space or a colon, at which LD_PRELOAD is split; and root's programs that become somebody
+ * the path has a space or a colon, at which LD_PRELOAD is split, or a "$LIB"; and root's programs that become somebody
  * else could not read it in a directory that is root's alone. Then a copy in a directory of this recording
  * stands in for it.
  */

@@ -208,10 +208,11 @@ static void take(struct collector *collector, struct image_map *map)
         return;
     }
     set_pause(image, write_new_mappings(collector, image, map));
-    image_map_release(image->map);
+    struct image_map *before = image->map;
     image->map = map;
     if (!image->has_ended)
         publish(collector, map);
+    image_map_release(before); /* other rows may lie in the place of its modules' from now on */
 }
 
 /* A sample belongs to the first map that is newer: later ones may have another library in the same place.

@@ -16,7 +16,7 @@
 
 /* _start is a few dozen bytes in every C library. */
 #define ENTRY_FUNCTION_BYTES 256
-/* As many stay whether they are used or not; more rows than this are worth keeping for good. */
+/* As many stay whether they are used or not; more rows than this are worth keeping as long as there is room. */
 #define MODULES_KEPT 128
 #define ROWS_WORTH_KEEPING 16384
 /* The functions that are compiled in the time that ten misses take, about. A miss is worth avoiding for its copy
@@ -28,7 +28,7 @@ struct module_store {
     struct kept_files *kept;
     struct known_module **modules;
     size_t count, capacity;
-    uint64_t rows_used;
+    uint64_t rows_compiled;
     uint64_t uses;
 };
 
@@ -64,7 +64,7 @@ void module_store_close(struct module_store *store)
 
 uint64_t module_store_rows(const struct module_store *store)
 {
-    return store->rows_used;
+    return store->rows_compiled;
 }
 
 /* The kernel maps the same vDSO into every 64-bit process. */
@@ -95,18 +95,58 @@ static void find_root(struct known_module *module)
     module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
 }
 
-/* Copies the rows into shared memory; false when it is full. */
+/* Lets the one go that was not needed for the longest time, of those with so many rows; false: all are in use. */
+static bool forget_oldest(struct module_store *store, uint32_t fewest_rows, uint32_t most_rows)
+{
+    size_t oldest = store->count;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct known_module *module = store->modules[i];
+        if (load_acquire(&module->users) || module->rows_count < fewest_rows ||
+            module->rows_count > most_rows)
+            continue;
+        if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
+            oldest = i;
+    }
+    if (oldest == store->count)
+        return false;
+    module_free(store->modules[oldest]);
+    store->modules[oldest] = store->modules[--store->count];
+    return true;
+}
+
+/* Where the module's rows end, if some of them lie in [first, first + count); 0: none does. */
+static uint64_t end_of_rows_in(const struct known_module *module, uint64_t first, uint64_t count)
+{
+    uint64_t end = (uint64_t)module->rows_first + module->rows_count;
+    return module->rows_count && module->rows_first < first + count && end > first ? end : 0;
+}
+
+/* The first place for so many rows between those of the modules. */
+static bool find_gap(const struct module_store *store, uint64_t count, uint64_t *first)
+{
+    *first = 0;
+    for (size_t i = 0; i < store->count;) {
+        uint64_t end = end_of_rows_in(store->modules[i], *first, count);
+        if (end)
+            *first = end;
+        i = end ? 0 : i + 1;
+    }
+    return *first + count <= SESSION_ROWS;
+}
+
+/* Copies the rows into shared memory; false when those that are in use fill it. */
 static bool publish_rows(struct module_store *store, struct known_module *module,
                          const struct compiled_rows *rows)
 {
-    if (rows->count > SESSION_ROWS - store->rows_used)
-        return false;
-    memcpy(store->tables->rows + store->rows_used, rows->rows, rows->count * sizeof(*rows->rows));
-    module->rows_first = (uint32_t)store->rows_used;
+    uint64_t first;
+    while (!find_gap(store, rows->count, &first))
+        if (rows->count > SESSION_ROWS || !forget_oldest(store, 1, UINT32_MAX))
+            return false;
+    memcpy(store->tables->rows + first, rows->rows, rows->count * sizeof(*rows->rows));
+    module->rows_first = (uint32_t)first;
     module->rows_count = (uint32_t)rows->count;
     module->base_svma = unwind_module_base_svma(module->unwind);
-    store->rows_used += rows->count;
-    store_relaxed(&store->tables->header.rows_used, store->rows_used);
+    store->rows_compiled += rows->count;
     return true;
 }
 
@@ -247,30 +287,13 @@ void known_module_release(struct known_module *module)
         __atomic_fetch_sub(&module->users, 1, __ATOMIC_RELEASE);
 }
 
-/* Makes room for one more. */
-static void forget_oldest(struct module_store *store)
-{
-    size_t oldest = store->count;
-    for (size_t i = 0; i < store->count; i++) {
-        const struct known_module *module = store->modules[i];
-        if (load_acquire(&module->users) || module->rows_count >= ROWS_WORTH_KEEPING)
-            continue;
-        if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
-            oldest = i;
-    }
-    if (oldest == store->count)
-        return;
-    module_free(store->modules[oldest]);
-    store->modules[oldest] = store->modules[--store->count];
-}
-
 struct known_module *module_store_get(struct module_store *store, const struct mapped_file *file)
 {
     struct known_module *module = find(store, file->path, file->inode);
     if (module)
         return use(store, module);
     if (store->count >= MODULES_KEPT)
-        forget_oldest(store);
+        forget_oldest(store, 0, ROWS_WORTH_KEEPING);
     module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(file->path)))
         goto out;

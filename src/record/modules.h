@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files that the recording's processes map: opened, read and compiled into rows once, kept. Of those that no
- * map uses and that are quickly compiled again, the ones that were not needed for the longest time go when there
- * are too many: a build may run thousands of programs once each.
+ * map uses, the ones that were not needed for the longest time go: those that are quickly compiled again when there
+ * are too many, the others when their rows fill the shared memory. A build may run thousands of programs once each.
  *
  *     mapped                opened: headers, build-id
  *     first sample          its CFI is read: the launcher can walk through it
@@ -29,7 +29,7 @@ enum module_state {
     MODULE_UNREAD,   /* its CFI was not needed yet */
     MODULE_READ,     /* without rows */
     MODULE_COMPILED, /* its rows are in shared memory, or it has no CFI at all */
-    MODULE_NO_ROOM,  /* its rows did not fit */
+    MODULE_NO_ROOM,  /* its rows did not fit beside those in use */
 };
 
 struct known_module {
@@ -75,4 +75,5 @@ void module_store_compile(struct module_store *store, struct known_module *modul
 /* How many samples have to miss the rows of one that is MODULE_READ before they are worth compiling. */
 uint32_t known_module_worth_misses(const struct known_module *module);
 
+/* Rows that were compiled so far. */
 uint64_t module_store_rows(const struct module_store *store);

@@ -35,6 +35,8 @@ char **inject_into(void *memory, char *const *environment, bool takes_variables)
 /* lend.c: `environ` says what a new program gets; false: it says so already, or cannot. */
 bool environment_lend(void);
 void environment_take_back(void);
+/* In a forked child. */
+void environment_take_back_after_fork(void);
 
 /* Around a call that makes a new program: signals as the program believes them to be. */
 struct inheritance {

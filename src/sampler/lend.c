@@ -15,6 +15,7 @@
 static char *lent[LENT_BYTES / sizeof(char *)];
 static char **own;
 static uint32_t borrowers;
+static __thread uint32_t lends_here; /* how often the calling thread does so */
 
 /* Behind process_alive, in memory that fork wipes: a child never inherits it taken. */
 static uint32_t *lock_taken(void)
@@ -35,6 +36,7 @@ bool environment_lend(void)
         own = environ;
         environ = inject_into(lent, environ, inject_wants_children());
     }
+    lends_here++;
     store_release(lock, 0);
     return true;
 }
@@ -42,7 +44,16 @@ bool environment_lend(void)
 void environment_take_back(void)
 {
     uint32_t *lock = lock_taken();
+    lends_here--;
     if (--borrowers == 0 && environ == lent)
         environ = own;
     store_release(lock, 0);
+}
+
+/* The threads that had lent it are none of the child's. A C library whose system() forks is about to use it. */
+void environment_take_back_after_fork(void)
+{
+    borrowers = lends_here;
+    if (borrowers == 0 && environ == lent)
+        environ = own;
 }

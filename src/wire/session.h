@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 6
+#define SESSION_VERSION 7
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
@@ -58,7 +58,7 @@ enum engine {
     ENGINE_TIMER = 2,     /* a CPU timer of each thread; SIGPROF */
 };
 
-/* Written by the launcher before the first target starts, then constant, but for quiet and the last three. */
+/* Written by the launcher before the first target starts, then constant, but for the last three. */
 struct tables_header {
     uint64_t magic;
     uint32_t version;
@@ -74,8 +74,7 @@ struct tables_header {
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t quiet;              /* 1: sampling has not begun yet */
     uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
-    uint64_t rows_used;
-    uint32_t stop; /* 1: the recording is over */
+    uint32_t stop;               /* 1: the recording is over */
 };
 
 /* The launcher's answer to a process slot, and the map that goes with it. */
@@ -132,7 +131,9 @@ struct process_slot {
     uint64_t children_ns; /* bills of the children that it has waited for */
     uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
     uint64_t rings_avma;  /* where it has mapped the rings */
-    char executable[408]; /* as the process sees /proc/self/exe */
+    uint64_t
+        end_cpu_ns; /* CPU of this pid when its program called exit() or execve(); 0: neither */
+    char executable[400]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

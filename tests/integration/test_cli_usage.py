@@ -109,6 +109,8 @@ REFUSALS = [
     (["report", "missing.data"], 125, "missing.data"),
     (["report", "plain"], 125, "plain"),
     (["report", "--jsn"], 125, "--json"),
+    (["report", "-g", "--stdio"], 125, "perf report"),
+    (["report", "--stdio", "--no-children", "--sort=dso"], 125, "perf report"),
     (["report", "empty"], 125, "empty"),
     (["info", "missing.data"], 125, "missing.data"),
     (["info", "-i", "plain"], 125, "plain"),

@@ -69,6 +69,21 @@ class Seen(SameOutput):
                   "print(c.getenv(b'NEW'), os.system('echo $NEW'))\n")
         self.compare(PYTHON, "-c", script)
 
+    def test_by_a_child_that_was_forked_while_a_shell_runs(self):
+        self.need_program(PYTHON)
+        script = ("import ctypes, threading, time, os\n"
+                  "c = ctypes.CDLL(None)\n"
+                  "c.getenv.restype = ctypes.c_char_p\n"
+                  "thread = threading.Thread(target=os.system, args=('sleep 0.3',))\n"
+                  "thread.start()\n"
+                  "time.sleep(0.1)\n"
+                  "if os.fork() == 0:\n"
+                  "    print(c.getenv(b'LD_PRELOAD'), c.getenv(b'REC_SESSION'), flush=True)\n"
+                  "    os.system('echo $LD_PRELOAD $REC_SESSION')\n"
+                  "    os._exit(0)\n"
+                  "thread.join()\n")
+        self.compare(PYTHON, "-c", script)
+
     def test_values_behind_the_environment_are_found(self):
         self.compare(rec.target("auxiliary"))
 

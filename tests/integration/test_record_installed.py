@@ -30,9 +30,9 @@ class Installed(rec.Case):
         return self.run_in(directory, [*prefix, os.path.join(place, "rec"), *rec_options, "--",
                                        *command])
 
-    def test_spaces_and_colons_in_the_path(self):
+    def test_what_the_loader_reads_otherwise_in_the_path(self):
         before = leftovers()
-        for name in ("a b", "a:b", ":a b: "):
+        for name in ("a b", "a:b", ":a b: ", "a$LIB"):
             place = self.install(name)
             run = self.record_from(place, "bash", "-c", f"{rec.target('short_run')} {WORK_MS}; true")
             self.assertEqual((run.status, run.stderr), (0, b""))

@@ -5,6 +5,7 @@
 #include "story.h"
 
 #include <errno.h>
+#include <time.h>
 
 #define MARK(context) ((uint64_t)(int64_t)(context))
 #define DEFERRED_MARK ((uint64_t)-640)
@@ -350,6 +351,19 @@ static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
     }
 }
 
+static void a_file_without_wall_time_ended_when_it_was_written(void **state)
+{
+    (void)state;
+    const uint64_t second_ns = 1000000000, before_ns = (uint64_t)time(NULL) * second_ns;
+    struct raw raw = begin_program(&clock_event, 1);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), TEXT);
+    struct profile *profile = raw_load(&raw, NULL);
+    uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
+    assert_true(profile->is_wall_time_of_file && profile->end_ns > profile->start_ns);
+    assert_in_range(end_ns, before_ns - second_ns, before_ns + 60 * second_ns);
+    profile_free(profile);
+}
+
 /* The record that names a thread may have been lost; an empty name is none that a viewer can show. */
 static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
 {
@@ -477,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
         cmocka_unit_test(user_parts_that_come_later_are_joined),
         cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(a_file_without_wall_time_ended_when_it_was_written),
         cmocka_unit_test(threads_that_nobody_named_have_their_id_as_a_name),
         cmocka_unit_test(time_off_the_cpu_is_the_main_event_of_switches_alone),
         cmocka_unit_test(cuts_let_through_what_they_name),
