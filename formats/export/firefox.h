@@ -84,8 +84,8 @@ void firefox_write_threads(struct firefox *firefox);
 struct firefox_event {
     uint32_t index;
     struct profile_event event;
+    bool is_cpu_time; /* then: */
     uint64_t period;
-    bool is_cpu_time;
     bool is_uniform; /* every sample weighs one period */
     struct thread_list threads;
 };

@@ -157,11 +157,14 @@ static bool is_uniform(const struct profile *profile, const struct firefox_event
 static void write_event(struct firefox *firefox, struct ids *ids, uint32_t index)
 {
     const struct profile *profile = firefox->profile;
-    struct firefox_event rows = {.index = index, .period = export_period(profile, index)};
+    struct firefox_event rows = {.index = index};
     rows.event =
         index < profile->event_count ? profile->events[index] : profile_main_event(profile);
     rows.is_cpu_time = rows.event.unit == PROFILE_NANOSECONDS && !rows.event.is_off_cpu;
-    rows.is_uniform = is_uniform(profile, &rows);
+    if (rows.is_cpu_time) {
+        rows.period = export_period(profile, index);
+        rows.is_uniform = is_uniform(profile, &rows);
+    }
     if (thread_list_collect(&rows.threads, profile, index) == 0)
         write_each(firefox, ids, &rows);
     else

@@ -15,6 +15,7 @@
 
 enum {
     FUNCTIONS_SHOWN = 20,
+    EVENTS_SHOWN = 6,
     TREE_LINES = 45, /* with the functions: a screen and a half */
     CHAIN_SHOWN = 6, /* longer runs of calls without a branch are shortened */
     INDENT_MAX = 40,
@@ -91,12 +92,17 @@ static void print_command(const struct profile *profile)
 static void print_other_events(const struct profile *profile)
 {
     const char *separator = "Other events, for --event:";
-    for (uint32_t i = 0; i < profile->event_count; i++) {
+    size_t left = profile->event_count ? profile->event_count - 1 : 0;
+    for (uint32_t i = 0, shown = 0; i < profile->event_count && shown < EVENTS_SHOWN; i++) {
         if (i == profile->main_event)
             continue;
         text_print(stdout, "%s %s", separator, profile_text(profile, profile->events[i].name));
         separator = ",";
+        shown++;
+        left--;
     }
+    if (left > 0)
+        printf(", and %zu more: `rec info` has all", left);
     if (profile->event_count > 1)
         printf("\n");
 }

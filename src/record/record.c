@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 /* Under perf-trap, CPU time between two looks at the kernel's share. */
-#define KERNEL_INTERVAL_NS 20000000
+#define KERNEL_INTERVAL_NS 10000000
 /* How often --wait-all looks, and how often nobody must be there. */
 #define WAIT_ALL_NS 100000000
 #define WAIT_ALL_LOOKS 2

@@ -3,9 +3,9 @@
  * Closing the accounts. What the kernel bills a process is the truth; samples cover it but for what no
  * signal can see:
  *
- *     0 ──────── constructor ──────────────────────────── last sample ──────── end
- *     │ exec, dynamic linking │ samples (their weights add up) │ teardown, the rest │
- *     └──── [exec and …] ─────┘                                └────── [exit] ──────┘
+ *     0 ──────── constructor ─────────────────────────────────────────────────── exit() ──── end
+ *     │ exec, dynamic linking │ samples (their weights add up), less what none stands for │ teardown │
+ *     └──── [exec and …] ─────┘                         └───── [between samples] ─────┘   └─ [exit] ─┘
  *
  * A program that execs again without forking keeps its pid and its bill: the gap between what its last
  * image had and the new one's start is the new one's [exec and dynamic linking].
@@ -18,6 +18,20 @@
 
 #include "record/proc.h"
 #include "wire/atomic.h"
+
+/* Writes what the program used itself of a rest that no sample stands for; returns it. All of the rest when it did
+ * not say where its own time ends. */
+static uint64_t write_between(struct collector *collector, struct image *image, uint64_t rest_ns,
+                              uint64_t settled_ns, uint64_t time_ns)
+{
+    const struct process_slot *slot =
+        &collector->session->rings->processes[image - collector->images];
+    uint64_t end_cpu_ns = load_relaxed(&slot->end_cpu_ns);
+    uint64_t own_ns = end_cpu_ns > settled_ns ? end_cpu_ns - settled_ns : 0;
+    uint64_t between_ns = end_cpu_ns == 0 || own_ns > rest_ns ? rest_ns : own_ns;
+    stack_write_synthetic(collector, image, image->pid, SYNTHETIC_BETWEEN, between_ns, time_ns);
+    return between_ns;
+}
 
 void settle_start(struct collector *collector, struct image *image, struct image *before,
                   uint64_t earlier_ns)
@@ -36,6 +50,8 @@ void settle_start(struct collector *collector, struct image *image, struct image
     }
     if (before && blind_settle(collector, before, gap_ns, image->start_ns - 1))
         return;
+    if (before)
+        gap_ns -= write_between(collector, before, gap_ns, settled_ns, image->start_ns - 1);
     stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXEC, gap_ns, image->start_ns);
     image->seen_ns -= gap_ns; /* it lies before start_cpu_ns */
 }
@@ -85,11 +101,15 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
     uint64_t settled_ns = image->start_cpu_ns + image->seen_ns + image->waiting_ns;
     if (image->last_cpu_ns <= settled_ns)
         return;
-    enum synthetic kind = image->engine == ENGINE_NONE ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;
     uint64_t rest_ns = image->last_cpu_ns - settled_ns;
     if (blind_settle(collector, image, rest_ns, end_ns))
         return;
-    stack_write_synthetic(collector, image, image->pid, kind, rest_ns, end_ns);
-    if (image->engine == ENGINE_NONE)
+    if (image->engine == ENGINE_NONE) {
+        stack_write_synthetic(collector, image, image->pid, SYNTHETIC_NOT_FOLLOWED, rest_ns,
+                              end_ns);
         images_add_cpu_not_followed(collector, image->pid, rest_ns);
+        return;
+    }
+    rest_ns -= write_between(collector, image, rest_ns, settled_ns, end_ns);
+    stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXIT, rest_ns, end_ns);
 }

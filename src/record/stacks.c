@@ -144,6 +144,8 @@ void stack_count_end(struct collector *collector, uint64_t weight_ns)
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns)
 {
+    if (weight_ns == 0)
+        return;
     uint64_t frame = synthetic_avma(kind);
     struct perfdata_sample record = {
         .pid = (uint32_t)image->pid,
@@ -154,7 +156,8 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
         .frame_count = 1,
     };
     write_sample(collector, &record, image);
-    if ((kind == SYNTHETIC_EXEC || kind == SYNTHETIC_EXIT) && !collector->is_quiet)
+    bool is_end = kind == SYNTHETIC_EXEC || kind == SYNTHETIC_BETWEEN || kind == SYNTHETIC_EXIT;
+    if (is_end && !collector->is_quiet)
         stack_count_end(collector, weight_ns);
 }
 

@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 enum synthetic {
-    SYNTHETIC_KERNEL,    /* leaf: the time was spent in the kernel on behalf of the frames below */
-    SYNTHETIC_EXEC,      /* CPU before the sampler's constructor ran */
-    SYNTHETIC_EXIT,      /* CPU after the last sample: teardown, and what was too short to sample */
-    SYNTHETIC_TRUNCATED, /* frames are missing here */
-    SYNTHETIC_LOST,      /* samples that found no place */
+    SYNTHETIC_KERNEL, /* leaf: the time was spent in the kernel on behalf of the frames below */
+    SYNTHETIC_EXEC,   /* CPU before the sampler's constructor ran */
+    SYNTHETIC_BETWEEN, /* CPU between samples: system calls, page faults, what was too short for a sample */
+    SYNTHETIC_EXIT,         /* CPU after the program called exit() */
+    SYNTHETIC_TRUNCATED,    /* frames are missing here */
+    SYNTHETIC_LOST,         /* samples that found no place */
     SYNTHETIC_NOT_FOLLOWED, /* processes that could not be sampled */
     SYNTHETICS,
 };

@@ -42,24 +42,37 @@ static bool is_crashing(const struct thread_state *thread, const ucontext_t *con
 /*
  * The kernel's share under perf-trap. The timer tells how much CPU time the thread used since its last
  * expiry; what user-mode samples did not cover was spent in the kernel. The timer is driven by the tick,
- * so it tends to fire where the time is spent: on the way out of a system call the whole balance belongs
- * here. Page faults look like user code; their time waits until the balance is plainly not noise.
+ * so it fires where the time is spent: on the way out of a system call, what passed since the last look.
+ * Page faults look like user code; they get what exceeds a reserve for system calls, which is also what samples
+ * and ticks that are not in step make of nothing. Of a program with 23 % in read(), 59 % in page faults and 8 %
+ * in user code, the three functions got 20 to 23, 63 and 13 to 16 %; 33, 50 and 15 % when system calls took the
+ * whole balance, and page faults waited for 40 ms of it.
  */
+static int64_t share_of_balance_ns(int64_t balance_ns, int64_t elapsed_ns, bool leaves_syscall)
+{
+    int64_t interval_ns = (int64_t)process.tables->header.kernel_interval_ns;
+    int64_t period_ns = (int64_t)process.tables->header.period_ns;
+    int64_t reserve_ns = interval_ns / 2 > 2 * period_ns ? interval_ns / 2 : 2 * period_ns;
+    if (!leaves_syscall)
+        return balance_ns < 2 * reserve_ns ? 0 : balance_ns - reserve_ns;
+    if (balance_ns < period_ns)
+        return 0;
+    return balance_ns < elapsed_ns ? balance_ns : elapsed_ns;
+}
+
 static uint64_t kernel_share_ns(struct thread_state *thread, uint64_t elapsed_ns,
                                 const ucontext_t *context)
 {
-    int64_t interval_ns = (int64_t)process.tables->header.kernel_interval_ns;
+    const struct tables_header *header = &process.tables->header;
+    int64_t least_ns = -(int64_t)(header->kernel_interval_ns + 2 * header->period_ns);
     thread->unseen_ns += (int64_t)elapsed_ns - (int64_t)thread->user_ns;
     thread->user_ns = 0;
-    if (thread->unseen_ns < -interval_ns)
-        thread->unseen_ns = -interval_ns;
-    int64_t enough_ns =
-        arch_leaves_syscall(context) ? (int64_t)process.tables->header.period_ns : 2 * interval_ns;
-    if (thread->unseen_ns < enough_ns)
-        return 0;
-    uint64_t share_ns = (uint64_t)thread->unseen_ns;
-    thread->unseen_ns = 0;
-    return share_ns;
+    if (thread->unseen_ns < least_ns)
+        thread->unseen_ns = least_ns;
+    int64_t share_ns =
+        share_of_balance_ns(thread->unseen_ns, (int64_t)elapsed_ns, arch_leaves_syscall(context));
+    thread->unseen_ns -= share_ns;
+    return (uint64_t)share_ns;
 }
 
 static uint64_t expiries(const siginfo_t *info)

@@ -138,6 +138,11 @@ void process_join_after_fork(void);
 /* The program needs SIGPROF for itself alone. Not async-signal-safe. */
 void process_leave_sigprof(void);
 
+/* end.c */
+/* The program is about to end, or not after all. Async-signal-safe (makes system calls). */
+void end_note(void);
+void end_forget(void);
+
 /* attach.c */
 /* Reads what the environment says of a session, also what must not be done; false: nothing. For the constructor
  * only, as is the next one, which maps what was named, and the process' own memory; false: there is no such session. */

@@ -57,6 +57,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->start_cpu_ns = start_cpu_ns;
     slot->children_ns = bills_of_children_ns();
     slot->bill_ns = 0;
+    slot->end_cpu_ns = 0;
     slot->rings_avma = (uint64_t)(uintptr_t)process.rings;
     slot->lost_no_thread = 0;
     slot->unknown_count = 0;

@@ -130,7 +130,9 @@ struct process_slot {
     uint64_t children_ns; /* bills of the children that it has waited for */
     uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
     uint64_t rings_avma;  /* where it has mapped the rings */
-    char executable[416]; /* as the process sees /proc/self/exe */
+    uint64_t
+        end_cpu_ns; /* CPU of this pid when its program called exit() or execve(); 0: neither */
+    char executable[408]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

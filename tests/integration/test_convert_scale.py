@@ -68,11 +68,14 @@ class Scale(rec.Case):
             many_s, _ = self.convert(folder, MANY_PROCESSES, ".folded")
             self.assertLess(many_s / few_s, 1.8 * MANY_PROCESSES / FEW_PROCESSES)
 
-    def test_memory_of_many_events(self):
-        """pprof has a value of each event in each sample; memory has those that are there."""
+    def test_many_events(self):
+        """pprof has a value of each event in each sample; memory has those that are there. A report names a few."""
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/{EVENTS}.data", "wb") as file:
                 file.write(perf_data(EVENTS, [(i, 0x1000 + i, 1) for i in range(EVENTS)]))
+            report = subprocess.run([rec.REC, "report", f"{EVENTS}.data"], cwd=folder, capture_output=True,
+                                    text=True, check=True, timeout=60).stdout
+            self.assertIn(f"and {EVENTS - 7} more", report)
             _, with_one = self.convert(folder, EVENTS, ".folded")
             _, with_all = self.convert(folder, EVENTS, ".pb.gz")
             self.assertLess(with_all - with_one, EVENTS * EVENTS)

@@ -43,6 +43,18 @@ class Bills(rec.Case):
                 with self.subTest(how=how, engine=engine):
                     self.assert_closed(self.record_with(engine, rec.target("waiter"), how, "30"))
 
+    def test_what_a_short_program_spends_in_the_kernel_is_not_called_its_end(self):
+        """Ten milliseconds of read() each: too few for the kernel's share to be sampled."""
+        self.need_program("dd")
+        loop = "for i in $(seq 20); do dd if=/dev/zero of=/dev/null bs=1M count=200 2>/dev/null; done"
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.record_with(engine, "sh", "-c", loop)
+                self.assert_closed(run)
+                self.assertGreater(run.share_of("[between samples]", self_only=True) +
+                                   run.share_of("[kernel]", self_only=True), 50)
+                self.assertLess(run.share_of("[exit]", self_only=True), 15)
+
     def test_a_build(self):
         self.need_program("make")
         self.need_program("gcc")

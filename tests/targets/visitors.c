@@ -2,12 +2,14 @@
 /*
  * visitors PLUGIN.so...: loads one after the other, and works 10 ms in a callback of each. Between the
  * work and the plugin there is a frame whose size only RBX knows, which a handler does not follow that
- * far: main -> plugin_visit -> through_rbx -> work.
+ * far: main -> plugin_visit -> through_rbx -> work. It lives on for a while then: where the code of the last
+ * plugin lay can be asked of a living process alone.
  */
 #include "burn.h"
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <unistd.h>
 
 void through_rbx(void (*work)(void));
 __asm__(".text\n"
@@ -47,5 +49,6 @@ int main(int argc, char **argv)
             return 1;
         visit(through_rbx, work);
     }
+    usleep(300000);
     return 0;
 }

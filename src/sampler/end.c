@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How much CPU time the program itself had: what its process uses after exit() or execve() is the taking down of
+ * its address space, and no sample will tell one from the other. Whoever ends in another way (_exit(), a signal)
+ * does not say.
+ */
+#include "sampler/sandbox.h"
+
+void end_note(void)
+{
+    if (process_is_followed() && !process_is_another())
+        store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
+}
+
+void end_forget(void)
+{
+    if (process_is_followed() && !process_is_another())
+        store_relaxed(&process.slot->end_cpu_ns, 0);
+}
+
+/* After all of the program's own. */
+__attribute__((destructor)) static void end(void)
+{
+    end_note();
+}
