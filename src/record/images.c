@@ -237,7 +237,7 @@ static void check(struct collector *collector, struct image *image)
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
     if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
         image->is_gone = true;
-    collector->has_anybody_run |= ran;
+    image->has_run |= ran;
     if (!ran || collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;

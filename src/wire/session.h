@@ -44,6 +44,9 @@
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
 #define SESSION_VARIABLE "REC_SESSION"
 
+/* Of the sampler's path, with its end: a longer one goes by an alias. */
+#define SESSION_SAMPLER_BYTES_MAX 2048
+
 #define SESSION_PROCESSES 1024u /* at one time */
 #define SESSION_THREADS 1024u
 #define SESSION_MODULES 1024u            /* executable mappings of one process */
