@@ -21,6 +21,7 @@ HANDLER = "handler"
 DELIVER = "signals_deliver"
 STACK_BYTES_MAX = 1536
 TLS_BYTES_MAX = 64
+PAGE_BYTES = 4096
 
 # symbol -> why the sampler needs it. None of them may be reachable from the handler.
 IMPORTS = {
@@ -85,6 +86,8 @@ class Library:
         self.dynamic = run("readelf", "-Wd", self.path)
         self.segments = run("readelf", "-Wl", self.path)
         self.needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", self.dynamic))
+        self.loads = [tuple(int(number, 16) for number in found) for found in re.findall(
+            r"^ +LOAD +\S+ +(0x\S+) +\S+ +(0x\S+) +(0x\S+)", self.segments, re.M)]
         self.flags = set()
         for words in re.findall(r"\(FLAGS(?:_1)?\)\s+(?:Flags: )?(.*)", self.dynamic):
             self.flags |= set(words.split())
@@ -308,7 +311,19 @@ def check_linkage(library, export_list):
     yield ("stack is not executable", "" if stack and "E" not in stack[1] else "it is", "RW")
     yield ("read-only after relocation", "" if library.segment_bytes("GNU_RELRO") else "no RELRO",
            "RELRO")
+    yield check_mappings(library)
     yield check_constructors(library)
+
+
+def check_mappings(library):
+    """Each costs every process that starts, and again what it forks and executes."""
+    extra = []
+    if len(library.loads) != 2:
+        extra.append(f"{len(library.loads)} segments")
+    for start, file_bytes, memory_bytes in library.loads:
+        if -(-(start + file_bytes) // PAGE_BYTES) != -(-(start + memory_bytes) // PAGE_BYTES):
+            extra.append(f"{memory_bytes - file_bytes} bytes of zeros go beyond the file's last page")
+    return ("two mappings of the file", "; ".join(extra), "and none besides")
 
 
 def check_constructors(library):

@@ -45,7 +45,7 @@ void handler(int number) { if (number == 5) signals_deliver(number); else { work
 """
 COMPILE = ["-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-fno-stack-protector",
            "-fno-jump-tables", "-ftls-model=initial-exec"]
-LINK = ["-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,initfirst", "-Wl,-z,nodelete"]
+LINK = ["-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,initfirst", "-Wl,-z,nodelete", "-Wl,-z,noseparate-code"]
 
 IMPORTED = "handler calls nothing imported"
 POINTERS = "handler calls nothing through pointers"
@@ -108,6 +108,10 @@ CASES = {
     "can be unloaded": (FLAGS, {}, ["-without", "-Wl,-z,nodelete"]),
     "an executable stack": ("stack is not executable", {}, ["-Wl,-z,execstack"]),
     "a writable GOT": ("read-only after relocation", {}, ["-Wl,-z,norelro"]),
+    "read-only segments of their own": (
+        "two mappings of the file", {}, ["-without", "-Wl,-z,noseparate-code"]),
+    "more zeros than a page holds": (
+        "two mappings of the file", {"outside": "char many[5000];"}, []),
     "another constructor": (
         "one constructor",
         {"outside": "__attribute__((constructor)) static void again(void) { sink++; }"}, []),

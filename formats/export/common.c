@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "profile/walk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -27,8 +28,12 @@ bool export_func_is_unknown(const struct profile *profile, uint32_t func)
     const char *name = profile_text(profile, profile->funcs[func].name);
     if (name[0] == '\0')
         return true;
-    return strncmp(name, "0x", 2) == 0 && name[2] &&
-           name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] == '\0';
+    if (strncmp(name, "0x", 2) != 0 || name[2] == '\0')
+        return false;
+    const char *end = name + 2;
+    while (isxdigit((unsigned char)*end))
+        end++;
+    return *end == '\0';
 }
 
 void export_func_name(const struct profile *profile, uint32_t func, struct buffer *out)

@@ -25,16 +25,30 @@ size_t utf8_length(const uint8_t *bytes, size_t size)
     return length;
 }
 
+/* How many bytes from here on are whole characters. */
+static size_t valid_length(const uint8_t *bytes, size_t size)
+{
+    size_t valid = 0;
+    for (size_t length; valid < size; valid += length) {
+        length = utf8_length(bytes + valid, size - valid);
+        if (length == 0)
+            break;
+    }
+    return valid;
+}
+
 void utf8_append(struct buffer *out, const char *text)
 {
     const uint8_t *p = (const uint8_t *)text;
     for (size_t left = strlen(text); left > 0;) {
-        size_t length = utf8_length(p, left);
-        if (length)
-            buffer_append(out, p, length);
-        else
-            buffer_text(out, "\xef\xbf\xbd");
-        p += length ? length : 1;
-        left -= length ? length : 1;
+        size_t valid = valid_length(p, left);
+        buffer_append(out, p, valid);
+        p += valid;
+        left -= valid;
+        if (left == 0)
+            break;
+        buffer_text(out, "\xef\xbf\xbd");
+        p++;
+        left--;
     }
 }

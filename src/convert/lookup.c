@@ -33,12 +33,11 @@ static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_c
 /* Where there is no debug info, opening the file is most of the work, and each piece does it. */
 static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
 {
-    size_t count = address_count / PIECE_ADDRESSES, most = workers_at_once();
-    if (most > MOST_PIECES)
-        most = MOST_PIECES;
-    if (count < 2 || most < 2 || lookup->options->symbols_only ||
+    size_t count = address_count / PIECE_ADDRESSES;
+    if (count < 2 || lookup->options->symbols_only ||
         !debug_info_is_there(lookup->profile, lib, lookup->options))
         return 1;
+    size_t most = workers_at_once() < MOST_PIECES ? workers_at_once() : MOST_PIECES;
     return count < most ? count : most;
 }
 

@@ -2,6 +2,7 @@
 #include "record/alias.h"
 
 #include "base/io.h"
+#include "wire/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,7 +104,8 @@ int alias_make(struct alias *alias, const char *installed, struct error *error)
 {
     *alias = (struct alias){0};
     int err = check_trust(installed, error);
-    bool is_needed = strpbrk(installed, " :$") || (geteuid() == 0 && !is_open_to_all(installed));
+    bool is_needed = strpbrk(installed, " :$") || strlen(installed) >= SESSION_SAMPLER_BYTES_MAX ||
+                     (geteuid() == 0 && !is_open_to_all(installed));
     snprintf(alias->path, sizeof(alias->path), "%s", installed);
     if (err || !is_needed)
         return err;
@@ -117,8 +119,8 @@ int alias_make(struct alias *alias, const char *installed, struct error *error)
     alias_remove(alias);
     return error_set(
         error, err,
-        "cannot inject %s from where it is (a space, colon or dollar in the path, or a "
-        "directory that is closed to others), nor copy it to /tmp: %s",
+        "cannot inject %s from where it is (a space, colon or dollar in the path, a very "
+        "long one, or a directory that is closed to others), nor copy it to /tmp: %s",
         installed, strerror(-err));
 }
 

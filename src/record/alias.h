@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the dynamic linker finds the sampler. Usually where it is installed. It cannot be named there when
- * the path has a space or a colon, at which LD_PRELOAD is split, or a "$LIB"; and root's programs that become somebody
- * else could not read it in a directory that is root's alone. Then a copy in a directory of this recording
- * stands in for it.
+ * the path has a space or a colon, at which LD_PRELOAD is split, or a "$LIB", or is longer than the sampler can
+ * keep; and root's programs that become somebody else could not read it in a directory that is root's alone. Then
+ * a copy in a directory of this recording stands in for it.
  */
 #pragma once
 

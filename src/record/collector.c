@@ -18,6 +18,8 @@
 #define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MIN_NS 1000000
 #define ROUND_MAX_NS 32000000
+/* The round after something has started or ended, which is when most of what follows has happened, too. */
+#define START_ROUND_NS 4000000
 /* How long nobody may look for anything but samples. */
 #define LOOK_MAX_NS 20000000
 /* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
@@ -172,9 +174,10 @@ static void *collector_thread(void *argument)
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
         run_round(collector);
-        if (collector->doorbell != doorbell || collector->miss_count > 0 ||
-            collector->waits_for_bill)
-            wait_ns = ROUND_MIN_NS; /* something starts or ends, and copies fill rings quickly */
+        if (collector->miss_count > 0 || collector->waits_for_bill)
+            wait_ns = ROUND_MIN_NS; /* copies fill rings quickly */
+        else if (collector->doorbell != doorbell)
+            wait_ns = START_ROUND_NS < longest_ns ? START_ROUND_NS : longest_ns;
         else if (may_idle && is_idle(collector) && wake_arm(collector))
             wait_ns = IDLE_ROUND_NS;
         else

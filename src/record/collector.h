@@ -42,6 +42,7 @@ struct image {
     bool follows_exec; /* the process was there before, with another program */
     bool is_detached;  /* no longer a descendant of the command: see tree.c */
     bool has_ended;    /* settled; what remains is the slot, until no map is under way */
+    bool has_run;      /* since its children were last looked for */
     pid_t pid, parent_pid;
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
@@ -157,7 +158,6 @@ struct collector {
     size_t stranger_count;
     size_t strangers_next; /* counts on: whose children are looked at in the next look */
     uint64_t strangers_due_ns, strangers_search_ns;
-    bool has_anybody_run; /* since the last search */
     struct thread_view threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;

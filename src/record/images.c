@@ -92,7 +92,7 @@ void image_want_map(struct collector *collector, struct image *image)
     if (image->engine == ENGINE_NONE || image->has_ended)
         return;
     image->map_requests++;
-    image->map_wanted_ns = monotonic_ns();
+    image->map_wanted_ns = collector->round_ns;
     compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images), NULL,
                      0);
 }
@@ -237,7 +237,7 @@ static void check(struct collector *collector, struct image *image)
     /* Without a pidfd (no descriptor was left) nobody else says that it has ended. */
     if (image->pid_fd < 0 && kill(image->pid, 0) != 0 && errno == ESRCH)
         image->is_gone = true;
-    collector->has_anybody_run |= ran;
+    image->has_run |= ran;
     if (!ran || collector->round_ns - image->checked_ns < CHECK_INTERVAL_NS)
         return;
     image->checked_ns = collector->round_ns;

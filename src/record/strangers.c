@@ -230,17 +230,23 @@ static void check_executable(struct collector *collector, struct image *image)
     images_turn_stranger(collector, image, reason_of(collector, image->pid, executable, 0));
 }
 
+/* Who used no CPU time since then has started nothing, and executed nothing. */
+static void look_at_image(struct collector *collector, struct image *image)
+{
+    if (image->has_ended || (!image->has_run && !image->strange_sightings))
+        return;
+    if (image->has_run && !collector->options->no_inherit)
+        look_for_children(collector, image->pid, image->executable_id);
+    image->has_run = false;
+    check_executable(collector, image);
+}
+
 static void look_at_images(struct collector *collector)
 {
     size_t count = collector->live_count < PARENTS_A_LOOK ? collector->live_count : PARENTS_A_LOOK;
     for (size_t i = 0; i < count; i++) {
         size_t index = (collector->strangers_next + i) % collector->live_count;
-        struct image *image = &collector->images[collector->live[index]];
-        if (image->has_ended)
-            continue;
-        if (!collector->options->no_inherit)
-            look_for_children(collector, image->pid, image->executable_id);
-        check_executable(collector, image);
+        look_at_image(collector, &collector->images[collector->live[index]]);
     }
     collector->strangers_next += count;
 }
@@ -278,11 +284,7 @@ static bool has_suspect(const struct collector *collector)
 static void find_strangers(struct collector *collector)
 {
     find_command(collector);
-    /* Who used no CPU time has started nothing. */
-    if (collector->has_anybody_run || has_suspect(collector))
-        look_at_images(collector);
-    collector->has_anybody_run =
-        collector->live_count > PARENTS_A_LOOK; /* not all were looked at */
+    look_at_images(collector);
 }
 
 /* UINT64_MAX when nobody is there that had to be looked at. */

@@ -163,16 +163,25 @@ static bool attach_to_rings(void)
     return attached;
 }
 
-/* A page that fork wipes, and the threads' states. */
+/* What is large, and hardly touched. */
+struct private_memory {
+    uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
+    struct thread_state threads[SESSION_THREADS];
+    char *lent[SAMPLER_LENT_BYTES / sizeof(char *)];
+};
+
 static bool make_private_memory(void)
 {
-    size_t bytes = PAGE_BYTES + sizeof(struct thread_state) * SESSION_THREADS;
-    char *memory = keep_mapping(
-        own_syscall(MAP_PRIVATE, 0, bytes, PROT_READ | PROT_WRITE, SANDBOX_MAP_PRIVATE, -1), bytes);
-    if (!memory || raw_failed(own_syscall(ADVISE, memory, PAGE_BYTES, MADV_WIPEONFORK)))
+    struct private_memory *memory =
+        keep_mapping(own_syscall(MAP_PRIVATE, 0, sizeof(*memory), PROT_READ | PROT_WRITE,
+                                 SANDBOX_MAP_PRIVATE, -1),
+                     sizeof(*memory));
+    if (!memory ||
+        raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
-    process_alive = (uint32_t *)(void *)memory;
-    process.threads = (struct thread_state *)(void *)(memory + PAGE_BYTES);
+    process_alive = memory->wiped;
+    process.threads = memory->threads;
+    process.lent = memory->lent;
     return true;
 }
 

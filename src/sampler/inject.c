@@ -19,7 +19,6 @@
 #define PRELOAD "LD_PRELOAD="
 #define SESSION SESSION_VARIABLE "="
 #define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
-#define PATH_BYTES_MAX 4096
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
 #define PAGE_BYTES 4096u
@@ -28,7 +27,7 @@
 static char session_entry[128];
 #define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + 16)
 /* For an environment without one; in it, the path of the sampler. */
-static char preload_entry[sizeof(PRELOAD) + PATH_BYTES_MAX];
+static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
 static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
 
 static char *const none[] = {NULL};
@@ -78,7 +77,8 @@ void inject_remember(char **environment)
         const char *preload = value_of(*entry, PRELOAD);
         if (preload && !sampler_path[0]) {
             size_t length = 0;
-            while (preload[length] && preload[length] != ':' && length + 1 < PATH_BYTES_MAX)
+            while (preload[length] && preload[length] != ':' &&
+                   length + 1 < SESSION_SAMPLER_BYTES_MAX)
                 length++;
             append(preload_entry, PRELOAD);
             arch_copy(sampler_path, preload, length);
@@ -145,9 +145,10 @@ bool inject_wants_children(void)
 /* A child between vfork and exec shares this memory, but is another process. */
 bool inject_wants_successor(void)
 {
-    if (!is_recording() || !process.tables->header.no_inherit)
-        return is_recording();
-    return process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID);
+    if (!is_recording())
+        return false;
+    bool is_alone = process.tables->header.no_inherit;
+    return !is_alone || (process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID));
 }
 
 /* Up to where the entry's end, or more of it than anybody here looks at, is certain to be found. */
@@ -198,8 +199,8 @@ size_t inject_bytes(char *const *environment)
     for (; environment[count]; count++) {
         const char *preload = value_of(environment[count], PRELOAD);
         if (preload && preload_bytes == 0)
-            preload_bytes = sizeof(preload_entry) - PATH_BYTES_MAX + length_of(sampler_path) + 1 +
-                            length_of(preload);
+            preload_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
+                            length_of(sampler_path) + 1 + length_of(preload);
         if (is_other_session(environment[count]))
             return 0;
     }

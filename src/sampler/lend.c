@@ -10,9 +10,6 @@
 
 #include <unistd.h>
 
-#define LENT_BYTES (256u << 10) /* never touched, most of it */
-
-static char *lent[LENT_BYTES / sizeof(char *)];
 static char **own;
 static uint32_t borrowers;
 static __thread uint32_t lends_here; /* how often the calling thread does so */
@@ -29,12 +26,12 @@ static uint32_t *lock_taken(void)
 bool environment_lend(void)
 {
     size_t bytes = inject_bytes(environ);
-    if (bytes == 0 || bytes > LENT_BYTES)
+    if (bytes == 0 || bytes > SAMPLER_LENT_BYTES)
         return false;
     uint32_t *lock = lock_taken();
     if (borrowers++ == 0) {
         own = environ;
-        environ = inject_into(lent, environ, inject_wants_children());
+        environ = inject_into(process.lent, environ, inject_wants_children());
     }
     lends_here++;
     store_release(lock, 0);
@@ -45,7 +42,7 @@ void environment_take_back(void)
 {
     uint32_t *lock = lock_taken();
     lends_here--;
-    if (--borrowers == 0 && environ == lent)
+    if (--borrowers == 0 && environ == process.lent)
         environ = own;
     store_release(lock, 0);
 }
@@ -54,6 +51,6 @@ void environment_take_back(void)
 void environment_take_back_after_fork(void)
 {
     borrowers = lends_here;
-    if (borrowers == 0 && environ == lent)
+    if (borrowers == 0 && environ == process.lent)
         environ = own;
 }

@@ -35,6 +35,7 @@
 
 #define SAMPLER_CACHE_ENTRIES 256u
 #define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of one walk */
+#define SAMPLER_LENT_BYTES (256u << 10)       /* of an environment that a shell is given */
 
 /* PC -> rule, of one map generation. */
 struct rule_cache_entry {
@@ -93,6 +94,7 @@ struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */
     uint32_t joins;               /* how often this process and those it was forked from joined */
     uint32_t index;               /* process slot */
     struct process_slot *slot;

@@ -214,8 +214,6 @@ static void deliver_to_program(const struct action *action, int signal, siginfo_
 
 void signals_deliver(int signal, siginfo_t *info, void *context)
 {
-    if (process.slot)
-        add_relaxed(&process.slot->foreign_signals, 1);
     bool forced = is_forced(signal, info);
     if (!forced && masks_defer(signal, info, context))
         return;

@@ -60,7 +60,6 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->end_cpu_ns = 0;
     slot->rings_avma = (uint64_t)(uintptr_t)process.rings;
     slot->lost_no_thread = 0;
-    slot->foreign_signals = 0;
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
     slot->unknown_seen = 0;
@@ -134,7 +133,8 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     process.joins++;
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
-    bool ready = bind_main_thread(stack_start_avma) && signals_install(SIGTRAP);
+    bool has_handler = process.signal == SIGTRAP; /* its parent's */
+    bool ready = bind_main_thread(stack_start_avma) && (has_handler || signals_install(SIGTRAP));
     enum engine engine = ENGINE_NONE;
     if (ready)
         engine = ask_launcher();
@@ -196,10 +196,13 @@ void process_join_after_fork(void)
         masks_unhide(forker);
     main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
-    signals_uninstall();
+    if (process.signal != SIGTRAP)
+        signals_uninstall();
     process.engine = ENGINE_NONE;
     if (!process.tables->header.no_inherit)
         join(start_cpu_ns, start_ticks, stack_start_avma);
+    if (process.engine == ENGINE_NONE)
+        signals_uninstall();
 }
 
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
