@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/say.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
 static bool is_quiet;
 
-/* Length of the valid UTF-8 sequence at p that is safe to show, or 0. */
+/* Length of the well-formed sequence at p, which is no end, if it is safe to show, or 0. */
 static size_t printable_length(const unsigned char *p)
 {
-    if (p[0] >= 0x20 && p[0] < 0x7f)
-        return 1;
-    size_t length = p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 0;
-    if (length == 0 || p[0] >= 0xf5)
-        return 0;
+    size_t length = utf8_length(p, strnlen((const char *)p, 4));
+    if (length == 1)
+        return p[0] >= 0x20 && p[0] < 0x7f;
     uint32_t code = p[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
+    for (size_t i = 1; i < length; i++)
         code = code << 6 | (p[i] & 0x3fu);
-    }
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-        return 0;
     bool is_c1 = code < 0xa0;
     bool is_bidi = (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
                    (code >= 0x2066 && code <= 0x2069) || code == 0x061c || code == 0xfeff;

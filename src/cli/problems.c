@@ -77,8 +77,8 @@ static const char *explain_blind(enum record_blind blind)
 {
     switch (blind) {
     case RECORD_BLIND_BLOCKED:
-        return "the program blocks the sampler's signal in a way of its own; try the other "
-               "--engine";
+        return "the program blocks the sampler's signal in a way of its own (try the other "
+               "--engine), or its sandbox forbids signal handlers to return";
     case RECORD_BLIND_UNKNOWN_THREAD:
         return "threads made by clone(), not by pthread_create(), or after the program "
                "sandboxed itself, or more than rec can follow";

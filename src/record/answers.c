@@ -301,9 +301,8 @@ bool answers_give(struct collector *collector)
     uint32_t used = load_acquire(&rings->header.processes_used);
     for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
         uint32_t state = load_acquire(&rings->processes[i].state);
-        /* A slot whose last owner's map is still being made waits for the next round. */
         if (collector->images[i].in_use)
-            continue;
+            continue; /* it has been answered, whatever the slot says */
         if (state == PROCESS_REQUESTED)
             answer(collector, i);
         else if (state == PROCESS_WITHDRAWN)

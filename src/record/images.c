@@ -92,7 +92,7 @@ void image_want_map(struct collector *collector, struct image *image)
     if (image->engine == ENGINE_NONE || image->has_ended)
         return;
     image->map_requests++;
-    image->map_wanted_ns = monotonic_ns();
+    image->map_wanted_ns = collector->round_ns;
     compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images), NULL,
                      0);
 }

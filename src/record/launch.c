@@ -128,8 +128,10 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
                  struct error *error)
 {
     int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0)
-        return cannot(126, argv[0], error);
+    if (pipe2(report, O_CLOEXEC) != 0) {
+        error_set(error, 0, "%s: cannot run it: %s", argv[0], strerror(errno));
+        return 126;
+    }
     launch->pid = fork();
     if (launch->pid == 0)
         run(launch, report[1], path, argv, environment);

@@ -120,6 +120,12 @@ size_t proc_children(pid_t pid, pid_t *pids, size_t room)
     return count;
 }
 
+static uint64_t status_mask(const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+    return line ? strtoull(line + strlen(key), NULL, 16) : 0;
+}
+
 static bool blocks(pid_t pid, const char *tid, int number)
 {
     char path[512];
@@ -127,8 +133,7 @@ static bool blocks(pid_t pid, const char *tid, int number)
     snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, tid);
     if (read_small(path, text, sizeof(text)) <= 0)
         return false;
-    const char *line = strstr(text, "\nSigBlk:");
-    uint64_t mask = line ? strtoull(line + strlen("\nSigBlk:"), NULL, 16) : 0;
+    uint64_t mask = status_mask(text, "\nSigBlk:") | status_mask(text, "\nSigIgn:");
     return mask >> (number - 1) & 1;
 }
 

@@ -52,7 +52,7 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid);
 /* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
 size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 
-/* The first `most` threads of a process, and how many of them block a signal. */
+/* The first `most` threads of a process, and how many of them block or ignore a signal. */
 struct proc_threads {
     size_t count, blocking;
 };

@@ -71,6 +71,18 @@ static bool is_in_other_recording(pid_t pid)
     return found;
 }
 
+/* A copy of one that has our sampler. */
+static bool has_our_rings(const struct collector *collector, pid_t pid)
+{
+    struct stat rings;
+    if (fstat(collector->session->rings_fd, &rings) != 0)
+        return false;
+    struct proc_maps mappings = {.memfd_inode = rings.st_ino};
+    bool found = proc_maps_read(&mappings, pid) == 0 && mappings.has_memfd;
+    proc_maps_free(&mappings);
+    return found;
+}
+
 /* What the file says; NULL: it could take the sampler. */
 static const char *reason_of_file(pid_t pid, uint64_t executable)
 {
@@ -79,7 +91,8 @@ static const char *reason_of_file(pid_t pid, uint64_t executable)
     return executable == HIDDEN_FILE ? program_is_privileged : program_look(path).reason;
 }
 
-static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
+static const char *reason_of(const struct collector *collector, pid_t pid, uint64_t executable,
+                             uint64_t parents)
 {
     const char *reason = reason_of_file(pid, executable);
     if (reason)
@@ -89,10 +102,10 @@ static const char *reason_of(pid_t pid, uint64_t executable, uint64_t parents)
         return "in a pid namespace of its own, where nobody can be told apart from here";
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
+    if (executable != 0 && executable == parents && has_our_rings(collector, pid))
+        return "made by clone(), not by fork(): it has no sampler of its own";
     if (is_in_other_recording(pid))
         return "recorded by another rec";
-    if (executable != 0 && executable == parents)
-        return "made by clone(), not by fork(): it has no sampler of its own";
     return "started without the sampler: its environment was replaced, or its loader refused";
 }
 
@@ -142,7 +155,7 @@ static void announce(struct collector *collector, struct stranger *stranger)
     collector->summary->threads++;
     images_add_not_followed(
         collector, image->pid, image->name,
-        reason_of(image->pid, image->executable_id, stranger->parents_executable_id));
+        reason_of(collector, image->pid, image->executable_id, stranger->parents_executable_id));
 }
 
 static void settle(struct collector *collector, struct stranger *stranger)
@@ -214,7 +227,7 @@ static void check_executable(struct collector *collector, struct image *image)
     if (!is_certain(collector, image, executable))
         return;
     image->executable_id = executable;
-    images_turn_stranger(collector, image, reason_of(image->pid, executable, 0));
+    images_turn_stranger(collector, image, reason_of(collector, image->pid, executable, 0));
 }
 
 /* Who used no CPU time since then has started nothing, and executed nothing. */

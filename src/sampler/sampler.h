@@ -191,6 +191,8 @@ void signals_uninstall(void);
  * when something changed: then signals_hide_ignored() puts the handler back. Async-signal-safe. */
 bool signals_show_ignored(void);
 void signals_hide_ignored(void);
+/* The kernel delivers none any more, also of those that are pending. False when it refuses. Async-signal-safe. */
+bool signals_ignore(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
 

@@ -64,10 +64,19 @@ static uint64_t read_forbidden(const struct sock_fprog *filter)
     return find_forbidden(filter);
 }
 
+/* No handler can return any more, ours neither: sshd allows that to the process that speaks with whoever has not
+ * logged in yet. */
+static bool ends_sampling(uint64_t before, uint64_t after)
+{
+    return process_is_followed() && after & ~before & CALL_BIT(HANDLER_RETURN);
+}
+
 struct sandbox_change sandbox_begin(const void *filter)
 {
     struct sandbox_change change = {.before = load_relaxed(&process.forbidden)};
     uint64_t forbidden = read_forbidden(filter);
+    if (ends_sampling(change.before, forbidden))
+        signals_ignore(); /* while it may */
     do
         change.after = (change.before | forbidden) + ONE_CHANGE;
     while (!__atomic_compare_exchange_n(&process.forbidden, &change.before, change.after, false,
@@ -78,9 +87,12 @@ struct sandbox_change sandbox_begin(const void *filter)
 /* Not when another thread has changed it meanwhile. */
 void sandbox_end(struct sandbox_change change, bool has_failed)
 {
-    if (has_failed)
-        __atomic_compare_exchange_n(&process.forbidden, &change.after, change.before, false,
-                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    uint64_t after = change.after;
+    if (has_failed &&
+        __atomic_compare_exchange_n(&process.forbidden, &after, change.before, false,
+                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+        ends_sampling(change.before, change.after))
+        signals_hide_ignored();
 }
 
 /* Its own declaration has no parameters to hand on: with these the call becomes a jump, which leaves nothing on the

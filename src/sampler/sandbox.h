@@ -23,7 +23,7 @@
 #include <time.h>
 
 /* Arguments that may be anything: addresses, descriptors, ids, sizes. */
-enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16 };
+enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
 
 /* Each use: its name, the call, what of it may be anything, and all other arguments that are not 0. A bit for each
  * goes into the environment: no more than SANDBOX_USES_MAX. */
@@ -59,7 +59,8 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16 };
     X(MAP_RINGS, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)            \
     X(MAP_PRIVATE, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, SANDBOX_MAP_PRIVATE) \
     X(UNMAP, munmap, ANY_0 | ANY_1, 0)                                                     \
-    X(ADVISE, madvise, ANY_0 | ANY_1 | ANY_2, 0)
+    X(ADVISE, madvise, ANY_0 | ANY_1 | ANY_2, 0)                                           \
+    X(HANDLER_RETURN, rt_sigreturn, ANY_0 | ANY_1 | ANY_2 | ANY_3 | ANY_4 | ANY_5, 0)
 #define SANDBOX_MAP_PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
 #define SANDBOX_USES_MAX 56
 
@@ -81,7 +82,7 @@ enum {
 #define ALL_CALLS ((UINT64_C(1) << OWN_CALL_COUNT) - 1)
 
 /* Without all of these it is left alone: a thread that begins, a forked child, a program that is executed. */
-#define CALLS_OF_THREAD CALL_BIT(GETTID)
+#define CALLS_OF_THREAD (CALL_BIT(GETTID) | CALL_BIT(HANDLER_RETURN))
 #define CALLS_OF_TIMER (CALL_BIT(TIMER_CREATE) | CALL_BIT(TIMER_SETTIME) | CALL_BIT(TIMER_DELETE))
 #define CALLS_OF_WAIT (CALL_BIT(CLOCK) | CALL_BIT(FUTEX_WAKE) | CALL_BIT(FUTEX_WAIT))
 #define CALLS_OF_JOIN                                                               \

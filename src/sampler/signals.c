@@ -158,14 +158,20 @@ void signals_uninstall(void)
         kernel_sigaction(signal, &before, NULL);
 }
 
-bool signals_show_ignored(void)
+bool signals_ignore(void)
 {
     struct action ignored = {.handler.simple = SIG_IGN};
-    struct kernel_action now, wanted = {.handler = ignored.handler.full};
+    struct kernel_action wanted = {.handler = ignored.handler.full};
+    return !raw_failed(kernel_sigaction(process.signal, &wanted, NULL));
+}
+
+bool signals_show_ignored(void)
+{
+    struct kernel_action now;
     if (!process.signal || read_action().handler.value != (uintptr_t)SIG_IGN ||
         raw_failed(kernel_sigaction(process.signal, NULL, &now)) || now.handler != handler)
         return false;
-    return !raw_failed(kernel_sigaction(process.signal, &wanted, NULL));
+    return signals_ignore();
 }
 
 void signals_hide_ignored(void)
@@ -208,8 +214,6 @@ static void deliver_to_program(const struct action *action, int signal, siginfo_
 
 void signals_deliver(int signal, siginfo_t *info, void *context)
 {
-    if (process.slot)
-        add_relaxed(&process.slot->foreign_signals, 1);
     bool forced = is_forced(signal, info);
     if (!forced && masks_defer(signal, info, context))
         return;

@@ -60,7 +60,6 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->end_cpu_ns = 0;
     slot->rings_avma = (uint64_t)(uintptr_t)process.rings;
     slot->lost_no_thread = 0;
-    slot->foreign_signals = 0;
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
     slot->unknown_seen = 0;

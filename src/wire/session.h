@@ -121,9 +121,8 @@ struct process_slot {
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
-    uint64_t start_cpu_ns;    /* CPU of this pid before the constructor ran */
-    uint64_t lost_no_thread;  /* signals in threads without a slot */
-    uint64_t foreign_signals; /* our signal number, somebody else's signal */
+    uint64_t start_cpu_ns;   /* CPU of this pid before the constructor ran */
+    uint64_t lost_no_thread; /* signals in threads without a slot */
     /* Before code goes away, the launcher has to know what it was: a library that is loaded at the same
      * place could not be told from it. */
     uint32_t unknown_count;  /* samples in, or called from, code of no published module */
@@ -136,7 +135,7 @@ struct process_slot {
     uint64_t rings_avma;  /* where it has mapped the rings */
     uint64_t
         end_cpu_ns; /* CPU of this pid when its program called exit() or execve(); 0: neither */
-    char executable[400]; /* as the process sees /proc/self/exe */
+    char executable[408]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

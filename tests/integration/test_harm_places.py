@@ -183,6 +183,9 @@ class Places(harm.Case):
         for how in ("prctl", "syscall", "exec"):
             self.hold("sandboxed", how, 20000000, 4, 20)
 
+    def test_a_filter_that_kills_when_a_signal_handler_returns(self):
+        self.hold("sandboxed", "no-handlers", 40000000, 4, -1)  # no sample can be taken
+
     def test_a_filter_that_lets_the_sampler_work(self):
         """What begins in the sandbox is recorded: threads, a forked child, what that executes."""
         command = [rec.target("sandboxed"), "typical", 40000000]

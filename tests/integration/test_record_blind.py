@@ -29,6 +29,11 @@ class Blind(rec.Case):
                                   rec_options=[f"--engine={engine}"])
                 self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
 
+    def test_a_sandbox_in_which_no_handler_can_return(self):
+        run = self.record(rec.target("sandboxed"), "no-handlers", "100000000")
+        self.assertGreater(run.count("blind_ns.signal-blocked") / run.count("cpu_billed_ns"), 0.6)
+        self.assertIn("its sandbox forbids", run.stderr.decode())
+
     def test_a_thread_that_the_c_library_does_not_know(self):
         run = self.record(rec.target("unsampled"), "clone", WORK_MS, rec_options=["--engine=timer"])
         self.assert_told(run, "unknown-thread", "made by clone()")

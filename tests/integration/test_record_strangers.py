@@ -25,6 +25,14 @@ SMALL = """
 int puts(const char *); void exit(int);
 void _start(void) { for (volatile int i = 0; i < 300000000; i++); puts("done"); exit(3); }
 """
+RAW_FORK = """
+import ctypes, os, time
+if ctypes.CDLL(None).syscall(57) == 0:
+    while time.process_time() * 1000 < %d:
+        pass
+    os._exit(0)
+os.wait()
+"""
 
 
 class Strangers(rec.Case):
@@ -150,6 +158,11 @@ class Strangers(rec.Case):
         run = self.record_as_nobody(path)
         self.assertNotIn(b"ld.so", run.stderr)
         self.assertIn("capabilities", self.entries(run)["capable"][0])
+
+    def test_a_fork_past_the_c_library(self):
+        run = self.record(self.need_program("/usr/bin/python3"), "-c", RAW_FORK % WORK_MS)
+        self.assertEqual([reason for reason, _ in self.entries(run).values()],
+                         ["made by clone(), not by fork(): it has no sampler of its own"])
 
     def test_in_a_sandbox_that_forbids_what_the_sampler_needs(self):
         """A forked child, and what one executes."""

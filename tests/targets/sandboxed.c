@@ -4,6 +4,7 @@
  * threads, a forked child and with blocked signals. Allowed is, and what becomes of the others:
  *
  *     prctl, syscall   what its own work takes                                  death
+ *     no-handlers      the same without the end of a signal handler             death
  *     exec             what a program takes that is executed, too: the child    death
  *     typical          what a list for services has, too                        an error
  */
@@ -25,23 +26,25 @@
 #include <unistd.h>
 
 static const int needed[] = {
-    SYS_read,           SYS_write,        SYS_futex, SYS_mmap,   SYS_munmap,          SYS_mprotect,
-    SYS_madvise,        SYS_brk,          SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq,
-    SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_wait4, SYS_exit,   SYS_exit_group};
+    SYS_read,           SYS_write, SYS_futex, SYS_mmap,      SYS_munmap,          SYS_mprotect,
+    SYS_madvise,        SYS_brk,   SYS_clone, SYS_clone3,    SYS_set_robust_list, SYS_rseq,
+    SYS_rt_sigprocmask, SYS_wait4, SYS_exit,  SYS_exit_group};
+static const int return_from_handler = SYS_rt_sigreturn;
 static const int needed_to_execute[] = {
     SYS_execve, SYS_access,     SYS_openat,     SYS_close,           SYS_pread64,   SYS_fstat,
     SYS_lseek,  SYS_newfstatat, SYS_arch_prctl, SYS_set_tid_address, SYS_prlimit64, SYS_getrandom};
 static const int typical[] = {
-    SYS_clock_gettime, SYS_getpid,       SYS_getppid,      SYS_gettid,       SYS_getrusage,
-    SYS_rt_sigaction,  SYS_rt_sigreturn, SYS_timer_create, SYS_timer_delete, SYS_timer_settime,
-    SYS_prctl,         SYS_faccessat,    SYS_sched_yield,  SYS_readlinkat};
+    SYS_clock_gettime, SYS_getpid,       SYS_getppid,      SYS_gettid,        SYS_getrusage,
+    SYS_rt_sigaction,  SYS_timer_create, SYS_timer_delete, SYS_timer_settime, SYS_prctl,
+    SYS_faccessat,     SYS_sched_yield,  SYS_readlinkat};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint64_t work_rounds;
 static bool executes;
 static pthread_barrier_t has_begun, is_sandboxed;
 
-static struct sock_filter code[2 * (COUNT(needed) + COUNT(needed_to_execute) + COUNT(typical)) + 2];
+static struct sock_filter
+    code[2 * (1 + COUNT(needed) + COUNT(needed_to_execute) + COUNT(typical)) + 2];
 static unsigned short used;
 
 static void allow(const int *calls, size_t count)
@@ -60,6 +63,8 @@ static int sandbox(const char *how)
     code[used++] =
         (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     allow(needed, COUNT(needed));
+    if (strcmp(how, "no-handlers") != 0)
+        allow(&return_from_handler, 1);
     if (executes)
         allow(needed_to_execute, COUNT(needed_to_execute));
     if (is_typical)

@@ -378,6 +378,34 @@ static void what_a_process_says_of_its_past_is_held_against_the_clocks(void **st
     assert_true(fixture->summary.cpu_seen_ns < 120000000000);
 }
 
+struct copied_frame {
+    struct record_header header;
+    struct record_stack stack;
+    struct record_copy copy;
+};
+
+/* Else a program that jumps into nowhere has its mappings read again as fast as that can be done. */
+static void mappings_that_told_nothing_new_are_not_read_again_in_the_same_round(void **state)
+{
+    struct fixture *fixture = *state;
+    struct collector *collector = fixture->collector;
+    struct image *image = add_process(fixture);
+    struct copied_frame record = {
+        .header = {.bytes = sizeof(record), .kind = RECORD_COPY},
+        .copy = {.known = 1u << 6 | 1u << 7 | 1u << 16},
+    };
+    image->map_pause_ns = 1000000000;
+    miss_add(collector, image, 4712, collector->round_ns, (const uint8_t *)&record, sizeof(record));
+    misses_finish(collector, false);
+    assert_int_equal(image->map_requests, 1);
+    image->map_requests = 0;
+    misses_finish(collector, false);
+    assert_int_equal(image->map_requests, 0);
+    collector->round_ns += image->map_pause_ns + 1;
+    misses_finish(collector, false);
+    assert_int_equal(image->map_requests, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +421,7 @@ int main(void)
         TEST(threads_that_came_just_before_the_end_are_drained),
         TEST(a_slot_claimed_by_a_dead_process_is_given_back),
         TEST(the_pid_of_a_stranger_is_dismissed),
+        TEST(mappings_that_told_nothing_new_are_not_read_again_in_the_same_round),
         TEST(the_slots_of_a_process_killed_at_its_start_are_given_back),
         TEST(the_slot_of_a_process_that_takes_long_to_start_is_its_own),
         TEST(what_a_process_says_of_its_past_is_held_against_the_clocks),
