@@ -77,7 +77,8 @@ struct perfdata_event {
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    const uint8_t *raw; /* fields of a tracepoint, see perfdata_field() */
+    uint64_t callchain_hash; /* left 0 for whoever reads many */
+    const uint8_t *raw;      /* fields of a tracepoint, see perfdata_field() */
     size_t raw_bytes;
     const struct perfdata_branch *branches; /* LBR: the newest first */
     size_t branch_count;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static size_t find_slot(const struct intern *intern, uint64_t hash, const void *
 static int grow_slots(struct intern *intern)
 {
     size_t grown = intern->slot_count * 2;
-    uint32_t *slots = calloc(grown, sizeof(*slots));
+    uint32_t *slots = table_new(grown, sizeof(*slots));
     if (!slots)
         return -1;
     for (size_t i = 0; i < intern->count; i++) {

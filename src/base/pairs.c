@@ -2,6 +2,7 @@
 #include "base/pairs.h"
 
 #include "base/hash.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 
@@ -24,7 +25,7 @@ static size_t slot_of(const struct pairs *pairs, uint32_t first, uint32_t second
 static int grow(struct pairs *pairs, const void *elements, size_t element_bytes, size_t count)
 {
     struct pairs grown = {.slot_count = pairs->slot_count ? pairs->slot_count * 2 : 64};
-    grown.slots = calloc(grown.slot_count, sizeof(*grown.slots));
+    grown.slots = table_new(grown.slot_count, sizeof(*grown.slots));
     if (!grown.slots)
         return -1;
     for (uint32_t i = 0; i < count; i++) {

@@ -2,6 +2,7 @@
 #include "convert/known_stacks.h"
 
 #include "base/hash.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 
@@ -15,6 +16,8 @@ struct mix {
     uint64_t a, b;
 };
 
+static const struct mix unmixed = {UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53)};
+
 /* Two words at once: both halves of a product, of factors that no two words make small. */
 static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
 {
@@ -23,41 +26,63 @@ static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
     mix->b += (uint64_t)(product >> 64) ^ UINT64_C(0xd6e8feb86659fd93);
 }
 
-static struct known_stack identify(const struct perfdata_event *sample,
-                                   const struct known_place *place)
+static uint64_t hash_of(const struct mix *mix)
 {
-    struct mix words = {UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53)};
+    return hash_word(mix->a ^ hash_word(mix->b));
+}
+
+uint64_t known_stacks_hash(const struct perfdata_event *sample)
+{
+    struct mix words = unmixed;
     size_t count = sample->callchain_count, i = 0;
+    if (count == 0 || sample->user_registers_mask || sample->branch_count)
+        return 0;
     mix(&words, count, sample->attr_index);
-    mix(&words, (uint64_t)place->process << 32 | sample->misc, place->map->generation);
+    mix(&words, (uint64_t)sample->pid << 32 | sample->misc,
+        count % 2 ? sample->callchain[count - 1] : 0);
     for (; i + 1 < count; i += 2)
         mix(&words, sample->callchain[i], sample->callchain[i + 1]);
-    mix(&words, place->kernel->generation, i < count ? sample->callchain[i] : 0);
-    return (struct known_stack){.hash = hash_word(words.a),
-                                .check = (uint32_t)hash_word(words.b) | 1};
+    return hash_of(&words) | 1;
 }
 
-/* The slot of a stack, or the empty one where it belongs. */
-static struct known_stack *slot_of(const struct known_stacks *known,
-                                   const struct known_stack *stack)
+static uint32_t hash_place(const struct known_place *place)
 {
-    size_t mask = known->slot_count - 1;
-    for (size_t at = stack->hash & mask;; at = (at + 1) & mask) {
-        struct known_stack *slot = &known->slots[at];
-        if (slot->check == 0 || (slot->hash == stack->hash && slot->check == stack->check))
-            return slot;
-    }
+    struct mix words = unmixed;
+    mix(&words, place->process, place->map->generation);
+    mix(&words, place->kernel->generation, 0);
+    return (uint32_t)hash_of(&words);
 }
 
-bool known_stacks_find(struct known_stacks *known, const struct perfdata_event *sample,
-                       const struct known_place *place, uint32_t *call)
+/* The lowest bit is set in all. */
+static size_t first_slot(const struct known_stacks *known, uint64_t hash)
 {
-    known->asked = (struct known_stack){0};
-    if (sample->callchain_count == 0 || sample->user_registers_mask || sample->branch_count)
+    return hash >> 1 & (known->slot_count - 1);
+}
+
+void known_stacks_expect(const struct known_stacks *known, uint64_t hash)
+{
+    if (known->slot_count)
+        __builtin_prefetch(&known->slots[first_slot(known, hash)]);
+}
+
+/* The slot of a chain, or the empty one where it belongs. */
+static struct known_stack *slot_of(const struct known_stacks *known, uint64_t hash)
+{
+    size_t at = first_slot(known, hash);
+    while (known->slots[at].hash && known->slots[at].hash != hash)
+        at = (at + 1) & (known->slot_count - 1);
+    return &known->slots[at];
+}
+
+bool known_stacks_find(struct known_stacks *known, uint64_t hash, const struct known_place *place,
+                       uint32_t *call)
+{
+    known->asked = (struct known_stack){.hash = hash};
+    if (hash == 0)
         return false;
-    known->asked = identify(sample, place);
-    const struct known_stack *slot = known->slot_count ? slot_of(known, &known->asked) : NULL;
-    if (!slot || slot->check == 0)
+    known->asked.place = hash_place(place);
+    const struct known_stack *slot = known->slot_count ? slot_of(known, hash) : NULL;
+    if (!slot || slot->hash == 0 || slot->place != known->asked.place)
         return false;
     *call = slot->call;
     return true;
@@ -66,12 +91,12 @@ bool known_stacks_find(struct known_stacks *known, const struct perfdata_event *
 static bool grow(struct known_stacks *known)
 {
     struct known_stacks grown = {.slot_count = known->slot_count ? known->slot_count * 2 : 1024};
-    grown.slots = calloc(grown.slot_count, sizeof(*grown.slots));
+    grown.slots = table_new(grown.slot_count, sizeof(*grown.slots));
     if (!grown.slots)
         return false;
     for (size_t i = 0; i < known->slot_count; i++)
-        if (known->slots[i].check)
-            *slot_of(&grown, &known->slots[i]) = known->slots[i];
+        if (known->slots[i].hash)
+            *slot_of(&grown, known->slots[i].hash) = known->slots[i];
     free(known->slots);
     known->slots = grown.slots;
     known->slot_count = grown.slot_count;
@@ -80,9 +105,10 @@ static bool grow(struct known_stacks *known)
 
 void known_stacks_add(struct known_stacks *known, uint32_t call)
 {
-    if (known->asked.check == 0 || (known->count * 2 >= known->slot_count && !grow(known)))
+    if (known->asked.hash == 0 || (known->count * 2 >= known->slot_count && !grow(known)))
         return;
+    struct known_stack *slot = slot_of(known, known->asked.hash);
+    known->count += slot->hash == 0;
     known->asked.call = call;
-    *slot_of(known, &known->asked) = known->asked;
-    known->count++;
+    *slot = known->asked;
 }

@@ -2,7 +2,12 @@
 /*
  * Callchains that were seen before, and the calls that they are: programs are in the same places again and
  * again, and one lookup of a whole chain is cheaper than two for each of its frames. A chain means the
- * same as long as the same is mapped; the generations of the maps are part of the key.
+ * same as long as the same is mapped: a call is that of a chain and of the generations of the maps.
+ *
+ * The table is larger than the processor's caches. So a sample's hash is made where it is read, and where its
+ * lookup will be is fetched some samples before its turn:
+ *
+ *     read ─ hash ─▶ waits for its turn ─ expect ─▶ … ─ find ─▶ call
  */
 #pragma once
 
@@ -13,16 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct known_stack { /* small: they are looked up at random, and should lie in the caches */
-    uint64_t hash; /* with the next, stands for the chain: two that differ and agree in 96 bits … */
-    uint32_t check; /* … do not come up; 0: an empty slot */
+struct known_stack {
+    uint64_t hash;  /* stands for the chain: two that differ and agree in 64 bits … */
+    uint32_t place; /* … in one state of one process do not come up */
     uint32_t call;
 };
 
 struct known_stacks {
     struct known_stack *slots; /* at most half of them used */
     size_t slot_count, count;
-    struct known_stack asked; /* the one asked for last; empty: it cannot be known */
+    struct known_stack asked; /* the one asked for last */
 };
 
 void known_stacks_free(struct known_stacks *known);
@@ -32,9 +37,16 @@ struct known_place { /* what tells what a chain means */
     const struct address_map *map, *kernel;
 };
 
-/* Whether the sample is nothing but a callchain, and that one is known: *call is what it was. */
-bool known_stacks_find(struct known_stacks *known, const struct perfdata_event *sample,
-                       const struct known_place *place, uint32_t *call);
+/* Of a sample that is nothing but a callchain; 0: it is not. */
+uint64_t known_stacks_hash(const struct perfdata_event *sample);
 
-/* Remembers the call of the chain that was just not found; does nothing when memory is out. */
+/* That a hash will be looked up soon. */
+void known_stacks_expect(const struct known_stacks *known, uint64_t hash);
+
+/* Whether the chain is known in this place: *call is what it was. */
+bool known_stacks_find(struct known_stacks *known, uint64_t hash, const struct known_place *place,
+                       uint32_t *call);
+
+/* Remembers the call of the chain that was just not found, in place of what it was in an earlier state of its
+ * process; does nothing when memory is out. */
 void known_stacks_add(struct known_stacks *known, uint32_t call);

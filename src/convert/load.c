@@ -151,6 +151,13 @@ static void take_counter(struct loader *loader, const struct perfdata_event *eve
                                                 .zero_ns = event->counter_zero_ns};
 }
 
+static void expect_event(void *context, const struct perfdata_event *event)
+{
+    const struct loader *loader = context;
+    if (event->callchain_hash)
+        known_stacks_expect(&loader->samples.known, event->callchain_hash);
+}
+
 static int load_records(struct loader *loader)
 {
     struct perfdata_event event;
@@ -162,8 +169,11 @@ static int load_records(struct loader *loader)
             loader->unknown++;
         else if (event.kind == PERFDATA_COUNTER)
             take_counter(loader, &event);
-        else if (event.kind < PERFDATA_ROUND)
+        else if (event.kind < PERFDATA_ROUND) {
+            if (event.kind == PERFDATA_SAMPLE)
+                event.callchain_hash = known_stacks_hash(&event);
             err = order_add(&loader->order, &event);
+        }
     }
     if (err == 0 && more < 0)
         err = more;
@@ -255,6 +265,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     *loader = (struct loader){.profile = profile, .capture = capture, .cut = options->cut};
     profile->adds_samples_up = options->adds_samples_up;
     loader->order.handle = load_event;
+    loader->order.expect = expect_event;
     loader->order.context = loader;
     facts_load(profile, capture);
     int err = tasks_init(&loader->tasks, profile);

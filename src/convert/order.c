@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 18 }; /* many records; one record may take more */
+enum {
+    BLOCK_BYTES = 1 << 18, /* many records; one record may take more */
+    SOON = 8,              /* while so many are handled, memory answers */
+};
 
 struct order_block {
     struct order_block *next_spare;
@@ -196,6 +199,8 @@ static int hand_out(struct order *order, uint64_t until_ns)
     size_t done = 0;
     int err = 0;
     while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {
+        if (order->expect && done + SOON < order->count)
+            order->expect(order->context, order->entries[done + SOON].event);
         err = order->handle(order->context, order->entries[done].event);
         release(order, &order->entries[done++]);
     }

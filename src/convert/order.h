@@ -29,6 +29,8 @@ struct order_entry {
 struct order {
     order_handler *handle; /* called in order; its error ends the call that caused it */
     void *context;
+    /* Told of events whose turn comes soon; may be NULL. */
+    void (*expect)(void *context, const struct perfdata_event *event);
     struct order_entry *entries;
     size_t count, capacity;
     struct order_block *filling; /* takes the next event; NULL at first */

@@ -92,7 +92,7 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
     const struct known_place place = {process, map, samples->chain.kernel};
     if (samples->has_call) {
         sample->call = samples->call;
-    } else if (!known_stacks_find(&samples->known, event, &place, &sample->call)) {
+    } else if (!known_stacks_find(&samples->known, event->callchain_hash, &place, &sample->call)) {
         int err = gather(samples, event, process);
         if (err != 0)
             return err;

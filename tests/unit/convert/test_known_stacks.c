@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/known_stacks.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { CHAINS = 5000, DEPTH = 3 };
+
+static uint64_t hash_of(uint32_t pid, uint64_t leaf, size_t count)
+{
+    const uint64_t chain[DEPTH] = {leaf, 0x401000, 0x402000};
+    const struct perfdata_event sample = {.pid = pid, .callchain = chain, .callchain_count = count};
+    return known_stacks_hash(&sample);
+}
+
+static void assert_is(struct known_stacks *known, uint64_t hash, const struct known_place *place,
+                      uint32_t expected)
+{
+    uint32_t call = UINT32_MAX;
+    known_stacks_expect(known, hash);
+    assert_true(known_stacks_find(known, hash, place, &call));
+    assert_int_equal(call, expected);
+}
+
+static void assert_is_new(struct known_stacks *known, uint64_t hash,
+                          const struct known_place *place, uint32_t call)
+{
+    uint32_t found;
+    assert_false(known_stacks_find(known, hash, place, &found));
+    known_stacks_add(known, call);
+    assert_is(known, hash, place, call);
+}
+
+static void each_chain_has_its_call(void **state)
+{
+    (void)state;
+    struct known_stacks known = {0};
+    struct address_map map = {0}, kernel = {0};
+    const struct known_place place = {1, &map, &kernel};
+    for (uint32_t i = 0; i < CHAINS; i++)
+        for (uint32_t count = 1; count <= DEPTH; count++)
+            assert_is_new(&known, hash_of(7, i, count), &place, i * DEPTH + count);
+    for (uint32_t i = 0; i < CHAINS; i++)
+        for (uint32_t count = 1; count <= DEPTH; count++)
+            assert_is(&known, hash_of(7, i, count), &place, i * DEPTH + count);
+    known_stacks_free(&known);
+}
+
+/* A pid is used again, and what is mapped changes: most often with numbers as small as these. */
+static void a_chain_means_something_else_in_every_other_place(void **state)
+{
+    (void)state;
+    struct known_stacks known = {0};
+    struct address_map map = {0}, kernel = {0};
+    uint64_t hash = hash_of(7, 1, DEPTH);
+    uint32_t call = 0;
+    for (uint32_t process = 0; process < 20; process++)
+        for (map.generation = 0; map.generation < 20; map.generation++)
+            for (kernel.generation = 0; kernel.generation < 20; kernel.generation++)
+                assert_is_new(&known, hash, &(struct known_place){process, &map, &kernel}, call++);
+    assert_int_equal(known.count, 1); /* what was before is not kept */
+    known_stacks_free(&known);
+}
+
+static void samples_that_hold_more_than_a_chain_are_not_known(void **state)
+{
+    (void)state;
+    const uint64_t chain[] = {0x401000};
+    const struct perfdata_event none = {0},
+                                captured = {.callchain = chain,
+                                            .callchain_count = 1,
+                                            .user_registers_mask = 1},
+                                branches = {
+                                    .callchain = chain, .callchain_count = 1, .branch_count = 1};
+    struct known_stacks known = {0};
+    struct address_map map = {0};
+    uint32_t call;
+    assert_int_equal(known_stacks_hash(&none), 0);
+    assert_int_equal(known_stacks_hash(&captured), 0);
+    assert_int_equal(known_stacks_hash(&branches), 0);
+    assert_false(known_stacks_find(&known, 0, &(struct known_place){0, &map, &map}, &call));
+    known_stacks_add(&known, 1);
+    assert_int_equal(known.count, 0);
+    known_stacks_free(&known);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_chain_has_its_call),
+        cmocka_unit_test(a_chain_means_something_else_in_every_other_place),
+        cmocka_unit_test(samples_that_hold_more_than_a_chain_are_not_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
