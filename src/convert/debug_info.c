@@ -10,9 +10,12 @@
 
 enum { LINK_BYTES_MAX = 8192 };
 
-static bool has_section(const struct elf_file *elf)
+static uint64_t section_bytes(const struct elf_file *elf)
 {
-    return elf && (elf_find_section(elf, ".debug_info") || elf_find_section(elf, ".zdebug_info"));
+    const struct elf_section *section = elf ? elf_find_section(elf, ".debug_info") : NULL;
+    if (elf && !section)
+        section = elf_find_section(elf, ".zdebug_info");
+    return section ? section->bytes : 0;
 }
 
 static bool has_linked(const struct elf_file *elf, const char *path, const char *debug_directory)
@@ -33,19 +36,20 @@ static bool has_linked(const struct elf_file *elf, const char *path, const char 
     return has;
 }
 
-bool debug_info_is_there(const struct profile *profile, uint32_t lib_id,
-                         const struct convert_options *options)
+uint64_t debug_info_bytes(const struct profile *profile, uint32_t lib_id,
+                          const struct convert_options *options)
 {
     const struct profile_lib *lib = &profile->libs[lib_id];
     struct symfs_path here = symfs_path_of(options, profile_text(profile, lib->path), lib->build_id,
                                            lib->build_id_bytes);
     struct elf_file *elf;
     if (image_open_elf(&elf, here.text, lib->build_id, lib->build_id_bytes) != 0)
-        return false;
+        return 0;
     struct elf_file *debug = image_open_debug(elf, options->debug_directory);
-    bool is_there = has_section(elf) || has_section(debug) ||
-                    has_linked(elf, here.text, options->debug_directory);
+    uint64_t bytes = section_bytes(elf) + section_bytes(debug);
+    if (bytes == 0 && has_linked(elf, here.text, options->debug_directory))
+        bytes = UINT64_MAX;
     elf_close(debug);
     elf_close(elf);
-    return is_there;
+    return bytes;
 }

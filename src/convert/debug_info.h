@@ -4,10 +4,9 @@
 #include "convert/load.h"
 #include "profile/profile.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the file of a lib, or a separate debug file on this machine, seems to have debug info: headers and
- * names of files are looked at, no contents. */
-bool debug_info_is_there(const struct profile *profile, uint32_t lib,
-                         const struct convert_options *options);
+/* How much debug info the file of a lib, or a separate debug file on this machine, seems to have, as it is stored:
+ * headers and names of files are looked at, no contents. UINT64_MAX: in a file that only its name leads to. */
+uint64_t debug_info_bytes(const struct profile *profile, uint32_t lib,
+                          const struct convert_options *options);

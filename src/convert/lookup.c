@@ -17,7 +17,7 @@
 
 /* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
  * compressed is inflated by each. */
-enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4 };
+enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 20 };
 /* Of libs without debug info. */
 enum { SMALL_ADDRESSES = 200, PIECES_OF_JOB = 8 };
 
@@ -27,15 +27,16 @@ static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_c
     const struct convert_options *options = lookup->options;
     if (address_count > SMALL_ADDRESSES || options->use_debuginfod)
         return false;
-    return options->symbols_only || !debug_info_is_there(lookup->profile, lib, options);
+    return options->symbols_only || debug_info_bytes(lookup->profile, lib, options) == 0;
 }
 
-/* Where there is no debug info, opening the file is most of the work, and each piece does it. */
+/* Where there is little debug info, opening the file is most of the work, and each piece does it: node has 1 MB, and
+ * 10 MB of symbols. */
 static size_t piece_count(const struct lookup *lookup, uint32_t lib, size_t address_count)
 {
     size_t count = address_count / PIECE_ADDRESSES;
     if (count < 2 || lookup->options->symbols_only ||
-        !debug_info_is_there(lookup->profile, lib, lookup->options))
+        debug_info_bytes(lookup->profile, lib, lookup->options) < LITTLE_DEBUG_INFO_BYTES)
         return 1;
     size_t most = workers_at_once() < MOST_PIECES ? workers_at_once() : MOST_PIECES;
     return count < most ? count : most;

@@ -118,7 +118,7 @@ static bool has_all(const struct resolver *resolver, const struct names_lib *sto
 static bool may_have_more(const struct resolver *resolver, uint32_t lib)
 {
     const struct convert_options *options = resolver->options;
-    return options->use_debuginfod || debug_info_is_there(resolver->profile, lib, options);
+    return options->use_debuginfod || debug_info_bytes(resolver->profile, lib, options) > 0;
 }
 
 /* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
