@@ -22,14 +22,17 @@ int io_read_file(const char *path, struct buffer *out, size_t limit);
 /*
  * A file that appears under its final name only when it is complete: an unnamed file in the target
  * directory, linked into place by out_commit(). Nothing is left behind by out_discard(), by exit or by
- * a crash.
+ * a crash. A pipe or device of that name is written to as it is: somebody reads it.
  */
 struct out_file {
     int fd;
     char path[4096];      /* final name */
     char temporary[4128]; /* only where the file system has no unnamed files; else empty */
+    bool is_in_place;
 };
 
+/* Whether it could be opened: 0, or the error that says why not. Who reads from a pipe does not notice. */
+int out_check(const char *path, struct error *error);
 int out_open(struct out_file *out, const char *path, struct error *error);
 int out_commit(struct out_file *out, struct error *error);
 void out_discard(struct out_file *out);

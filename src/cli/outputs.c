@@ -200,11 +200,7 @@ static int check_writable(const char *path, struct error *error)
 {
     if (is_directory(path))
         return error_set(error, -EISDIR, "cannot write %s: it is a directory", path);
-    struct out_file file;
-    int err = out_open(&file, path, error);
-    if (!err)
-        out_discard(&file);
-    return err;
+    return out_check(path, error);
 }
 
 static int make_directory(const char *path, const struct owner *owner, struct error *error)

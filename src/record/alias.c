@@ -111,7 +111,7 @@ int alias_make(struct alias *alias, const char *installed, struct error *error)
         return err;
     err = make_directory(alias);
     if (!err) {
-        snprintf(alias->path, sizeof(alias->path), "%s/librec-sampler.so", alias->directory);
+        snprintf(alias->path, sizeof(alias->path), "%s/" SESSION_SAMPLER_NAME, alias->directory);
         err = copy(installed, alias->path);
     }
     if (!err)

@@ -240,7 +240,7 @@ static void open_module(struct module_store *store, struct known_module *module,
     if (!module->elf)
         return;
     module->is_go = elf_is_go(module->elf);
-    module->is_sampler = strcmp(base_name(module->path), "librec-sampler.so") == 0;
+    module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
     find_root(module);
     if (find_held(store, module))
         module->state = MODULE_UNREAD;

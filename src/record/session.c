@@ -204,10 +204,10 @@ int session_find_sampler(char path[4096], struct error *error)
     char *slash = strrchr(directory, '/');
     *slash = '\0';
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        snprintf(path, 4096, "%s%s/librec-sampler.so", directory, places[i]);
+        snprintf(path, 4096, "%s%s/" SESSION_SAMPLER_NAME, directory, places[i]);
         if (access(path, R_OK) == 0)
             return 0;
     }
-    return error_set(error, -ENOENT, "librec-sampler.so is neither in %s nor in %s/../lib",
+    return error_set(error, -ENOENT, SESSION_SAMPLER_NAME " is neither in %s nor in %s/../lib",
                      directory, directory);
 }

@@ -4,6 +4,7 @@
  *
  *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
  *
+ * Whoever starts a program past the sampler may have put libraries of its own before it in the list.
  * The other way round for programs that must not have the variables, and where the dynamic linker is asked to list
  * the libraries instead of running the program, as ldd does: the sampler would be in that list. One with a
  * REC_SESSION of somebody else is that of another recording, and goes as it is.
@@ -14,6 +15,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD="
@@ -71,30 +73,101 @@ static void remember_session(const char *entry)
     *end = '\0';
 }
 
+/* A part of a text. */
+struct span {
+    size_t start, end;
+};
+
+static bool is_separator(char byte)
+{
+    return byte == ':' || byte == ' ';
+}
+
+/* The library in a preload list that begins there, or behind separators. */
+static struct span next_library(const char *list, size_t start)
+{
+    while (is_separator(list[start]))
+        start++;
+    size_t end = start;
+    while (list[end] && !is_separator(list[end]))
+        end++;
+    return (struct span){start, end};
+}
+
+static bool is_sampler(const char *list, struct span library)
+{
+    const char *known = sampler_path[0] ? sampler_path : "/" SESSION_SAMPLER_NAME;
+    size_t length = length_of(known);
+    if (library.end - library.start < length ||
+        (sampler_path[0] && library.end - library.start != length))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (list[library.end - length + i] != known[i])
+            return false;
+    return true;
+}
+
+/* Where the sampler is in a preload list; empty: nowhere. */
+static struct span find_sampler(const char *list)
+{
+    struct span library = next_library(list, 0);
+    while (library.end > library.start && !is_sampler(list, library))
+        library = next_library(list, library.end);
+    return library;
+}
+
+static void remember_sampler(const char *list)
+{
+    struct span found = find_sampler(list);
+    size_t length = found.end - found.start;
+    if (length == 0 || length >= SESSION_SAMPLER_BYTES_MAX)
+        return;
+    append(preload_entry, PRELOAD);
+    arch_copy(sampler_path, list + found.start, length);
+}
+
 void inject_remember(char **environment)
 {
     for (char **entry = environment; entry && *entry; entry++) {
         const char *preload = value_of(*entry, PRELOAD);
-        if (preload && !sampler_path[0]) {
-            size_t length = 0;
-            while (preload[length] && preload[length] != ':' &&
-                   length + 1 < SESSION_SAMPLER_BYTES_MAX)
-                length++;
-            append(preload_entry, PRELOAD);
-            arch_copy(sampler_path, preload, length);
-        }
+        if (preload && !sampler_path[0])
+            remember_sampler(preload);
         if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
             remember_session(*entry);
     }
 }
 
-/* What the program's own LD_PRELOAD is without the sampler; NULL when nothing is left of it. */
-static const char *without_sampler(const char *preload)
+/* What has to go for a list without the sampler: its path and a separator. */
+static struct span sampler_and_separator(const char *list)
 {
-    const char *rest = value_of(preload, sampler_path);
-    if (!rest || (*rest && *rest != ':'))
-        return preload;
-    return *rest ? rest + 1 : NULL;
+    struct span found = find_sampler(list);
+    if (found.end == found.start)
+        return found;
+    if (list[found.end])
+        found.end++;
+    else if (found.start > 0)
+        found.start--;
+    return found;
+}
+
+/* Whether that is all: the program had no such variable. Behind a separator there is one, if only an empty list. */
+static bool is_alone(const char *list, struct span gone)
+{
+    return gone.start == 0 && gone.end > 0 && !list[gone.end] && !is_separator(list[gone.end - 1]);
+}
+
+/* Returns the entry without the sampler, NULL when nothing else is in it. What stands before the sampler moves
+ * towards what stands behind it: runtimes that look for the end of all entries find it where it was. */
+static char *undo_entry(char *entry)
+{
+    char *list = entry + sizeof(PRELOAD) - 1;
+    struct span gone = sampler_and_separator(list);
+    size_t bytes = gone.end - gone.start;
+    if (is_alone(list, gone))
+        return NULL;
+    for (char *to = list + gone.end; bytes && to > entry + bytes; to--)
+        to[-1] = to[-1 - (ptrdiff_t)bytes];
+    return entry + bytes;
 }
 
 /*
@@ -106,16 +179,9 @@ void inject_undo(char **environment)
     char **kept = environment;
     char **entry = environment;
     for (; *entry; entry++) {
-        char *preload = (char *)(uintptr_t)value_of(*entry, PRELOAD);
-        const char *theirs = preload ? without_sampler(preload) : NULL;
-        if (value_of(*entry, SESSION) || (preload && !theirs))
-            continue;
-        *kept++ = *entry;
-        if (!preload || theirs == preload)
-            continue;
-        /* "LD_PRELOAD=sampler:theirs": the sampler's path is longer than the name. */
-        kept[-1] = (char *)(uintptr_t)theirs - sizeof(PRELOAD) + 1;
-        arch_copy(kept[-1], PRELOAD, sizeof(PRELOAD) - 1);
+        char *theirs = value_of(*entry, PRELOAD) ? undo_entry(*entry) : *entry;
+        if (theirs && !value_of(*entry, SESSION))
+            *kept++ = theirs;
     }
     bool fits_value = entry - kept == 2;
     for (char **hole = kept; hole < entry; hole++)
@@ -218,6 +284,21 @@ static void append_session(char *out)
     *out = '\0';
 }
 
+/* "LD_PRELOAD=", the sampler if it is wanted, and theirs; behind its end. Nothing if there would be no library. */
+static char *append_list(char *text, const char *list, bool takes_sampler)
+{
+    struct span gone = sampler_and_separator(list);
+    bool has_theirs = !is_alone(list, gone);
+    if (!takes_sampler && !has_theirs)
+        return text;
+    text = append(text, PRELOAD);
+    if (takes_sampler)
+        text = append(append(text, sampler_path), has_theirs ? ":" : "");
+    for (size_t i = 0; i < gone.start; i++)
+        *text++ = list[i];
+    return append(text, list + gone.end) + 1;
+}
+
 char **inject_into(void *memory, char *const *environment, bool takes_variables)
 {
     char **out = memory;
@@ -236,15 +317,11 @@ char **inject_into(void *memory, char *const *environment, bool takes_variables)
             continue;
         *next = environment[i];
         if (preload && !has_preload) {
-            const char *theirs = without_sampler(preload);
             has_preload = true;
-            if (!takes_variables && !theirs)
-                continue;
             *next = text;
-            text = append(text, PRELOAD);
-            if (takes_variables)
-                text = append(append(text, sampler_path), theirs ? ":" : "");
-            text = append(text, theirs ? theirs : "") + 1;
+            text = append_list(text, preload, takes_variables);
+            if (text == *next)
+                continue;
         }
         next++;
     }

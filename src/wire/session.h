@@ -45,6 +45,7 @@
 #define SESSION_VARIABLE "REC_SESSION"
 
 /* Of the sampler's path, with its end: a longer one goes by an alias. */
+#define SESSION_SAMPLER_NAME "librec-sampler.so"
 #define SESSION_SAMPLER_BYTES_MAX 2048
 
 #define SESSION_PROCESSES 1024u /* at one time */

@@ -46,6 +46,11 @@ class Seen(SameOutput):
         self.compare_in(self.ENVIRONMENTS, "bash", "-c",
                         "declare -px; echo $LD_PRELOAD; unset LD_PRELOAD; env -0")
 
+    def test_behind_a_library_that_somebody_who_is_not_recorded_put_first(self):
+        self.compare(rec.target("static_exec"), "-p", "libm.so.6", "/usr/bin/env", "-0")
+        self.compare_in(self.ENVIRONMENTS, rec.target("static_exec"), "-p", "libm.so.6",
+                        "/bin/bash", "-c", "env -0; (env -0); exec env -0")
+
     def test_after_a_thread_was_cancelled_while_it_lent_it(self):
         self.compare(rec.target("cancelled"))
 
@@ -135,6 +140,7 @@ class Followed(rec.Case):
 
     def test_by_a_program_that_cannot_be_recorded(self):
         self.assert_followed(rec.target("static_exec"), *burn())
+        self.assert_followed(rec.target("static_exec"), "-p", "libm.so.6", *burn())
 
 
 class LeftAlone(SameOutput):

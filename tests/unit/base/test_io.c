@@ -127,6 +127,23 @@ static void names_that_are_too_long_are_refused(void **state)
     assert_int_equal(out_open(&out, name, NULL), -ENAMETOOLONG);
 }
 
+static void whoever_reads_from_a_named_pipe_gets_what_is_written(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    struct out_file out;
+    assert_int_equal(out_check("pipe", NULL), 0);
+    assert_int_equal(out_open(&out, "pipe", NULL), 0);
+    assert_int_equal(io_write(out.fd, "text", 4), 0);
+    assert_int_equal(out_commit(&out, NULL), 0);
+    char bytes[5] = {0};
+    assert_int_equal(read(reader, bytes, sizeof(bytes)), 4);
+    assert_string_equal(bytes, "text");
+    close(reader);
+    assert_int_equal(files_here(), 1);
+}
+
 static void reading_stops_at_the_limit(void **state)
 {
     (void)state;
@@ -189,6 +206,7 @@ int main(void)
         IN_DIRECTORY(files_follow_the_umask),
         IN_DIRECTORY(a_missing_directory_is_named),
         IN_DIRECTORY(names_that_are_too_long_are_refused),
+        IN_DIRECTORY(whoever_reads_from_a_named_pipe_gets_what_is_written),
         IN_DIRECTORY(reading_stops_at_the_limit),
         IN_DIRECTORY(files_of_proc_are_read_to_their_end),
         IN_DIRECTORY(reading_at_an_offset_knows_the_end),
