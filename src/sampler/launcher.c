@@ -51,7 +51,8 @@ bool launcher_await(uint32_t *word, uint32_t value)
             return true;
         uint64_t time_ns = clock_ns(CLOCK);
         if (time_ns >= deadline_ns) {
-            if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS || !launcher_is_running())
+            if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS ||
+                load_relaxed(&process.tables->header.stop) || !launcher_is_running())
                 return false;
             deadline_ns = time_ns + SESSION_WAIT_NS;
         }

@@ -9,6 +9,21 @@ import rec
 
 MOST_UNNAMED_PERCENT = 2
 UNITS = 40
+# The first process of a pid namespace waits for one that works, and nobody waits for it.
+FORSAKEN_NAMESPACE = """
+import ctypes, os, select, sys
+ctypes.CDLL(None).unshare(0x20000000)
+init = os.fork()
+if init == 0:
+    if os.fork() == 0:
+        os.execv(sys.argv[1], sys.argv[1:])
+    os.wait()
+    os._exit(0)
+poll = select.poll()
+poll.register(os.pidfd_open(init))
+poll.poll()
+os._exit(0)
+"""
 MAKEFILE = """
 all: $(patsubst %,%.o,$(shell seq UNITS))
 %.o: %.c
@@ -54,6 +69,14 @@ class Bills(rec.Case):
                 self.assertGreater(run.share_of("[between samples]", self_only=True) +
                                    run.share_of("[kernel]", self_only=True), 50)
                 self.assertLess(run.share_of("[exit]", self_only=True), 15)
+
+    def test_a_namespace_that_nobody_waits_for_has_its_part(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can set this up")
+        self.need_program("/usr/bin/python3")
+        run = self.recorded("/usr/bin/python3", "-c", FORSAKEN_NAMESPACE, rec.target("short_run"), "300")
+        self.assertGreater(run.count("cpu_billed_ns"), 300e6)
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
 
     def test_a_build(self):
         self.need_program("make")
