@@ -13,6 +13,17 @@
  * the signal is sent on: to another thread, to sigwait(), or to wait for its unblocking. That thread is not
  * sampled until sigwait() has got it, or the program sets another mask.
  *
+ * So a thread is in one of these states (`masks` knows which of the first two it is in when an older mask is back):
+ *
+ *     the program      the kernel     hides_block  has_deferred  lifted_avma
+ *     lets it through  lets it        no           no            0
+ *     blocks it        lets it        yes          no            0            sampled all the same
+ *     blocks it        blocks it      no           yes           0            masks_defer() … masks_resume()
+ *     waits for it     as it waits    as before    as before     the wait's   masks_lift() … masks_lower()
+ *
+ * ever_hid stays once the second was reached; before, masks without the sampler's signal go to the kernel as they are.
+ * has_awaited is for the wait alone: somebody else's signal was taken from what was pending, and awaits its handler.
+ *
  * No function here needs the C library: the program may call these from its own signal handlers.
  */
 #include "sampler/sampler.h"
