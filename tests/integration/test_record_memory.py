@@ -55,7 +55,8 @@ class Flat(rec.Case):
         print(f"anonymous memory {early_kb} kB, later {late_kb} kB; "
               f"descriptors {early_fds}, later {late_fds}", file=sys.stderr)
         self.assertGreaterEqual(run.count("processes"), PROGRAMS)
-        self.assertLess(late_kb, early_kb * 1.1)
+        # 250 bytes a program; the allocator itself was seen to take 240 kB more, and none in the next run.
+        self.assertLess(late_kb, early_kb + 400)
         self.assertLess(late_fds, early_fds + 32)
 
 
