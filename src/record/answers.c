@@ -168,21 +168,26 @@ static bool has_rings(const struct collector *collector, const struct process_sl
            header.magic == SESSION_MAGIC && header.token == collector->session->token;
 }
 
+bool answers_map_of_member(const struct collector *collector, pid_t pid, struct proc_maps *mappings)
+{
+    struct stat rings;
+    if (fstat(collector->session->rings_fd, &rings) != 0)
+        return false;
+    mappings->memfd_inode = rings.st_ino;
+    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
+}
+
 /* The pid that a process states may be somebody else's here: in a pid namespace every process has
  * another one. Only a process that maps our rings is the one that asks. What a forked child has mapped
  * is known: most execute something else at once, and looking takes longer than all else that it waits for. */
 static bool is_member(const struct collector *collector, const struct process_slot *request,
                       struct proc_maps *mappings)
 {
-    struct stat rings;
     const struct image *original = original_of(collector, request);
     if (original && maps_inherit(collector, original, mappings) && has_rings(collector, request))
         return true;
     proc_maps_free(mappings);
-    if (fstat(collector->session->rings_fd, &rings) != 0)
-        return false;
-    mappings->memfd_inode = rings.st_ino;
-    return proc_maps_read(mappings, (pid_t)request->pid) == 0 && mappings->has_memfd;
+    return answers_map_of_member(collector, (pid_t)request->pid, mappings);
 }
 
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with

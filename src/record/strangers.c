@@ -74,11 +74,8 @@ static bool is_in_other_recording(pid_t pid)
 /* A copy of one that has our sampler. */
 static bool has_our_rings(const struct collector *collector, pid_t pid)
 {
-    struct stat rings;
-    if (fstat(collector->session->rings_fd, &rings) != 0)
-        return false;
-    struct proc_maps mappings = {.memfd_inode = rings.st_ino};
-    bool found = proc_maps_read(&mappings, pid) == 0 && mappings.has_memfd;
+    struct proc_maps mappings = {0};
+    bool found = answers_map_of_member(collector, pid, &mappings);
     proc_maps_free(&mappings);
     return found;
 }
