@@ -6,15 +6,21 @@
  */
 #include "sampler/sandbox.h"
 
+/* A vfork child has its parent's. */
+static bool has_own_slot(void)
+{
+    return process_is_followed() && !process_is_another();
+}
+
 void end_note(void)
 {
-    if (process_is_followed() && !process_is_another())
+    if (has_own_slot())
         store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
 }
 
 void end_forget(void)
 {
-    if (process_is_followed() && !process_is_another())
+    if (has_own_slot())
         store_relaxed(&process.slot->end_cpu_ns, 0);
 }
 

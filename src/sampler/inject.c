@@ -23,7 +23,6 @@
 #define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
-#define PAGE_BYTES 4096u
 
 /* As the launcher set it, up to what is forbidden, which may be more by now. */
 static char session_entry[128];
@@ -223,7 +222,7 @@ static bool entry_is_readable(const char *entry, uintptr_t *known_page)
     do {
         if (!memory_is_readable(entry, 1, known_page))
             return false;
-        while (*entry && (uintptr_t)(entry + 1) % PAGE_BYTES != 0)
+        while (*entry && (uintptr_t)(entry + 1) % MEMORY_PAGE_BYTES != 0)
             entry++;
     } while (*entry++);
     return true;

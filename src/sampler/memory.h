@@ -8,6 +8,7 @@
 #define CALLS_OF_MEMORY CALL_BIT(SIGPROCMASK)
 
 #define MEMORY_NO_PAGE UINTPTR_MAX
+#define MEMORY_PAGE_BYTES 4096u
 
 /* *known_page is a page that need not be asked for: the last one that was. Async-signal-safe. */
 bool memory_is_readable(const void *memory, size_t bytes, uintptr_t *known_page);
