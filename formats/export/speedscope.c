@@ -145,12 +145,13 @@ struct runs {
 
 static struct runs runs_of(const struct speedscope *scope, uint32_t thread)
 {
-    return (struct runs){.walk = profile_walk_thread(scope->profile, thread)};
+    const struct profile *profile = scope->profile;
+    return (struct runs){.walk = profile_walk_of(profile, thread, profile->main_event)};
 }
 
 static void read_next(struct runs *runs)
 {
-    runs->next = profile_walk_next_of(&runs->walk, runs->walk.profile->main_event);
+    runs->next = profile_walk_next(&runs->walk);
 }
 
 static bool next_run(struct runs *runs)
@@ -186,12 +187,9 @@ static void write_weights(struct speedscope *scope, uint32_t thread)
 
 static uint64_t thread_weight(const struct speedscope *scope, uint32_t thread)
 {
-    uint64_t total = 0;
-    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
-    const struct profile_sample *sample;
-    while ((sample = profile_walk_next_of(&walk, scope->profile->main_event)))
-        total += sample->weight;
-    return total;
+    const struct profile *profile = scope->profile;
+    const struct profile_list *list = profile_list_of(profile, thread, profile->main_event);
+    return list ? list->samples.weight : 0;
 }
 
 static void write_name(struct speedscope *scope, const struct profile_thread *thread)
