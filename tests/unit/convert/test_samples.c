@@ -425,6 +425,7 @@ static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
     char name[32];
     assert_int_equal(profile->thread_count, 3);
     assert_string_equal(thread_name_of(profile, 2), ":-1");
+    assert_int_equal(process_of(profile, 2)->pid, -1);
     for (size_t i = 0; i < 2; i++) {
         snprintf(name, sizeof(name), ":%u", (unsigned)(PID + i));
         assert_string_equal(profile_text(profile, profile->threads[i].name), name);
