@@ -375,6 +375,24 @@ static void switches_become_time_off_the_cpu(void **state)
     profile_free(profile);
 }
 
+/* The last switch of a task comes when the kernel has taken its ids away: on a whole machine the time from the
+ * last such switch to the end looked like somebody's. */
+static void tasks_that_are_gone_spend_no_time_off_the_cpu(void **state)
+{
+    (void)state;
+    const struct event events[] = {
+        {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES}, clock_event};
+    struct raw raw = begin_program(events, 2);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, 0, -1u, -1u, MARK(PERF_CONTEXT_KERNEL), TEXT);
+    raw_switch(&raw, -1u, -1u, true);
+    raw.time_ns += 9000;
+    raw_comm(&raw, PID, PID, "app");
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_int_equal(profile->sample_count, 1);
+    assert_false(profile->events[sample_at(profile, 0).event].is_off_cpu);
+    profile_free(profile);
+}
+
 /* Of the usual recording on hardware, with --switch-events, the flame graph is that of the cycles; of one of
  * switches alone it is that of the time off the CPU. */
 static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
@@ -542,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
         cmocka_unit_test(user_parts_that_come_later_are_joined),
         cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(tasks_that_are_gone_spend_no_time_off_the_cpu),
         cmocka_unit_test(a_file_without_wall_time_ended_when_it_was_written),
         cmocka_unit_test(threads_that_nobody_named_have_their_id_as_a_name),
         cmocka_unit_test(time_off_the_cpu_is_the_main_event_of_switches_alone),
