@@ -110,22 +110,12 @@ static void report_progress(struct lookup *lookup)
                           lookup->count);
 }
 
-/* Several pieces of a lib have the same to say. */
-static void add_note(struct lookup *lookup, const char *text)
-{
-    struct profile *profile = lookup->profile;
-    for (size_t i = 0; i < profile->note_count; i++)
-        if (strcmp(profile_text(profile, profile->notes[i].value), text) == 0)
-            return;
-    profile_add_note(profile, "no_names", text);
-}
-
-/* In the order of pieces, whoever of them came first. */
+/* In the order of pieces, whoever of them came first. Several pieces of a lib may have the same to say. */
 static void add_notes(struct lookup *lookup)
 {
     for (size_t i = 0; i < lookup->count; i++)
         if (lookup->pieces[i].note)
-            add_note(lookup, lookup->pieces[i].note);
+            profile_add_note(lookup->profile, "no_names", lookup->pieces[i].note);
 }
 
 static void keep_note(struct lookup_piece *piece, char *note)
@@ -213,7 +203,7 @@ static void fetch_each(struct lookup *lookup, int add(struct fetch *fetch, uint3
                 return;
     const char *why = fetch_run(&lookup->fetch);
     if (why)
-        add_note(lookup, why);
+        profile_add_note(lookup->profile, "no_names", why);
 }
 
 /* Asks the servers for what is missing, before those who look names up are confined. */

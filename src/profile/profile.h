@@ -224,6 +224,7 @@ int profile_finish_samples(struct profile *profile);
  */
 void profile_link_stacks(struct profile *profile);
 
+/* What was said before is not said again. */
 void profile_add_note(struct profile *profile, const char *key, const char *value);
 /* The value of a note, or NULL. */
 const char *profile_note(const struct profile *profile, const char *key);
