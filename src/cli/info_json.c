@@ -67,8 +67,8 @@ static void append_processes(const struct info *info, struct buffer *out)
     for (size_t i = 0; i < profile->process_count; i++) {
         const struct profile_process *process = &profile->processes[i];
         json_open(out, '{');
-        json_member_unsigned(out, "pid", process->pid);
-        json_member_unsigned(out, "parent_pid", process->parent_pid);
+        json_member_integer(out, "pid", process->pid);
+        json_member_integer(out, "parent_pid", process->parent_pid);
         member(profile, "name", process->name, out);
         json_member_unsigned(out, "start_ns", process->start_ns);
         json_member_unsigned(out, "end_ns", process->end_ns);
@@ -86,8 +86,8 @@ static void append_threads(const struct info *info, struct buffer *out)
     for (size_t i = 0; i < profile->thread_count; i++) {
         const struct profile_thread *thread = &profile->threads[i];
         json_open(out, '{');
-        json_member_unsigned(out, "tid", thread->tid);
-        json_member_unsigned(out, "pid", profile->processes[thread->process].pid);
+        json_member_integer(out, "tid", thread->tid);
+        json_member_integer(out, "pid", profile->processes[thread->process].pid);
         member(profile, "name", thread->name, out);
         json_member_unsigned(out, "start_ns", thread->start_ns);
         json_member_unsigned(out, "end_ns", thread->end_ns);
