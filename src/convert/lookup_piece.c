@@ -79,10 +79,12 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
     return named;
 }
 
-/* A file that is not on this machine is nothing to complain of; one that is no file any more is. */
-static bool is_absent(int err)
+/* A file that is not on this machine is nothing to complain of; one that is no file any more is. Nor is one that
+ * never was a program: what a Lisp maps, or a Java. */
+static bool is_expected(int err, const struct profile_lib *lib)
 {
-    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG;
+    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG ||
+           (err == -ENOEXEC && lib->build_id_bytes == 0);
 }
 
 void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece *piece,
@@ -90,12 +92,13 @@ void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece 
 {
     struct symbols *symbols = NULL;
     struct error error = {{0}};
+    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
     int err = open_symbols(lookup, piece->lib, &symbols, &error);
     if (err == 0 && symbols_is_damaged(symbols))
         buffer_printf(out,
                       "%s: its debug info is damaged: lines, inlined calls, names may be missing",
-                      profile_text(lookup->profile, lookup->profile->libs[piece->lib].path));
-    else if (!is_absent(err))
+                      profile_text(lookup->profile, lib->path));
+    else if (!is_expected(err, lib))
         buffer_text(out, error.text);
     buffer_u8(out, 0);
     if (err == -ENOMEM)
