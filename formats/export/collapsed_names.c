@@ -57,14 +57,14 @@ static uint32_t name_id(struct collapsed_names *names)
 
 /* "NAME-ID", and ".N" for the Nth later use of an id. */
 static uint32_t task_name_id(struct collapsed_names *names, struct intern *uses, uint32_t name,
-                             uint32_t process, uint32_t id)
+                             uint32_t process, int32_t id)
 {
-    uint32_t key[] = {process, id, 0};
+    uint32_t key[] = {process, (uint32_t)id, 0};
     size_t before = intern_count(uses);
     while (intern_add(uses, key, sizeof(key)) < before)
         key[2]++;
     buffer_clear(&names->raw);
-    buffer_printf(&names->raw, "%s-%u", profile_text(names->profile, name), id);
+    buffer_printf(&names->raw, "%s-%d", profile_text(names->profile, name), id);
     if (key[2])
         buffer_printf(&names->raw, ".%u", key[2]);
     return name_id(names);

@@ -53,17 +53,17 @@ struct ids {
 };
 
 /* The id as it is, or as a string with the count of earlier uses. */
-static void write_id(struct buffer *out, uint32_t id, uint32_t reuse, bool as_string)
+static void write_id(struct buffer *out, int32_t id, uint32_t reuse, bool as_string)
 {
     char text[32];
     if (reuse)
-        snprintf(text, sizeof(text), "%u.%u", id, reuse);
+        snprintf(text, sizeof(text), "%d.%u", id, reuse);
     else
-        snprintf(text, sizeof(text), "%u", id);
+        snprintf(text, sizeof(text), "%d", id);
     if (reuse || as_string)
         json_string(out, text);
     else
-        json_unsigned(out, id);
+        json_integer(out, id);
 }
 
 /* A thread as it is written; pointers into the profile, or to a stand-in. */
@@ -76,8 +76,8 @@ struct shown_thread {
 
 static void write_ids(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
 {
-    const uint32_t pid = shown->process->pid;
-    const uint32_t key[] = {shown->thread->process, shown->thread->tid};
+    const int32_t pid = shown->process->pid, tid = shown->thread->tid;
+    const uint32_t key[] = {shown->thread->process, (uint32_t)tid};
     uint32_t *pid_reuse = &ids->pid_reuses[shown->thread->process];
     bool is_first = *pid_reuse == PROFILE_NONE;
     if (is_first)
@@ -86,7 +86,7 @@ static void write_ids(struct firefox *firefox, struct ids *ids, const struct sho
     json_key(firefox->out, "pid");
     write_id(firefox->out, pid, *pid_reuse, true);
     json_key(firefox->out, "tid");
-    write_id(firefox->out, key[1], reuse_of(&ids->tids, key, sizeof(key)), false);
+    write_id(firefox->out, tid, reuse_of(&ids->tids, key, sizeof(key)), false);
 }
 
 static void write_names(struct firefox *firefox, const struct firefox_event *rows,

@@ -146,6 +146,12 @@ void json_member_string(struct buffer *out, const char *key, const char *text)
     json_string(out, text);
 }
 
+void json_member_integer(struct buffer *out, const char *key, int64_t value)
+{
+    json_key(out, key);
+    json_integer(out, value);
+}
+
 void json_member_unsigned(struct buffer *out, const char *key, uint64_t value)
 {
     json_key(out, key);

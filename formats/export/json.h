@@ -30,6 +30,7 @@ void json_spelled(struct buffer *out, const void *text, size_t size);
 
 /* "key": value */
 void json_member_string(struct buffer *out, const char *key, const char *text);
+void json_member_integer(struct buffer *out, const char *key, int64_t value);
 void json_member_unsigned(struct buffer *out, const char *key, uint64_t value);
 void json_member_millionths(struct buffer *out, const char *key, uint64_t value);
 void json_member_bool(struct buffer *out, const char *key, bool value);

@@ -95,7 +95,7 @@ static void make_thread(struct perf_text *text, const struct profile_thread *thr
     const struct profile *profile = text->profile;
     const char *comm = profile_text(profile, thread->name);
     append_clean(&text->made, comm[0] ? comm : ":0");
-    buffer_printf(&text->made, " %7u/%-7u ", profile->processes[thread->process].pid, thread->tid);
+    buffer_printf(&text->made, " %7d/%-7d ", profile->processes[thread->process].pid, thread->tid);
 }
 
 static void make_event(struct perf_text *text, uint32_t event)

@@ -225,8 +225,8 @@ static void make_thread_labels(struct pprof *pprof, const struct profile_thread 
     const struct profile_process *process = &pprof->profile->processes[thread->process];
     struct buffer *out = &pprof->labels;
     made->first = out->size;
-    add_label(pprof, out, "pid", LABEL_NUM, process->pid);
-    add_label(pprof, out, "tid", LABEL_NUM, thread->tid);
+    add_label(pprof, out, "pid", LABEL_NUM, (uint64_t)process->pid);
+    add_label(pprof, out, "tid", LABEL_NUM, (uint64_t)thread->tid);
     add_label(pprof, out, "comm", LABEL_STR, model_text(pprof, process->name));
     add_label(pprof, out, "thread", LABEL_STR, model_text(pprof, thread->name));
     made->size = out->size - made->first;

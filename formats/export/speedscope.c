@@ -197,9 +197,9 @@ static void write_name(struct speedscope *scope, const struct profile_thread *th
     const struct profile *profile = scope->profile;
     const struct profile_process *process = &profile->processes[thread->process];
     struct buffer name = {0};
-    buffer_printf(&name, "%s (%u)", profile_text(profile, process->name), process->pid);
+    buffer_printf(&name, "%s (%d)", profile_text(profile, process->name), process->pid);
     if (!thread->is_main)
-        buffer_printf(&name, " %s (%u)", profile_text(profile, thread->name), thread->tid);
+        buffer_printf(&name, " %s (%d)", profile_text(profile, thread->name), thread->tid);
     buffer_u8(&name, 0);
     if (name.failed)
         scope->out->failed = true;

@@ -49,13 +49,37 @@ static void append_facts(const struct profile *profile, struct buffer *out)
     json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
 }
 
+/* Several of one key are one member, of several lines: an object has each key once. */
+static void append_note(const struct profile *profile, size_t index, struct buffer *out)
+{
+    struct buffer value = {0};
+    uint32_t key = profile->notes[index].key;
+    for (size_t i = index; i < profile->note_count; i++)
+        if (profile->notes[i].key == key)
+            buffer_printf(&value, "%s%s", value.size ? "\n" : "",
+                          profile_text(profile, profile->notes[i].value));
+    buffer_u8(&value, 0);
+    if (!value.failed)
+        json_member_string(out, profile_text(profile, key), (const char *)value.bytes);
+    out->failed |= value.failed;
+    buffer_free(&value);
+}
+
+static bool is_first_of_its_key(const struct profile *profile, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (profile->notes[i].key == profile->notes[index].key)
+            return false;
+    return true;
+}
+
 static void append_notes(const struct profile *profile, struct buffer *out)
 {
     json_key(out, "notes");
     json_open(out, '{');
     for (size_t i = 0; i < profile->note_count; i++)
-        json_member_string(out, profile_text(profile, profile->notes[i].key),
-                           profile_text(profile, profile->notes[i].value));
+        if (is_first_of_its_key(profile, i))
+            append_note(profile, i, out);
     json_close(out, '}');
 }
 
@@ -67,8 +91,8 @@ static void append_processes(const struct info *info, struct buffer *out)
     for (size_t i = 0; i < profile->process_count; i++) {
         const struct profile_process *process = &profile->processes[i];
         json_open(out, '{');
-        json_member_unsigned(out, "pid", process->pid);
-        json_member_unsigned(out, "parent_pid", process->parent_pid);
+        json_member_integer(out, "pid", process->pid);
+        json_member_integer(out, "parent_pid", process->parent_pid);
         member(profile, "name", process->name, out);
         json_member_unsigned(out, "start_ns", process->start_ns);
         json_member_unsigned(out, "end_ns", process->end_ns);
@@ -86,8 +110,8 @@ static void append_threads(const struct info *info, struct buffer *out)
     for (size_t i = 0; i < profile->thread_count; i++) {
         const struct profile_thread *thread = &profile->threads[i];
         json_open(out, '{');
-        json_member_unsigned(out, "tid", thread->tid);
-        json_member_unsigned(out, "pid", profile->processes[thread->process].pid);
+        json_member_integer(out, "tid", thread->tid);
+        json_member_integer(out, "pid", profile->processes[thread->process].pid);
         member(profile, "name", thread->name, out);
         json_member_unsigned(out, "start_ns", thread->start_ns);
         json_member_unsigned(out, "end_ns", thread->end_ns);

@@ -134,7 +134,7 @@ static void print_processes(const struct info *info)
     for (size_t i = 0; order && i < profile->process_count && i < ROWS_MAX; i++) {
         const struct profile_process *process = &profile->processes[order[i]];
         const struct info_share *share = &info->processes[order[i]];
-        printf(" %8u %8u  %8s  %8s  %s\n", process->pid, process->parent_pid,
+        printf(" %8d %8d  %8s  %8s  %s\n", process->pid, process->parent_pid,
                weight_shown(profile, share->weight).text, shown_count(share->samples).text,
                clean(profile_text(profile, process->name)).text);
     }
@@ -151,7 +151,7 @@ static void print_threads(const struct info *info)
     for (size_t i = 0; order && i < profile->thread_count && i < ROWS_MAX; i++) {
         const struct profile_thread *thread = &profile->threads[order[i]];
         const struct info_share *share = &info->threads[order[i]];
-        printf(" %8u %8u  %8s  %8s  %s\n", thread->tid, profile->processes[thread->process].pid,
+        printf(" %8d %8d  %8s  %8s  %s\n", thread->tid, profile->processes[thread->process].pid,
                weight_shown(profile, share->weight).text, shown_count(share->samples).text,
                clean(profile_text(profile, thread->name)).text);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/problems.h"
 
+#include "base/io.h"
 #include "base/say.h"
 #include "cli/named.h"
 #include "cli/package.h"
@@ -8,6 +9,8 @@
 #include "convert/symfs.h"
 #include "profile/walk.h"
 
+#include <elf.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,9 +149,25 @@ static void advise_below(const char *symfs, const char *path, char *advice, size
              symfs);
 }
 
+/* Or is not there. */
+static bool may_be_elf(const char *path)
+{
+    uint8_t magic[SELFMAG];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_other = fd >= 0 && io_pread(fd, magic, sizeof(magic), 0) == 0 &&
+                    memcmp(magic, ELFMAG, SELFMAG) != 0;
+    if (fd >= 0)
+        close(fd);
+    return !is_other;
+}
+
 static void advise(const char *path, char *advice, size_t size)
 {
     char package[128];
+    if (!may_be_elf(path)) {
+        snprintf(advice, size, "it is not an ELF file: only the runtime that made it knows them");
+        return;
+    }
     package_debug_symbols(path, package, sizeof(package));
     if (package[0])
         snprintf(advice, size, "install its debug symbols (Debian: %s)", package);

@@ -38,10 +38,10 @@ static int read_checked(int fd, const struct jit_file_place *place, struct buffe
 }
 
 /* Opens a path below the root of a process that lives; -1: it does not, or not so. */
-static int open_in_root(uint32_t pid, const char *path)
+static int open_in_root(int32_t pid, const char *path)
 {
     char root[64];
-    snprintf(root, sizeof(root), "/proc/%u/root", pid);
+    snprintf(root, sizeof(root), "/proc/%d/root", pid);
     int directory = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
     if (directory < 0)
         return -1;
@@ -58,12 +58,12 @@ static int open_here(const char *path)
 }
 
 /* The pid of a living process inside its own pid namespace; 0: unknown. */
-static uint32_t inner_pid(uint32_t pid)
+static int32_t inner_pid(int32_t pid)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/%u/status", pid);
+    snprintf(path, sizeof(path), "/proc/%d/status", pid);
     struct buffer status = {0};
-    uint32_t inner = 0;
+    int32_t inner = 0;
     if (io_read_file(path, &status, 1 << 16) == 0) {
         buffer_u8(&status, 0);
         const char *line = status.failed ? NULL : strstr((char *)status.bytes, "\nNSpid:");
@@ -71,7 +71,7 @@ static uint32_t inner_pid(uint32_t pid)
             size_t end = strcspn(line + 1, "\n") + 1;
             while (end > 0 && line[end - 1] != '\t')
                 end--;
-            inner = (uint32_t)strtoul(line + end, NULL, 10);
+            inner = (int32_t)strtol(line + end, NULL, 10);
         }
     }
     buffer_free(&status);
@@ -81,12 +81,12 @@ static uint32_t inner_pid(uint32_t pid)
 int jit_file_read_map(const struct jit_file_place *place, struct buffer *out)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/tmp/perf-%u.map", place->pid);
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", place->pid);
     int err = read_checked(open_here(path), place, out);
-    uint32_t inner = err ? inner_pid(place->pid) : 0;
+    int32_t inner = err ? inner_pid(place->pid) : 0;
     if (inner == 0)
         return err;
-    snprintf(path, sizeof(path), "/tmp/perf-%u.map", inner);
+    snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
     return read_checked(open_in_root(place->pid, path), place, out);
 }
 

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 struct jit_file_place {
-    uint32_t pid;
+    int32_t pid;
     uid_t owner; /* of the capture */
     /* Files that were written last before it are some other process'; 0: unknown. */
     uint64_t since_wall_ns;

@@ -25,7 +25,8 @@ void jits_free(struct jits *jits)
 }
 
 struct lib_name {
-    uint32_t pid, number, generation;
+    int32_t pid;
+    uint32_t number, generation;
 };
 
 /* "[JIT] tid 4711" and, for the second process of that pid and a later generation, "[JIT] tid 4711.1 #2". */
@@ -33,7 +34,7 @@ static bool parse_lib(const char *path, struct lib_name *name)
 {
     int end = 0, more = 0;
     *name = (struct lib_name){.generation = 1};
-    if (sscanf(path, LIB_NAME "%" SCNu32 "%n", &name->pid, &end) != 1 || end == 0)
+    if (sscanf(path, LIB_NAME "%" SCNd32 "%n", &name->pid, &end) != 1 || end == 0)
         return false;
     if (sscanf(path + end, ".%" SCNu32 "%n", &name->number, &more) == 1)
         end += more;
@@ -163,7 +164,7 @@ static int read_codes(const struct jits *jits, uint32_t process, struct jit_proc
 static uint32_t lib_of(struct jits *jits, const struct lib_name *of)
 {
     char name[64], path[96];
-    snprintf(name, sizeof(name), of->number ? LIB_NAME "%u.%u" : LIB_NAME "%u", of->pid,
+    snprintf(name, sizeof(name), of->number ? LIB_NAME "%d.%u" : LIB_NAME "%d", of->pid,
              of->number);
     snprintf(path, sizeof(path), of->generation > 1 ? "%s #%u" : "%s", name, of->generation);
     uint32_t id = profile_lib_id(jits->profile, path, NULL, 0);

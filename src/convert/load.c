@@ -100,6 +100,21 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
     return address_map_add(&loader->tasks.processes[process].map, &mapping);
 }
 
+/* Code that the kernel loads while it runs: bpf programs, trampolines. It takes the place of other code, and goes. */
+static int load_kernel_symbol(struct loader *loader, const struct perfdata_event *event)
+{
+    struct mapping code = {
+        .start_avma = event->start_avma, .end_avma = end_of(event), .module = ADDRESS_MAP_HOLE};
+    if (event->name[0] == '\0')
+        return 0;
+    if (!event->is_gone) {
+        code.module = modules_function_id(&loader->modules, event);
+        if (code.module == PROFILE_NONE)
+            return -ENOMEM;
+    }
+    return address_map_add(&loader->kernel, &code);
+}
+
 static int load_comm(struct loader *loader, const struct perfdata_event *event)
 {
     if (event->is_exec && loader->profile->product == PROFILE_NONE)
@@ -125,6 +140,8 @@ static int load_event(void *context, const struct perfdata_event *event)
         return samples_switch(&loader->samples, event);
     case PERFDATA_MAPPING:
         return load_mapping(loader, event);
+    case PERFDATA_KSYMBOL:
+        return load_kernel_symbol(loader, event);
     case PERFDATA_COMM:
         return load_comm(loader, event);
     case PERFDATA_FORK:

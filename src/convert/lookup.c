@@ -5,15 +5,11 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/debug_info.h"
-#include "convert/frames.h"
-#include "convert/symfs.h"
-#include "convert/vdso.h"
-#include "symbols/symbols.h"
+#include "convert/lookup_piece.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
  * compressed is inflated by each. */
@@ -72,8 +68,10 @@ int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debu
 
 void lookup_free(struct lookup *lookup)
 {
-    for (size_t i = 0; i < lookup->count; i++)
+    for (size_t i = 0; i < lookup->count; i++) {
         names_free(lookup->pieces[i].names);
+        free(lookup->pieces[i].note);
+    }
     free(lookup->pieces);
     free(lookup->turn);
     free(lookup->jobs.items);
@@ -82,128 +80,26 @@ void lookup_free(struct lookup *lookup)
     *lookup = (struct lookup){0};
 }
 
-/* ---- in the worker ---- */
-
-/* Without a build-id to tell: whether the file was written after the recording ended. */
-static bool is_changed(const struct profile *profile, const char *path)
-{
-    struct stat status;
-    if (profile->start_wall_ns == 0 || profile->is_wall_time_of_file || stat(path, &status) != 0)
-        return false;
-    uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
-    return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
-}
-
-static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
-{
-    return fetch_find(context, build_id, build_id_bytes);
-}
-
-static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
-                        struct error *error)
-{
-    const struct profile_lib *lib = &lookup->profile->libs[lib_id];
-    const char *path = profile_text(lookup->profile, lib->path);
-    struct symfs_path here = symfs_path(lookup->options->symfs, path);
-    struct symfs_path now =
-        symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
-    struct symbols_config config = {
-        .debug_directory = lookup->options->debug_directory,
-        .find_fetched = find_fetched,
-        .find_fetched_context = &lookup->fetch,
-        .path_now = now.text,
-        .symbols_only = lookup->options->symbols_only,
-    };
-    bool is_vdso = strcmp(path, "[vdso]") == 0;
-    /* Below --symfs lie copies, which have the time of copying. */
-    if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
-        is_changed(lookup->profile, now.text))
-        return error_set(error, -ESTALE,
-                         "%s was written after it was recorded, and has no build-id to tell by: "
-                         "names are left out; put the old file back to get them",
-                         path);
-    if (!is_vdso)
-        return symbols_open(symbols, here.text, lib->build_id, lib->build_id_bytes, &config, error);
-    size_t size;
-    const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
-    return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;
-}
-
-/* Names go the way they are stored in captures: a profile of this one lib is made for them. */
-static struct profile *resolve_piece(const struct lookup *lookup, const struct lookup_piece *piece,
-                                     struct symbols *symbols)
-{
-    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
-    struct profile *named = profile_new();
-    if (!named)
-        return NULL;
-    uint32_t lib_id = profile_lib_id(named, profile_text(lookup->profile, lib->path), lib->build_id,
-                                     lib->build_id_bytes);
-    if (lib_id != PROFILE_NONE)
-        named->libs[lib_id].category = PROFILE_LIBRARY;
-    for (size_t i = 0; i < piece->count && !named->failed; i++) {
-        uint64_t svma = lookup->profile->addresses[lookup->order[piece->first + i]].svma;
-        uint32_t address = profile_address_id(named, lib_id, svma);
-        struct symbol_result result;
-        if (address == PROFILE_NONE || symbols_resolve(symbols, svma, &result) != 0)
-            named->failed = true;
-        else if (result.frame_count)
-            frames_add(named, &named->addresses[address], &result);
-    }
-    return named;
-}
-
-/* A file that is not on this machine is nothing to complain of; one that is no file any more is. */
-static bool is_absent(int err)
-{
-    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG;
-}
-
-/* The answer: what there is to say, terminated, then the names. */
-static void run_piece(const struct lookup *lookup, const struct lookup_piece *piece,
-                      struct buffer *out)
-{
-    struct symbols *symbols = NULL;
-    struct error error = {{0}};
-    int err = open_symbols(lookup, piece->lib, &symbols, &error);
-    if (err == 0 && symbols_is_damaged(symbols))
-        buffer_printf(out,
-                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
-                      profile_text(lookup->profile, lookup->profile->libs[piece->lib].path));
-    else if (!is_absent(err))
-        buffer_text(out, error.text);
-    buffer_u8(out, 0);
-    if (err == -ENOMEM)
-        out->failed = true;
-    if (err || (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0))
-        return;
-    struct profile *named = resolve_piece(lookup, piece, symbols);
-    if (!named || named->failed || names_write(named, NULL, out) != 0)
-        out->failed = true;
-}
-
 static struct lookup_piece *piece_in_job(const struct lookup *lookup, const struct lookup_job *job,
                                          size_t i)
 {
     return &lookup->pieces[lookup->turn[job->first + i]];
 }
 
-/* The answer: of each piece its answer's size, then that. */
+/* In the worker. The answer: of each piece its answer's size, then that. */
 static void run_job(void *context, size_t number, struct buffer *out)
 {
     const struct lookup *lookup = context;
     const struct lookup_job *job = &lookup->jobs.items[number];
     for (size_t i = 0; i < job->count; i++) {
         struct buffer answer = {0};
-        run_piece(lookup, piece_in_job(lookup, job, i), &answer);
+        lookup_piece_answer(lookup, piece_in_job(lookup, job, i), &answer);
         buffer_u32(out, (uint32_t)answer.size);
         buffer_append(out, answer.bytes, answer.size);
         out->failed |= answer.failed;
         buffer_free(&answer);
     }
 }
-
-/* ---- in the parent ---- */
 
 static void report_progress(struct lookup *lookup)
 {
@@ -214,26 +110,31 @@ static void report_progress(struct lookup *lookup)
                           lookup->count);
 }
 
-/* Several pieces of a lib have the same to say. */
-static void add_note(struct lookup *lookup, const char *text)
+/* In the order of pieces, whoever of them came first. Several pieces of a lib may have the same to say. */
+static void add_notes(struct lookup *lookup)
 {
-    struct profile *profile = lookup->profile;
-    for (size_t i = 0; i < profile->note_count; i++)
-        if (strcmp(profile_text(profile, profile->notes[i].value), text) == 0)
-            return;
-    profile_add_note(profile, "no_names", text);
+    for (size_t i = 0; i < lookup->count; i++)
+        if (lookup->pieces[i].note)
+            profile_add_note(lookup->profile, "no_names", lookup->pieces[i].note);
 }
 
-static void note_failure(struct lookup *lookup, const struct lookup_piece *piece, const char *why)
+static void keep_note(struct lookup_piece *piece, char *note)
+{
+    free(piece->note);
+    piece->note = note;
+}
+
+static void note_failure(struct lookup *lookup, struct lookup_piece *piece, const char *why)
 {
     struct buffer text = {0};
     const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
     buffer_printf(&text, "%s: reading its symbols %s", profile_text(lookup->profile, lib->path),
                   why);
     buffer_u8(&text, 0);
-    if (!text.failed)
-        add_note(lookup, (char *)text.bytes);
-    buffer_free(&text);
+    if (text.failed)
+        buffer_free(&text);
+    else
+        keep_note(piece, (char *)text.bytes);
 }
 
 static void add_job(struct lookup_jobs *jobs, size_t first, size_t count)
@@ -261,7 +162,7 @@ static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct
 {
     const char *note = cursor_string(&c);
     if (note && note[0] && !piece->only_debug_info)
-        add_note(lookup, note);
+        keep_note(piece, strdup(note));
     if (c.failed)
         note_failure(lookup, piece, "crashed");
     else if (cursor_left(&c) && names_parse(&piece->names, c.bytes + c.at, cursor_left(&c)) != 0)
@@ -302,7 +203,7 @@ static void fetch_each(struct lookup *lookup, int add(struct fetch *fetch, uint3
                 return;
     const char *why = fetch_run(&lookup->fetch);
     if (why)
-        add_note(lookup, why);
+        profile_add_note(lookup->profile, "no_names", why);
 }
 
 /* Asks the servers for what is missing, before those who look names up are confined. */
@@ -368,6 +269,7 @@ void lookup_run(struct lookup *lookup)
     lookup->again = (struct lookup_jobs){0};
     if (lookup->jobs.count)
         run_jobs(lookup, NULL);
+    add_notes(lookup);
 }
 
 static const struct lookup_piece *piece_of(const struct lookup *lookup, size_t place)

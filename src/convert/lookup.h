@@ -27,6 +27,7 @@ struct lookup_piece {
     size_t first, count; /* of the order's addresses */
     struct names *names; /* the answer; NULL: none */
     const struct names_lib *found;
+    char *note;           /* what there is to say about it; NULL: nothing */
     bool only_debug_info; /* names without debug info are of no use: better ones are known */
     bool is_small;
 };

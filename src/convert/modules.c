@@ -2,6 +2,7 @@
 #include "convert/modules.h"
 
 #include "base/array.h"
+#include "convert/frames.h"
 #include "convert/symfs.h"
 
 #include <errno.h>
@@ -100,6 +101,15 @@ uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
     module->lib = PROFILE_NONE;
     module->is_kernel = event->is_kernel;
     module->is_jit = category_of(module, path) == PROFILE_JIT;
+    return id;
+}
+
+uint32_t modules_function_id(struct modules *modules, const struct perfdata_event *event)
+{
+    const struct perfdata_event image = {.path = event->name, .is_kernel = true};
+    uint32_t id = modules_id(modules, &image);
+    if (id != PROFILE_NONE)
+        modules->modules[id].is_function = true;
     return id;
 }
 
@@ -255,6 +265,20 @@ static void note_place(struct profile_lib *lib, const struct mapping *mapping, u
         lib->base_svma = lib->map_start_avma;
 }
 
+/* By the time that names are looked for, other code may be there. */
+static void name_as_function(struct modules *modules, const struct mapping *mapping,
+                             uint32_t address)
+{
+    const char *name = modules_path(modules, mapping->module);
+    struct symbol_frame frame = {.name = name, .system_name = name};
+    struct symbol_result result = {.frames = &frame,
+                                   .frame_count = 1,
+                                   .symbol_name = name,
+                                   .symbol_svma = mapping->start_avma,
+                                   .symbol_bytes = mapping->end_avma - mapping->start_avma};
+    frames_add(modules->profile, &modules->profile->addresses[address], &result);
+}
+
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma)
 {
     uint32_t id = modules_lib(modules, mapping->module);
@@ -263,5 +287,10 @@ uint32_t modules_address(struct modules *modules, const struct mapping *mapping,
     struct profile_lib *lib = &modules->profile->libs[id];
     uint64_t bias = bias_of(modules, mapping, lib);
     note_place(lib, mapping, bias);
-    return profile_address_id(modules->profile, id, lib->is_synthetic ? 0 : avma - bias);
+    uint32_t address =
+        profile_address_id(modules->profile, id, lib->is_synthetic ? 0 : avma - bias);
+    if (address != PROFILE_NONE && modules->modules[mapping->module].is_function &&
+        modules->profile->addresses[address].frame_count == 0)
+        name_as_function(modules, mapping, address);
+    return address;
 }

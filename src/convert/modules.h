@@ -16,9 +16,10 @@
 struct module {
     uint32_t lib; /* PROFILE_NONE: not needed yet */
     bool is_kernel;
-    bool is_jit;     /* memory that is no file */
-    bool is_program; /* mapped first by some process: not a library */
-    bool has_image;  /* image was looked for */
+    bool is_jit;      /* memory that is no file */
+    bool is_program;  /* mapped first by some process: not a library */
+    bool is_function; /* one of the kernel's, loaded while it runs; the path is its name */
+    bool has_image;   /* image was looked for */
     struct image image;
     bool has_unwind;              /* so was: */
     struct unwind_module *unwind; /* owned; NULL: no CFI */
@@ -39,6 +40,9 @@ void modules_free(struct modules *modules);
 
 /* The module of a MAPPING record; PROFILE_NONE: out of memory. */
 uint32_t modules_id(struct modules *modules, const struct perfdata_event *event);
+
+/* The module of a KSYMBOL record; PROFILE_NONE: out of memory. */
+uint32_t modules_function_id(struct modules *modules, const struct perfdata_event *event);
 
 /* Whether it is a file on disk: only those can be a process's program. */
 bool modules_is_file(const struct modules *modules, uint32_t module);

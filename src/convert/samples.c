@@ -16,7 +16,7 @@ static bool has_thread(const struct samples *samples, uint32_t index)
 {
     const struct profile_thread *thread = &samples->profile->threads[index];
     const struct profile_process *process = &samples->profile->processes[thread->process];
-    return cut_has_task(samples->cut, process->pid, thread->tid) &&
+    return cut_has_task(samples->cut, (uint32_t)process->pid, (uint32_t)thread->tid) &&
            cut_has_comm(samples->cut, profile_text(samples->profile, thread->name));
 }
 

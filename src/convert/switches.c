@@ -39,7 +39,7 @@ static int stop(struct switches *switches, const struct profile_sample *at, bool
     const struct profile_thread *of = &switches->tasks->profile->threads[at->thread];
     if (!thread)
         return -ENOMEM;
-    if (of->end_ns || of->tid == 0) /* gone; or the idle task */
+    if (of->end_ns || of->tid <= 0) /* gone; the idle task; or a task after its exit */
         return 0;
     if (!thread->is_off)
         *thread = (struct off_cpu){

@@ -75,10 +75,10 @@ static void forget_recent(struct tasks *tasks)
 }
 
 /* Of whom no COMM has told, the name is its id, as perf script prints it. */
-static uint32_t name_by_id(struct profile *profile, uint32_t id)
+static uint32_t name_by_id(struct profile *profile, int32_t id)
 {
     char name[16];
-    snprintf(name, sizeof(name), ":%" PRId32, (int32_t)id); /* of a task that is being reaped: -1 */
+    snprintf(name, sizeof(name), ":%" PRId32, id);
     return profile_string(profile, name);
 }
 
@@ -94,9 +94,9 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
         return PROFILE_NONE;
     }
     uint32_t number = *slot == PROFILE_NONE ? 0 : profile->processes[*slot].number + 1;
-    *process = (struct profile_process){.pid = pid,
+    *process = (struct profile_process){.pid = (int32_t)pid,
                                         .number = number,
-                                        .name = pid ? name_by_id(profile, pid)
+                                        .name = pid ? name_by_id(profile, (int32_t)pid)
                                                     : profile_string(profile, "swapper"),
                                         .start_ns = time_ns};
     *slot = (uint32_t)profile->process_count - 1;
@@ -124,12 +124,13 @@ static uint32_t add_thread(struct tasks *tasks, uint32_t process, uint32_t tid, 
     }
     const struct profile_process *of = &profile->processes[process];
     bool is_named = of->name != name_by_id(profile, of->pid);
-    *thread = (struct profile_thread){.process = process,
-                                      .tid = tid,
-                                      .name = is_named ? of->name : name_by_id(profile, tid),
-                                      .cgroup = PROFILE_NONE,
-                                      .is_main = tid == of->pid,
-                                      .start_ns = time_ns};
+    *thread =
+        (struct profile_thread){.process = process,
+                                .tid = (int32_t)tid,
+                                .name = is_named ? of->name : name_by_id(profile, (int32_t)tid),
+                                .cgroup = PROFILE_NONE,
+                                .is_main = (int32_t)tid == of->pid,
+                                .start_ns = time_ns};
     tasks->processes[process].live_threads++;
     *slot = (uint32_t)profile->thread_count - 1;
     forget_recent(tasks);
@@ -210,7 +211,7 @@ static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
     uint32_t child = slot ? add_process(tasks, event->pid, slot, event->time_ns) : PROFILE_NONE;
     if (child == PROFILE_NONE)
         return -ENOMEM;
-    profile->processes[child].parent_pid = event->parent_pid;
+    profile->processes[child].parent_pid = (int32_t)event->parent_pid;
     if (parent == PROFILE_NONE)
         return 0;
     profile->processes[child].name = profile->processes[parent].name;

@@ -90,6 +90,9 @@ const char *profile_text(const struct profile *profile, uint32_t string)
 void profile_add_note(struct profile *profile, const char *key, const char *value)
 {
     struct profile_note note = {profile_string(profile, key), profile_string(profile, value)};
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (profile->notes[i].key == note.key && profile->notes[i].value == note.value)
+            return;
     struct profile_note *added =
         ARRAY_PUSH(profile->notes, profile->note_count, profile->note_capacity);
     if (added)

@@ -106,17 +106,18 @@ struct profile_stack { /* its own key */
     uint32_t frame;
 };
 
+/* Ids are -1 where a recorder could not know: of a task that the kernel had taken apart. */
 struct profile_process {
-    uint32_t pid;
+    int32_t pid;
     uint32_t number; /* of the processes that had its pid: 0 for the first */
-    uint32_t parent_pid;
+    int32_t parent_pid;
     uint32_t name;             /* of the main thread, after exec */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */
 };
 
 struct profile_thread {
     uint32_t process;
-    uint32_t tid;
+    int32_t tid;
     uint32_t name;
     uint32_t cgroup; /* string, the last one seen; PROFILE_NONE: not recorded */
     bool is_main;
@@ -234,6 +235,7 @@ int profile_finish_samples(struct profile *profile);
  */
 void profile_link_stacks(struct profile *profile);
 
+/* What was said before is not said again. */
 void profile_add_note(struct profile *profile, const char *key, const char *value);
 /* The value of a note, or NULL. */
 const char *profile_note(const struct profile *profile, const char *key);

@@ -148,6 +148,8 @@ static bool describe_mapping(const struct image_mapping *mapping, struct wire_mo
         return false;
     wire->rows_first = module->rows_first;
     wire->rows_count = module->rows_count;
+    wire->bucket_count = module->buckets.count;
+    wire->bucket_shift = module->buckets.shift;
     wire->base_avma = mapping->bias + module->base_svma;
     return true;
 }

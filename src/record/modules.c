@@ -117,7 +117,7 @@ static bool forget_oldest(struct module_store *store, uint32_t fewest_rows, uint
 /* Where the module's rows end, if some of them lie in [first, first + count); 0: none does. */
 static uint64_t end_of_rows_in(const struct known_module *module, uint64_t first, uint64_t count)
 {
-    uint64_t end = (uint64_t)module->rows_first + module->rows_count;
+    uint64_t end = module->rows_first + row_cells(module->rows_count, module->buckets.count);
     return module->rows_count && module->rows_first < first + count && end > first ? end : 0;
 }
 
@@ -134,17 +134,24 @@ static bool find_gap(const struct module_store *store, uint64_t count, uint64_t 
     return *first + count <= SESSION_ROWS;
 }
 
-/* Copies the rows into shared memory; false when those that are in use fill it. */
+/* Copies the rows into shared memory, their index behind them; false when those that are in use fill it. */
 static bool publish_rows(struct module_store *store, struct known_module *module,
                          const struct compiled_rows *rows)
 {
     uint64_t first;
-    while (!find_gap(store, rows->count, &first))
-        if (rows->count > SESSION_ROWS || !forget_oldest(store, 1, UINT32_MAX))
+    if (rows->count > SESSION_ROWS)
+        return false;
+    struct row_buckets buckets = row_index_plan(rows->rows, rows->count);
+    uint64_t cells = row_cells((uint32_t)rows->count, buckets.count);
+    while (!find_gap(store, cells, &first))
+        if (cells > SESSION_ROWS || !forget_oldest(store, 1, UINT32_MAX))
             return false;
-    memcpy(store->tables->rows + first, rows->rows, rows->count * sizeof(*rows->rows));
+    struct row *place = store->tables->rows + first;
+    memcpy(place, rows->rows, rows->count * sizeof(*rows->rows));
+    row_index_fill((uint32_t *)(void *)(place + rows->count), buckets, rows->rows, rows->count);
     module->rows_first = (uint32_t)first;
     module->rows_count = (uint32_t)rows->count;
+    module->buckets = buckets;
     module->base_svma = unwind_module_base_svma(module->unwind);
     store->rows_compiled += rows->count;
     return true;

@@ -18,6 +18,7 @@
 #include "record/kept_files.h"
 #include "record/mapped_file.h"
 #include "unwind/module.h"
+#include "unwind/row_index.h"
 #include "wire/session.h"
 
 #include <stdbool.h>
@@ -42,9 +43,10 @@ struct known_module {
     size_t build_id_bytes;
     uint64_t base_svma; /* what the rows are relative to */
     uint32_t rows_first, rows_count;
-    uint32_t state;    /* atomic, enum module_state; published after unwind and the rows */
-    uint32_t users;    /* atomic */
-    uint64_t last_use; /* counts calls of module_store_get() */
+    struct row_buckets buckets; /* of the index behind the rows */
+    uint32_t state;             /* atomic, enum module_state; published after unwind and the rows */
+    uint32_t users;             /* atomic */
+    uint64_t last_use;          /* counts calls of module_store_get() */
     /* Of the collector: samples that went to the launcher since it has no rows, and what was asked for. */
     uint32_t misses, wanted;
     bool is_go;

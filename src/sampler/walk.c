@@ -84,11 +84,16 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
         return false;
     /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
     uint64_t first = load_relaxed(&module->rows_first);
-    uint32_t count = load_relaxed(&module->rows_count);
+    struct row_table table = {.count = load_relaxed(&module->rows_count),
+                              .bucket_count = load_relaxed(&module->bucket_count),
+                              .bucket_shift = load_relaxed(&module->bucket_shift)};
     uint64_t relative = pc - load_relaxed(&module->base_avma);
     *rule = row_rule(ROW_NONE, 0, 0);
-    if (count && relative <= UINT32_MAX && first + count <= SESSION_ROWS)
-        *rule = unwind_find_rule(process.tables->rows + first, count, (uint32_t)relative);
+    if (relative <= UINT32_MAX &&
+        first + row_cells(table.count, table.bucket_count) <= SESSION_ROWS) {
+        table.rows = process.tables->rows + first;
+        *rule = unwind_find_in_table(&table, (uint32_t)relative);
+    }
     *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
     return true;
 }

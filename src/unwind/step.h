@@ -19,6 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The rows of a module, in memory that may be anything: an index that makes no sense finds ROW_NONE. */
+struct row_table {
+    const struct row *rows;
+    uint32_t count;
+    uint32_t bucket_count, bucket_shift; /* of the index behind them; 0: there is none */
+};
+
 struct unwind_regs {
     uint64_t pc;
     uint64_t sp;
@@ -64,6 +71,9 @@ const struct wire_module *unwind_find_module(const struct wire_module *modules, 
 /* The rule of the last row that starts at or before `relative` (an svma less base_svma); a rule of kind
  * ROW_NONE when there is none. Async-signal-safe. */
 uint32_t unwind_find_rule(const struct row *rows, size_t count, uint32_t relative);
+
+/* The same of a whole table, with its index. Async-signal-safe. */
+uint32_t unwind_find_in_table(const struct row_table *table, uint32_t relative);
 
 /* Applies a rule of any kind to regs. SP always grows, except out of signal frames, whose handler may
  * have run on another stack: the caller's SP may then lie outside the view. ROW_NONE gives UNWIND_NO_ROW,

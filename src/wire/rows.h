@@ -14,6 +14,12 @@
  * CFA (canonical frame address) is the value of SP before the call instruction pushed the return
  * address. Gaps between functions are rows of kind NONE, so that a lookup never takes a neighbour's rule.
  *
+ * A search from end to end touches a cold cache line a step. So behind the rows of a module lies an index: a word for
+ * each bucket of 1 << bucket_shift bytes of code, which is the number of the row that holds where the bucket begins.
+ *
+ *     index    0          3          3          6    …     a PC in bucket 1 has row 3
+ *     rows     ├0──┬1─┬2──┼───3──────┼─4┬5─┬6───┼─ …       one in bucket 2 has row 3, 4, 5 or 6
+ *
  * Address kinds: an svma is an address as the ELF file states it, an avma one in a running process;
  * avma = svma + load bias. `start` is an svma relative to the table's base_svma, so one table serves
  * every process that maps the same file.
@@ -113,8 +119,16 @@ static inline int32_t row_deref_m(uint32_t rule)
 struct wire_module {
     uint64_t start_avma;
     uint64_t end_avma;
-    uint64_t base_avma;  /* where the table's base_svma lies in this process */
-    uint32_t rows_first; /* index into the shared rows */
-    uint32_t rows_count; /* 0: nothing is known here (JIT code): frame-pointer steps only */
+    uint64_t base_avma;    /* where the table's base_svma lies in this process */
+    uint32_t rows_first;   /* index into the shared rows */
+    uint32_t rows_count;   /* 0: nothing is known here (JIT code): frame-pointer steps only */
+    uint32_t bucket_count; /* of the index, right behind the rows; 0: there is none */
+    uint32_t bucket_shift;
 };
-_Static_assert(sizeof(struct wire_module) == 32, "arrays of them are shared");
+_Static_assert(sizeof(struct wire_module) == 40, "arrays of them are shared");
+
+/* What a module takes up in the shared rows. */
+static inline uint64_t row_cells(uint32_t rows_count, uint32_t bucket_count)
+{
+    return (uint64_t)rows_count + ((uint64_t)bucket_count + 1) / 2;
+}

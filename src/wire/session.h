@@ -12,7 +12,7 @@
  *   └──────────────────────────────┘              └──────────────────────────────┘
  *
  * Both are sealed against growing and shrinking (a peer that truncates would raise SIGBUS in the other)
- * and sparse: what is not used costs address space only, 128 MiB and 513 MiB.
+ * and sparse: what is not used costs address space only, 144 MiB and 513 MiB.
  *
  * Start of a process (an "image": exec makes a new one with the same pid):
  *
@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 7
+#define SESSION_VERSION 8
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
@@ -50,8 +50,9 @@
 
 #define SESSION_PROCESSES 1024u /* at one time */
 #define SESSION_THREADS 1024u
-#define SESSION_MODULES 1024u            /* executable mappings of one process */
-#define SESSION_ROWS (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser */
+#define SESSION_MODULES 1024u /* executable mappings of one process */
+#define SESSION_ROWS \
+    (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser, with their indexes */
 #define SESSION_RING_BYTES (UINT64_C(512) << 10)
 #define SESSION_WAIT_NS 5000000        /* how long a start may be delayed by an absent launcher */
 #define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */

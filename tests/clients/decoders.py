@@ -78,6 +78,11 @@ def one(found, number, default=0):
     return found.get(number, [default])[0]
 
 
+def signed(number):
+    """An int64, which protobuf writes in two's complement."""
+    return number - (1 << 64) if number >> 63 else number
+
+
 class Pprof:
     """A decoded profile.proto, checked for the rules that readers rely on."""
 
@@ -122,7 +127,7 @@ class Pprof:
         for label in map(message, found.get(3, [])):
             key = self.text(one(label, 1))
             assert key not in labels
-            labels[key] = self.text(one(label, 2)) if 2 in label else one(label, 3)
+            labels[key] = self.text(one(label, 2)) if 2 in label else signed(one(label, 3))
         return stack, values, labels
 
 

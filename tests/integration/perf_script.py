@@ -117,7 +117,7 @@ def read(text):
         elif line.strip() and "PERF_RECORD_" not in line:
             samples[-1][1].append(line)
     for head, frames in samples:
-        tally.add(int(head["tid"]) & 0xffffffff, head["comm"], head["event"],
+        tally.add(int(head["tid"]), head["comm"], head["event"],
                   tuple(frame_of(line, mapped) for line in frames), int(head["period"]))
     return tally
 

@@ -63,7 +63,9 @@ static void spring(Elf *elf)
 {
     const char *what = getenv("TRAP");
     if (what && has_trap(elf)) {
-        if (strcmp(what, "crash") == 0)
+        for (volatile long i = 0; strcmp(what, "late") == 0 && i < 300000000; i++)
+            ;
+        if (strcmp(what, "crash") == 0 || strcmp(what, "late") == 0)
             *(volatile int *)8 = 0;
         if (strcmp(what, "exit") == 0)
             _Exit(0);
@@ -112,17 +114,28 @@ class Isolation(rec.Case):
     def test_files_without_debug_info_that_share_a_process(self):
         self.check_each_way("")
 
+    def test_complaints_come_in_the_same_order_whoever_is_first(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.record(folder, "-g")
+            with open(os.path.join(folder, "library.c"), "a", encoding="utf-8") as file:
+                file.write("int another;")
+            subprocess.run("gcc -g -O1 -shared -fPIC library.c -o liblibrary.so", shell=True, cwd=folder, check=True)
+            done, _ = self.convert(folder, "late")
+            self.assertRegex(done.stderr, r"(?s)/program: reading its symbols crashed.*/liblibrary.so ")
+
+    def record(self, folder, flags):
+        self.build(folder, flags)
+        subprocess.run([rec.REC, "-q", "-o", "rec.data", "--", "./program"], cwd=folder, check=True, timeout=60)
+        path = os.path.join(folder, "rec.data")
+        with open(path, "rb") as file:
+            content = file.read()
+        # Names are stored in it: made unreadable, so that they are looked for.
+        with open(path, "wb") as file:
+            file.write(content.replace(b"RECNAMES", b"NOTNAMES"))
+
     def check_each_way(self, flags):
         with tempfile.TemporaryDirectory() as folder:
-            self.build(folder, flags)
-            subprocess.run([rec.REC, "-q", "-o", "rec.data", "--", "./program"], cwd=folder, check=True,
-                           timeout=60)
-            path = os.path.join(folder, "rec.data")
-            with open(path, "rb") as file:
-                content = file.read()
-            # Names are stored in it: made unreadable, so that they are looked for.
-            with open(path, "wb") as file:
-                file.write(content.replace(b"RECNAMES", b"NOTNAMES"))
+            self.record(folder, flags)
             done, stacks = self.convert(folder, "nothing")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("in_program", stacks)

@@ -104,7 +104,7 @@ static uint32_t demo_symbol(struct demo *demo, const char *name, uint64_t svma, 
                                             });
 }
 
-static void demo_process(struct profile *profile, uint32_t pid, const char *name, uint64_t end_ns)
+static void demo_process(struct profile *profile, int32_t pid, const char *name, uint64_t end_ns)
 {
     struct profile_process *process =
         ARRAY_PUSH(profile->processes, profile->process_count, profile->process_capacity);
@@ -116,7 +116,7 @@ static void demo_process(struct profile *profile, uint32_t pid, const char *name
     };
 }
 
-static void demo_thread(struct profile *profile, uint32_t process, uint32_t tid, const char *name)
+static void demo_thread(struct profile *profile, uint32_t process, int32_t tid, const char *name)
 {
     struct profile_thread *thread =
         ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);

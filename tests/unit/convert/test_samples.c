@@ -62,6 +62,55 @@ static void mappings_of_guests_hide_none_of_the_host(void **state)
     profile_free(profile);
 }
 
+static void put_kernel_symbol(struct raw *raw, uint16_t flags, uint64_t start_avma, uint32_t bytes,
+                              const char *name)
+{
+    raw_record(raw, PERF_RECORD_KSYMBOL, 0);
+    put64(&raw->file, start_avma);
+    put32(&raw->file, bytes);
+    put16(&raw->file, PERF_RECORD_KSYMBOL_TYPE_BPF);
+    put16(&raw->file, flags);
+    buffer_append(&raw->file.bytes, name, strlen(name) + 1);
+    buffer_zeros(&raw->file.bytes, -raw->file.bytes.size & 7);
+    raw_trailer(raw, PID, PID);
+}
+
+/* What loading alone gave the innermost address of a sample. */
+static const char *leaf_name(const struct profile *profile, size_t sample)
+{
+    uint32_t call = sample_at(profile, sample).call;
+    const struct profile_address *address = &profile->addresses[profile->calls[call].address];
+    if (address->frame_count == 0)
+        return "";
+    return profile_text(profile, profile->funcs[profile->frames[address->first_frame].func].name);
+}
+
+/* On the machine that reads the file there are other programs at these addresses, or none. */
+static void bpf_programs_have_the_names_that_the_file_gives_them(void **state)
+{
+    (void)state;
+    const uint64_t code = 0xffffffffc0001000, unload = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+    struct raw raw = begin_program(&clock_event, 1);
+    put_kernel_symbol(&raw, 0, code, 0x200, "bpf_prog_6deef735_first");
+    put_kernel_symbol(&raw, 0, code + 0x1000, 0x200, "bpf_prog_2b90e8ff_other");
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+               code + 0x10, code + 0x1020);
+    put_kernel_symbol(&raw, (uint16_t)unload, code, 0x200, "bpf_prog_6deef735_first");
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+               code + 0x10);
+    put_kernel_symbol(&raw, 0, code, 0x100, "bpf_prog_77f6d4a1_second");
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+               code + 0x10);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(leaf_name(profile, 0), "bpf_prog_6deef735_first");
+    assert_string_equal(addresses_of(profile, 0), "bpf_prog_2b90e8ff_other+0xffffffffc000201f;"
+                                                  "bpf_prog_6deef735_first+0xffffffffc0001010");
+    assert_string_equal(leaf_name(profile, 1), "");
+    assert_string_equal(addresses_of(profile, 1), "[kernel.kallsyms]+0xffffffffc0001010");
+    assert_string_equal(leaf_name(profile, 2), "bpf_prog_77f6d4a1_second");
+    profile_free(profile);
+}
+
 /* A sample of event 0 with the counters of both: {value, id} each, after how many there are. */
 static void put_counts(struct raw *raw, uint32_t tid, uint64_t clock, uint64_t faults)
 {
@@ -326,6 +375,24 @@ static void switches_become_time_off_the_cpu(void **state)
     profile_free(profile);
 }
 
+/* The last switch of a task comes when the kernel has taken its ids away: on a whole machine the time from the
+ * last such switch to the end looked like somebody's. */
+static void tasks_that_are_gone_spend_no_time_off_the_cpu(void **state)
+{
+    (void)state;
+    const struct event events[] = {
+        {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES}, clock_event};
+    struct raw raw = begin_program(events, 2);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, 0, -1u, -1u, MARK(PERF_CONTEXT_KERNEL), TEXT);
+    raw_switch(&raw, -1u, -1u, true);
+    raw.time_ns += 9000;
+    raw_comm(&raw, PID, PID, "app");
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_int_equal(profile->sample_count, 1);
+    assert_false(profile->events[sample_at(profile, 0).event].is_off_cpu);
+    profile_free(profile);
+}
+
 /* Of the usual recording on hardware, with --switch-events, the flame graph is that of the cycles; of one of
  * switches alone it is that of the time off the CPU. */
 static void time_off_the_cpu_is_the_main_event_of_switches_alone(void **state)
@@ -376,6 +443,7 @@ static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
     char name[32];
     assert_int_equal(profile->thread_count, 3);
     assert_string_equal(thread_name_of(profile, 2), ":-1");
+    assert_int_equal(process_of(profile, 2)->pid, -1);
     for (size_t i = 0; i < 2; i++) {
         snprintf(name, sizeof(name), ":%u", (unsigned)(PID + i));
         assert_string_equal(profile_text(profile, profile->threads[i].name), name);
@@ -479,6 +547,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
         cmocka_unit_test(mappings_of_guests_hide_none_of_the_host),
+        cmocka_unit_test(bpf_programs_have_the_names_that_the_file_gives_them),
         cmocka_unit_test(a_groups_counters_are_samples_of_its_events),
         cmocka_unit_test(inherited_counters_are_of_one_thread),
         cmocka_unit_test(an_exec_has_its_caller_until_it_returns),
@@ -491,6 +560,7 @@ int main(void)
         cmocka_unit_test(a_frame_pointer_chain_goes_on_where_the_copy_ends),
         cmocka_unit_test(user_parts_that_come_later_are_joined),
         cmocka_unit_test(switches_become_time_off_the_cpu),
+        cmocka_unit_test(tasks_that_are_gone_spend_no_time_off_the_cpu),
         cmocka_unit_test(a_file_without_wall_time_ended_when_it_was_written),
         cmocka_unit_test(threads_that_nobody_named_have_their_id_as_a_name),
         cmocka_unit_test(time_off_the_cpu_is_the_main_event_of_switches_alone),

@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static inline void build_process(struct profile *profile, uint32_t pid, const char *name)
+static inline void build_process(struct profile *profile, int32_t pid, const char *name)
 {
     struct profile_process *process =
         ARRAY_PUSH(profile->processes, profile->process_count, profile->process_capacity);
     *process = (struct profile_process){.pid = pid, .name = profile_string(profile, name)};
 }
 
-static inline void build_thread(struct profile *profile, uint32_t process, uint32_t tid,
+static inline void build_thread(struct profile *profile, uint32_t process, int32_t tid,
                                 bool is_main, uint64_t start_ns)
 {
     struct profile_thread *thread =

@@ -172,11 +172,12 @@ static void samples_without_a_stack_get_a_frame_that_says_so(void **state)
     assert_true(profile->libs[frame->lib].is_synthetic);
 }
 
-static void notes_keep_their_order_and_are_found_by_key(void **state)
+static void notes_keep_their_order_are_there_once_and_found_by_key(void **state)
 {
     struct profile *profile = *state;
     profile_add_note(profile, "samples", "10");
     profile_add_note(profile, "lost", "0");
+    profile_add_note(profile, "samples", "10");
     assert_int_equal(profile->note_count, 2);
     assert_string_equal(profile_text(profile, profile->notes[1].key), "lost");
     assert_string_equal(profile_note(profile, "samples"), "10");
@@ -195,7 +196,7 @@ int main(void)
         TEST(a_path_may_come_from_the_profile_itself),
         TEST(a_stack_has_one_node_for_each_inlined_frame),
         TEST(samples_without_a_stack_get_a_frame_that_says_so),
-        TEST(notes_keep_their_order_and_are_found_by_key),
+        TEST(notes_keep_their_order_are_there_once_and_found_by_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,13 @@ static void rows_lie_in_the_first_gap_that_is_large_enough(void **state)
     assert_int_equal(module_store_rows(fixture->store), module->rows_count);
 }
 
+static void an_index_takes_room_behind_its_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    add(fixture, 0, 100, 1)->buckets.count = 41;
+    assert_int_equal(compile_program(fixture)->rows_first, 100 + 21);
+}
+
 /* A test suite of large programs, each run once, fills it within minutes. */
 static void what_nobody_uses_makes_room_the_oldest_first(void **state)
 {
@@ -113,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(rows_lie_in_the_first_gap_that_is_large_enough),
+        TEST(an_index_takes_room_behind_its_rows),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(what_is_in_use_stays),
     };

@@ -525,8 +525,13 @@ static void a_damaged_map_leads_nowhere(void **state)
     module->rows_count = UINT32_MAX;
     at.tables->verdicts[0].generation = 3; /* the same place, uncached */
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
-    at.tables->verdicts[0].counts[1] = UINT32_MAX;
+    module->rows_first = 0;
+    module->rows_count = 1; /* the index behind it has no room */
+    module->bucket_count = UINT32_MAX;
     at.tables->verdicts[0].generation = 5;
+    assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
+    at.tables->verdicts[0].counts[1] = UINT32_MAX;
+    at.tables->verdicts[0].generation = 7;
     assert_int_equal(walk_and_read().stack.end, WALK_UNKNOWN);
 }
 
