@@ -95,10 +95,10 @@ static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
 static void add_thread(struct collapsed *collapsed, uint32_t thread)
 {
     const struct profile *profile = collapsed->profile;
-    struct profile_walk walk = profile_walk_thread(profile, thread);
+    struct profile_walk walk = profile_walk_of(profile, thread, profile->main_event);
     uint32_t task = NODE_NONE; /* made at its first sample: threads without one have no line */
     for (const struct profile_sample *sample;
-         !collapsed->failed && (sample = profile_walk_next_of(&walk, profile->main_event));) {
+         !collapsed->failed && (sample = profile_walk_next(&walk));) {
         if (task == NODE_NONE)
             task = task_node(collapsed, thread);
         uint32_t node = stack_node(collapsed, task, sample->stack);

@@ -2,7 +2,6 @@
 #include "export/common.h"
 
 #include "base/utf8.h"
-#include "profile/walk.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,12 +12,10 @@ uint64_t export_period(const struct profile *profile, uint32_t event)
     if (event < profile->event_count && profile->events[event].period)
         return profile->events[event].period;
     uint64_t total = 0, count = 0;
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
-        if (sample->event != event)
-            continue;
-        total += sample->weight;
-        count += sample->count;
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct profile_list *list = &profile->lists[i];
+        total += list->event == event ? list->samples.weight : 0;
+        count += list->event == event ? list->samples.count : 0;
     }
     return total > count ? total / count : 1;
 }

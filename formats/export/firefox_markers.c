@@ -83,45 +83,62 @@ static void write_zero(struct firefox *firefox, const struct profile_sample *sam
     json_unsigned(firefox->out, 0); /* no end; phase: an instant; category: other */
 }
 
-static const struct profile_sample *next_marked(struct profile_walk *walk)
+/* Of a thread's marked events, one after the other. */
+struct marked {
+    struct profile_walk walk;
+    uint32_t next_list; /* plus one; 0: none */
+};
+
+static const struct profile_sample *next_marked(struct marked *marked)
 {
+    const struct profile *profile = marked->walk.profile;
     const struct profile_sample *sample;
-    do
-        sample = profile_walk_next(walk);
-    while (sample && !is_marked(walk->profile, sample->event));
+    while (!(sample = profile_walk_next(&marked->walk)) && marked->next_list) {
+        const struct profile_list *list = &profile->lists[marked->next_list - 1];
+        marked->walk = profile_walk_list(profile, is_marked(profile, list->event) ? list : NULL);
+        marked->next_list = list->next;
+    }
     return sample;
 }
 
-static size_t count_marked(struct profile_walk walk)
+static struct marked marked_of(const struct profile *profile, uint32_t thread)
+{
+    struct marked marked = {.walk = profile_walk_list(profile, NULL)};
+    if (thread < profile->thread_count)
+        marked.next_list = profile->threads[thread].first_list;
+    return marked;
+}
+
+static size_t count_marked(struct marked marked)
 {
     size_t count = 0;
-    while (next_marked(&walk))
+    while (next_marked(&marked))
         count++;
     return count;
 }
 
-static void write_column(struct firefox *firefox, struct profile_walk walk, const char *key,
+static void write_column(struct firefox *firefox, struct marked marked, const char *key,
                          void (*write)(struct firefox *firefox,
                                        const struct profile_sample *sample))
 {
     json_key(firefox->out, key);
     json_open(firefox->out, '[');
-    for (const struct profile_sample *sample; (sample = next_marked(&walk));)
+    for (const struct profile_sample *sample; (sample = next_marked(&marked));)
         write(firefox, sample);
     json_close(firefox->out, ']');
 }
 
 void firefox_write_markers(struct firefox *firefox, uint32_t thread)
 {
-    struct profile_walk walk = profile_walk_thread(firefox->profile, thread);
+    const struct marked marked = marked_of(firefox->profile, thread);
     json_key(firefox->out, "markers");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", count_marked(walk));
-    write_column(firefox, walk, "data", write_data);
-    write_column(firefox, walk, "name", write_name);
-    write_column(firefox, walk, "startTime", write_start);
-    write_column(firefox, walk, "endTime", write_zero);
-    write_column(firefox, walk, "phase", write_zero);
-    write_column(firefox, walk, "category", write_zero);
+    json_member_unsigned(firefox->out, "length", count_marked(marked));
+    write_column(firefox, marked, "data", write_data);
+    write_column(firefox, marked, "name", write_name);
+    write_column(firefox, marked, "startTime", write_start);
+    write_column(firefox, marked, "endTime", write_zero);
+    write_column(firefox, marked, "phase", write_zero);
+    write_column(firefox, marked, "category", write_zero);
     json_close(firefox->out, '}');
 }

@@ -43,15 +43,15 @@ struct row { /* of the samples table */
 
 struct row_reader {
     struct profile_walk walk;
-    uint32_t event, thinning;
+    uint32_t thinning;
+    bool is_shown;  /* else the rows' weights are all that matters */
     uint64_t count; /* rows read */
 };
 
 static struct row_reader read_rows(const struct firefox *firefox, const struct firefox_event *rows,
                                    const struct thread_view *view)
 {
-    return (struct row_reader){.walk = profile_walk_thread(firefox->profile, view->thread),
-                               .event = rows->index,
+    return (struct row_reader){.walk = profile_walk_of(firefox->profile, view->thread, rows->index),
                                .thinning = firefox->thinning};
 }
 
@@ -60,33 +60,36 @@ static size_t row_count(const struct firefox *firefox, const struct thread_view 
     return view->sample_count / firefox->thinning + (view->sample_count % firefox->thinning != 0);
 }
 
-/* The one that is shown for all from the walk's place on, which weigh as much together. */
-static struct profile_sample choose(struct profile_walk walk, const struct row_reader *reader,
-                                    uint64_t weight)
+/* Of the samples that weigh row->weight together, from row->shown on, the one that is shown. */
+static void choose(struct profile_walk walk, uint64_t number, struct row *row)
 {
-    uint64_t chance = hash_word(reader->count) % weight;
+    uint64_t chance = hash_word(number) % row->weight;
     const struct profile_sample *sample;
-    while ((sample = profile_walk_next_of(&walk, reader->event)) && chance >= sample->weight)
-        chance -= sample->weight;
-    return walk.reader.sample;
+    while (chance >= row->shown.weight && (sample = profile_walk_next(&walk))) {
+        chance -= row->shown.weight;
+        row->shown = *sample;
+    }
+}
+
+static void add_neighbours(struct row_reader *reader, struct row *row)
+{
+    const struct profile_walk second = reader->walk;
+    const struct profile_sample *sample;
+    for (uint32_t i = 1; i < reader->thinning && (sample = profile_walk_next(&reader->walk)); i++)
+        row->weight += sample->weight;
+    if (reader->is_shown && row->weight)
+        choose(second, reader->count, row);
 }
 
 static bool next_row(struct row_reader *reader, struct row *row)
 {
-    const struct profile_walk start = reader->walk;
-    const struct profile_sample *sample = profile_walk_next_of(&reader->walk, reader->event);
+    const struct profile_sample *sample = profile_walk_next(&reader->walk);
     if (!sample)
         return false;
     *row = (struct row){*sample, sample->weight};
     reader->count++;
-    for (uint32_t i = 1; i < reader->thinning; i++) {
-        sample = profile_walk_next_of(&reader->walk, reader->event);
-        if (!sample)
-            break;
-        row->weight += sample->weight;
-    }
-    if (reader->thinning > 1 && row->weight)
-        row->shown = choose(start, reader, row->weight);
+    if (reader->thinning > 1)
+        add_neighbours(reader, row);
     return true;
 }
 
@@ -98,6 +101,7 @@ static uint64_t ratio_millionths(uint64_t a, uint64_t b)
 
 static void write_stack_column(struct firefox *firefox, struct row_reader reader)
 {
+    reader.is_shown = true;
     json_key(firefox->out, "stack");
     json_open(firefox->out, '[');
     for (struct row row; next_row(&reader, &row);) {
@@ -114,6 +118,7 @@ static void write_stack_column(struct firefox *firefox, struct row_reader reader
 static void write_time_column(struct firefox *firefox, struct row_reader reader)
 {
     uint64_t before_ns = firefox->profile->start_ns;
+    reader.is_shown = true;
     json_key(firefox->out, "timeDeltas");
     json_open(firefox->out, '[');
     for (struct row row; next_row(&reader, &row);) {

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "export/threads.h"
-#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -147,10 +146,12 @@ static void write_each(struct firefox *firefox, struct ids *ids, const struct fi
 
 static bool is_uniform(const struct profile *profile, const struct firefox_event *rows)
 {
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next_of(&walk, rows->index));)
-        if (sample->weight != rows->period)
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct sample_list *samples = &profile->lists[i].samples;
+        if (profile->lists[i].event == rows->index &&
+            (samples->least_weight != rows->period || samples->most_weight != rows->period))
             return false;
+    }
     return true;
 }
 

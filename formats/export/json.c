@@ -134,6 +134,12 @@ void json_null(struct buffer *out)
     buffer_append(out, "null", 4);
 }
 
+void json_spelled(struct buffer *out, const void *text, size_t size)
+{
+    separate(out);
+    buffer_append(out, text, size);
+}
+
 void json_member_string(struct buffer *out, const char *key, const char *text)
 {
     json_key(out, key);

@@ -25,6 +25,8 @@ void json_unsigned(struct buffer *out, uint64_t value);
 void json_millionths(struct buffer *out, uint64_t value);
 void json_bool(struct buffer *out, bool value);
 void json_null(struct buffer *out);
+/* A value that is JSON already. */
+void json_spelled(struct buffer *out, const void *text, size_t size);
 
 /* "key": value */
 void json_member_string(struct buffer *out, const char *key, const char *text);

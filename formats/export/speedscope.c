@@ -35,6 +35,14 @@ struct speedscope {
     uint32_t *lines;       /* by row of frames; 0: unknown */
     struct number *rows;   /* by frame of the model, as stacks spell them */
     uint32_t *path;        /* scratch: one stack, leaf first */
+    struct buffer spelled; /* stacks that were written lately: "[1,2,3]" */
+    struct span *spans;    /* of them, by stack plus one; of no bytes: it is not there */
+};
+
+enum { SPELLED_BYTES = 32 << 20 };
+
+struct span { /* in spelled */
+    uint32_t start, bytes;
 };
 
 struct number { /* "123," */
@@ -91,19 +99,40 @@ static struct number number_of(uint32_t row)
 }
 
 /* Stacks are most of the file, so their numbers are not spelled one by one. */
-static void write_stack(struct speedscope *scope, uint32_t stack)
+static void spell_stack(struct speedscope *scope, uint32_t stack)
 {
     const struct profile *profile = scope->profile;
+    struct buffer *out = &scope->spelled;
     size_t depth = 0;
     for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
         scope->path[depth++] = profile->stacks[stack].frame;
-    json_open(scope->out, '[');
-    char *start = (char *)buffer_room(scope->out, (depth + 1) * sizeof(struct number)), *at = start;
+    buffer_append(out, "[", 1);
+    char *start = (char *)buffer_room(out, (depth + 1) * sizeof(struct number)), *at = start;
     for (; start && depth > 0; at += scope->rows[scope->path[depth]].length)
         memcpy(at, scope->rows[scope->path[--depth]].text, sizeof(scope->rows->text));
     if (at != start) /* without the last comma */
-        scope->out->size += (size_t)(at - 1 - start);
-    json_close(scope->out, ']');
+        out->size += (size_t)(at - 1 - start);
+    buffer_append(out, "]", 1);
+}
+
+/* A stack's frames lie all over memory, and programs are in the same places again and again. */
+static void write_stack(struct speedscope *scope, uint32_t stack)
+{
+    struct buffer *spelled = &scope->spelled;
+    struct span *span = &scope->spans[(uint32_t)(stack + 1)]; /* none, the largest, is 0 */
+    if (span->bytes == 0 && spelled->size >= SPELLED_BYTES) {
+        buffer_clear(spelled);
+        memset(scope->spans, 0, (scope->profile->stack_count + 1) * sizeof(*scope->spans));
+    }
+    if (span->bytes == 0) {
+        span->start = (uint32_t)spelled->size;
+        spell_stack(scope, stack);
+        span->bytes = (uint32_t)(spelled->size - span->start);
+    }
+    if (spelled->failed)
+        scope->out->failed = true;
+    else
+        json_spelled(scope->out, spelled->bytes + span->start, span->bytes);
 }
 
 /* Neighbouring samples of equal stack. */
@@ -116,12 +145,13 @@ struct runs {
 
 static struct runs runs_of(const struct speedscope *scope, uint32_t thread)
 {
-    return (struct runs){.walk = profile_walk_thread(scope->profile, thread)};
+    const struct profile *profile = scope->profile;
+    return (struct runs){.walk = profile_walk_of(profile, thread, profile->main_event)};
 }
 
 static void read_next(struct runs *runs)
 {
-    runs->next = profile_walk_next_of(&runs->walk, runs->walk.profile->main_event);
+    runs->next = profile_walk_next(&runs->walk);
 }
 
 static bool next_run(struct runs *runs)
@@ -157,12 +187,9 @@ static void write_weights(struct speedscope *scope, uint32_t thread)
 
 static uint64_t thread_weight(const struct speedscope *scope, uint32_t thread)
 {
-    uint64_t total = 0;
-    struct profile_walk walk = profile_walk_thread(scope->profile, thread);
-    const struct profile_sample *sample;
-    while ((sample = profile_walk_next_of(&walk, scope->profile->main_event)))
-        total += sample->weight;
-    return total;
+    const struct profile *profile = scope->profile;
+    const struct profile_list *list = profile_list_of(profile, thread, profile->main_event);
+    return list ? list->samples.weight : 0;
 }
 
 static void write_name(struct speedscope *scope, const struct profile_thread *thread)
@@ -249,7 +276,8 @@ static int speedscope_open(struct speedscope *scope)
     scope->rows = calloc(profile->frame_count + 1, sizeof(*scope->rows));
     scope->lines = calloc(profile->frame_count + 1, sizeof(*scope->lines));
     scope->path = calloc(profile->stack_count + 1, sizeof(*scope->path));
-    if (!scope->frames || !scope->rows || !scope->lines || !scope->path ||
+    scope->spans = calloc(profile->stack_count + 1, sizeof(*scope->spans));
+    if (!scope->frames || !scope->rows || !scope->lines || !scope->path || !scope->spans ||
         text_table_open(&scope->texts) != 0)
         return -ENOMEM;
     return thread_list_collect(&scope->threads, profile, profile->main_event);
@@ -271,6 +299,8 @@ static int speedscope_write(const struct profile *profile, const struct export_o
     free(scope.rows);
     free(scope.lines);
     free(scope.path);
+    free(scope.spans);
+    buffer_free(&scope.spelled);
     text_table_close(&scope.texts);
     thread_list_free(&scope.threads);
     return err;

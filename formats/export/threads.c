@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/threads.h"
 
-#include "profile/walk.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 /* views[] still has all threads, at their index in the profile. */
 static void count_samples(struct thread_list *list, const struct profile *profile, uint32_t event)
 {
-    struct profile_walk walk = profile_walk_all(profile);
-    for (const struct profile_sample *sample; (sample = profile_walk_next_of(&walk, event));) {
-        list->views[sample->thread].sample_count += sample->count;
-        list->sample_count += sample->count;
-    }
+    for (size_t i = 0; i < profile->list_count; i++)
+        if (profile->lists[i].event == event) {
+            list->views[profile->lists[i].thread].sample_count = profile->lists[i].samples.count;
+            list->sample_count += profile->lists[i].samples.count;
+        }
     for (size_t i = 0; i < profile->thread_count; i++)
         list->views[i].thread = (uint32_t)i;
 }

@@ -15,7 +15,7 @@
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
 /* Programs are in the same places again and again. */
-enum { KNOWN_BITS = 13, KNOWN_COUNT = 1 << KNOWN_BITS };
+enum { KNOWN_BITS = 15, KNOWN_COUNT = 1 << KNOWN_BITS };
 struct chain_known {
     uint64_t generation, avma; /* 0, 0: empty */
     uint32_t address;

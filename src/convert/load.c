@@ -247,11 +247,11 @@ static void set_times(struct loader *loader)
         profile->start_ns = loader->first_ns;
         profile->end_ns = loader->last_ns;
     }
-    for (size_t i = 0; i < profile->thread_count; i++) {
-        const struct sample_list *samples = &profile->threads[i].samples;
-        if (samples->count && samples->first_ns < profile->start_ns)
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct sample_list *samples = &profile->lists[i].samples;
+        if (samples->first_ns < profile->start_ns)
             profile->start_ns = samples->first_ns;
-        if (samples->count && samples->last_ns > profile->end_ns)
+        if (samples->last_ns > profile->end_ns)
             profile->end_ns = samples->last_ns;
     }
     set_wall_time(loader);

@@ -28,6 +28,7 @@ static void index_free(struct profile_index *index)
     intern_free(index->funcs);
     intern_free(index->symbols);
     pairs_free(&index->stacks);
+    pairs_free(&index->lists);
     free(index);
 }
 
@@ -64,11 +65,11 @@ void profile_free(struct profile *profile)
     free(profile->frames);
     free(profile->stacks);
     free(profile->processes);
-    for (size_t i = 0; i < profile->thread_count; i++)
-        sample_list_free(&profile->threads[i].samples);
+    for (size_t i = 0; i < profile->list_count; i++)
+        sample_list_free(&profile->lists[i].samples);
+    free(profile->lists);
     free(profile->threads);
     free(profile->events);
-    free(profile->totals);
     free(profile->notes);
     free(profile);
 }
@@ -121,30 +122,69 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
     return (uint32_t)profile->event_count - 1;
 }
 
-enum { ADDED_UP_BYTES = 64 << 10 }; /* of packed samples of a thread: 7000 at once */
+enum { ADDED_UP_BYTES = 64 << 10 }; /* of packed samples of a list: 7000 at once */
+
+static struct profile_list *add_list(struct profile *profile, uint32_t thread_id, uint32_t event)
+{
+    struct profile_thread *thread = &profile->threads[thread_id];
+    struct profile_list *list =
+        ARRAY_PUSH(profile->lists, profile->list_count, profile->list_capacity);
+    if (list)
+        *list =
+            (struct profile_list){.thread = thread_id, .event = event, .next = thread->first_list};
+    if (list)
+        thread->first_list = (uint32_t)profile->list_count;
+    return list;
+}
+
+/* Of a sample to be added; NULL: out of memory. Threads mostly have more of what they had last. */
+static struct profile_list *list_for(struct profile *profile, const struct profile_sample *sample)
+{
+    struct profile_thread *thread = &profile->threads[sample->thread];
+    uint32_t recent = thread->recent_list;
+    if (recent && profile->lists[recent - 1].event == sample->event)
+        return &profile->lists[recent - 1];
+    uint32_t id = pairs_find_or_add(&profile->index->lists, profile->lists, sizeof(*profile->lists),
+                                    profile->list_count, sample->thread, sample->event);
+    if (id == PAIRS_NONE)
+        return NULL;
+    struct profile_list *list = id < profile->list_count
+                                    ? &profile->lists[id]
+                                    : add_list(profile, sample->thread, sample->event);
+    if (list)
+        thread->recent_list = id + 1;
+    return list;
+}
 
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample)
 {
-    while (profile->total_count <= sample->event)
-        if (!ARRAY_PUSH(profile->totals, profile->total_count, profile->total_capacity))
-            return -ENOMEM;
-    profile->totals[sample->event] += sample->weight;
+    struct profile_list *list = list_for(profile, sample);
+    if (!list)
+        return -ENOMEM;
     profile->sample_count++;
     profile->has_callless |= sample->call == PROFILE_NONE;
-    struct sample_list *list = &profile->threads[sample->thread].samples;
-    int err = sample_list_add(list, sample);
-    if (err == 0 && profile->adds_samples_up && list->size >= ADDED_UP_BYTES)
-        err = sample_list_add_up(list);
+    int err = sample_list_add(&list->samples, sample);
+    if (err == 0 && profile->adds_samples_up && list->samples.size >= ADDED_UP_BYTES)
+        err = sample_list_add_up(&list->samples);
     return err;
 }
 
 int profile_finish_samples(struct profile *profile)
 {
     int err = 0;
-    for (size_t i = 0; i < profile->thread_count && err == 0; i++)
-        err = profile->adds_samples_up ? sample_list_add_up(&profile->threads[i].samples)
-                                       : sample_list_sort(&profile->threads[i].samples);
+    for (size_t i = 0; i < profile->list_count && err == 0; i++)
+        err = profile->adds_samples_up ? sample_list_add_up(&profile->lists[i].samples)
+                                       : sample_list_sort(&profile->lists[i].samples);
     return err;
+}
+
+const struct profile_list *profile_list_of(const struct profile *profile, uint32_t thread,
+                                           uint32_t event)
+{
+    uint32_t next = thread < profile->thread_count ? profile->threads[thread].first_list : 0;
+    while (next && profile->lists[next - 1].event != event)
+        next = profile->lists[next - 1].next;
+    return next ? &profile->lists[next - 1] : NULL;
 }
 
 struct profile_event profile_main_event(const struct profile *profile)
@@ -156,5 +196,9 @@ struct profile_event profile_main_event(const struct profile *profile)
 
 uint64_t profile_total(const struct profile *profile)
 {
-    return profile->main_event < profile->total_count ? profile->totals[profile->main_event] : 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < profile->list_count; i++)
+        if (profile->lists[i].event == profile->main_event)
+            total += profile->lists[i].samples.weight;
+    return total;
 }

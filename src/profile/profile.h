@@ -17,9 +17,9 @@
  * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of one
  * interner. Times are CLOCK_MONOTONIC ns; what weights count is the event's to say. Not thread-safe.
  *
- * Samples of all events stand in one list for each thread (samples.h), by time; walk.h reads them. Weights
- * of different events cannot be added up: whoever shows one number shows the main event, whoever can show
- * several goes through the table.
+ * Samples stand in lists by time (samples.h), one for each event in each thread; walk.h reads them. Weights of
+ * different events cannot be added up: whoever shows one number shows the main event, whoever can show several goes
+ * through the table.
  */
 #pragma once
 
@@ -122,7 +122,15 @@ struct profile_thread {
     uint32_t cgroup; /* string, the last one seen; PROFILE_NONE: not recorded */
     bool is_main;
     uint64_t start_ns, end_ns;
-    struct sample_list samples; /* added and read by the calls for samples only */
+    uint32_t first_list;  /* index in lists plus one; 0: it has no samples */
+    uint32_t recent_list; /* private: that was added to last */
+};
+
+struct profile_list { /* what was sampled of a thread; the first two are its key */
+    uint32_t thread;
+    uint32_t event;
+    uint32_t next; /* of the same thread, plus one; 0: none */
+    struct sample_list samples;
 };
 
 enum profile_unit { PROFILE_NANOSECONDS, PROFILE_COUNT };
@@ -163,9 +171,9 @@ struct profile {
     struct profile_event *events;
     size_t event_count, event_capacity;
     uint32_t main_event; /* index in events */
-    uint64_t *totals;    /* of weights, by event */
-    size_t total_count, total_capacity;
-    size_t sample_count;    /* of all threads */
+    struct profile_list *lists;
+    size_t list_count, list_capacity;
+    size_t sample_count;    /* of all lists */
     bool adds_samples_up;   /* set before the first: nobody asks for their times */
     bool has_callless;      /* some sample has no call, … */
     uint32_t no_stack_call; /* … and after linking this one */
@@ -212,6 +220,9 @@ uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *
 
 /* To its thread's, which is there. 0 or -ENOMEM. */
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample);
+/* NULL: the thread has no sample of the event. */
+const struct profile_list *profile_list_of(const struct profile *profile, uint32_t thread,
+                                           uint32_t event);
 
 /* After the last one: into the order of time, or all added up. 0 or -ENOMEM. */
 int profile_finish_samples(struct profile *profile);

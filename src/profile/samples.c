@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { OTHER_WEIGHT = 1, OTHER_PLACE = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 + 3 };
+enum { OTHER_WEIGHT = 1, OTHER_CPU = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 };
 
 void sample_list_free(struct sample_list *list)
 {
@@ -48,36 +48,47 @@ static uint64_t to_step(uint64_t word)
     return word >> 1 ^ (word & 1 ? UINT64_MAX : 0);
 }
 
+static void weigh(struct sample_list *list, uint64_t weight)
+{
+    if (list->count == 0 || weight < list->least_weight)
+        list->least_weight = weight;
+    if (weight > list->most_weight)
+        list->most_weight = weight;
+    list->weight += weight;
+}
+
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample)
 {
     if (array_reserve((void **)&list->bytes, &list->capacity, list->size + PACKED_MAX, 1) != 0)
         return -ENOMEM;
     const struct profile_sample *last = &list->last;
     bool other_weight = sample->weight != last->weight;
-    bool other_place = sample->event != last->event || sample->cpu != last->cpu;
+    bool other_cpu = sample->cpu != last->cpu;
     uint8_t *at = list->bytes + list->size;
-    *at++ = (uint8_t)(other_weight * OTHER_WEIGHT | other_place * OTHER_PLACE);
+    *at++ = (uint8_t)(other_weight * OTHER_WEIGHT | other_cpu * OTHER_CPU);
     at = put(at, from_step(sample->time_ns - last->time_ns));
     at = put(at, (uint32_t)(sample->call + 1)); /* none, the largest, is 0 */
     if (other_weight)
         at = put(at, sample->weight);
-    if (other_place)
-        at = put(put(at, sample->event), sample->cpu);
+    if (other_cpu)
+        at = put(at, sample->cpu);
     list->is_disordered |= sample->time_ns < list->last_ns;
     list->size = (size_t)(at - list->bytes);
     list->last = *sample;
     list->last_ns = sample->time_ns;
+    weigh(list, sample->weight);
     if (list->count++ == 0)
         list->first_ns = sample->time_ns;
     return 0;
 }
 
-static struct sample_reader packed_of(const struct sample_list *list, uint32_t thread)
+static struct sample_reader packed_of(const struct sample_list *list, uint32_t thread,
+                                      uint16_t event)
 {
     /* Not even nothing may be added to the NULL of an empty list. */
     const uint8_t *end = list->size ? list->bytes + list->size : list->bytes;
     return (struct sample_reader){
-        .at = list->bytes, .end = end, .sample = {.thread = thread, .count = 1}};
+        .at = list->bytes, .end = end, .sample = {.thread = thread, .event = event, .count = 1}};
 }
 
 static bool next_packed(struct sample_reader *reader)
@@ -91,25 +102,22 @@ static bool next_packed(struct sample_reader *reader)
     sample->call = (uint32_t)get(&at) - 1;
     if (flags & OTHER_WEIGHT)
         sample->weight = get(&at);
-    if (flags & OTHER_PLACE) {
-        sample->event = (uint16_t)get(&at);
+    if (flags & OTHER_CPU)
         sample->cpu = (uint16_t)get(&at);
-    }
     reader->at = at;
     return true;
 }
 
 static int add_to_sum(struct sample_list *list, const struct profile_sample *sample)
 {
-    uint32_t place = (uint32_t)sample->event << 16 | sample->cpu;
     uint32_t id = pairs_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums),
-                                    list->sum_count, sample->call, place);
+                                    list->sum_count, sample->call, sample->cpu);
     if (id == PAIRS_NONE ||
         (id == list->sum_count && !ARRAY_PUSH(list->sums, list->sum_count, list->sum_capacity)))
         return -ENOMEM;
     struct sample_sum *sum = &list->sums[id];
     sum->call = sample->call;
-    sum->place = place;
+    sum->cpu = sample->cpu;
     sum->weight += sample->weight;
     sum->count++;
     return 0;
@@ -117,7 +125,7 @@ static int add_to_sum(struct sample_list *list, const struct profile_sample *sam
 
 int sample_list_add_up(struct sample_list *list)
 {
-    struct sample_reader reader = packed_of(list, 0);
+    struct sample_reader reader = packed_of(list, 0, 0);
     int err = 0;
     while (err == 0 && next_packed(&reader))
         err = add_to_sum(list, &reader.sample);
@@ -126,9 +134,10 @@ int sample_list_add_up(struct sample_list *list)
     return err;
 }
 
-struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread)
+struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread,
+                                      uint16_t event)
 {
-    struct sample_reader reader = packed_of(list, thread);
+    struct sample_reader reader = packed_of(list, thread, event);
     reader.sum = list->sums;
     reader.sum_end = list->sum_count ? list->sums + list->sum_count : list->sums;
     return reader;
@@ -141,8 +150,7 @@ static bool next_sum(struct sample_reader *reader)
         return false;
     reader->sum++;
     reader->sample.call = sum->call;
-    reader->sample.event = (uint16_t)(sum->place >> 16);
-    reader->sample.cpu = (uint16_t)sum->place;
+    reader->sample.cpu = (uint16_t)sum->cpu;
     reader->sample.weight = sum->weight;
     reader->sample.count = sum->count;
     return true;
@@ -162,7 +170,7 @@ static int by_time(const void *a, const void *b)
 int sample_list_sort(struct sample_list *list)
 {
     struct sample_list sorted = {0};
-    struct sample_reader reader = sample_list_read(list, 0);
+    struct sample_reader reader = sample_list_read(list, 0, 0);
     if (!list->is_disordered)
         return 0;
     struct profile_sample *samples = calloc(list->count, sizeof(*samples));

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of one thread, read from the first to the last. Readers are copied to come back to a place.
+ * The samples of one event in one thread, read from the first to the last. Readers are copied to come back to a
+ * place.
  *
  * A recording has millions. Where their times matter they are packed, since most of what one says is what the
  * one before said, too: eight to ten bytes are usual, in place of the 40 of a struct profile_sample.
  *
- *     flags │ time since the one before │ call │ weight, if another one │ event and CPU, if others
+ *     flags │ time since the one before │ call │ weight, if another one │ CPU, if another one
  *
- * Where times do not matter, those of one call, event and CPU are added up into one without a time: what they take
- * grows with the places that the thread was in, not with how often it was seen there. That is done for many samples
- * at once, whose sums then stay in the processor's caches.
+ * Where times do not matter, those of one call and CPU are added up into one without a time: what they take grows with
+ * the places that the thread was in, not with how often it was seen there. That is done for many samples at once,
+ * whose sums then stay in the processor's caches.
  */
 #pragma once
 
@@ -34,7 +35,7 @@ struct profile_sample {
 
 struct sample_sum { /* the first two are its key */
     uint32_t call;
-    uint32_t place; /* event and CPU */
+    uint32_t cpu;
     uint64_t weight, count;
 };
 
@@ -44,7 +45,9 @@ struct sample_list {
     struct sample_sum *sums; /* owned; of samples that are no longer packed */
     size_t sum_count, sum_capacity;
     struct pairs sum_index;
-    size_t count;               /* of samples, added up or not */
+    size_t count;    /* of samples, added up or not */
+    uint64_t weight; /* of all */
+    uint64_t least_weight, most_weight;
     struct profile_sample last; /* packed */
     uint64_t first_ns, last_ns; /* times of the first one and of the last */
     bool is_disordered;         /* some sample is older than the one before it */
@@ -52,7 +55,7 @@ struct sample_list {
 
 void sample_list_free(struct sample_list *list);
 
-/* One more. 0 or -ENOMEM. Its thread and stack are not kept. */
+/* One more. 0 or -ENOMEM. Its thread, event and stack are not kept. */
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample);
 
 /* Adds each of the packed ones to those like it. A list has all or none of its samples added up before it is read.
@@ -68,8 +71,9 @@ struct sample_reader {
     struct profile_sample sample; /* the one read last */
 };
 
-/* thread: what the samples' is. Borrows the list, which must not grow meanwhile. */
-struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread);
+/* What the samples' thread and event are is said here. Borrows the list, which must not grow meanwhile. */
+struct sample_reader sample_list_read(const struct sample_list *list, uint32_t thread,
+                                      uint16_t event);
 
 /* The next one into reader->sample; false at the end. Its stack is the caller's to fill in. */
 bool sample_reader_next(struct sample_reader *reader);

@@ -4,11 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct profile_walk profile_walk_thread(const struct profile *profile, uint32_t thread)
+struct profile_walk profile_walk_list(const struct profile *profile,
+                                      const struct profile_list *list)
 {
-    return (struct profile_walk){.profile = profile,
-                                 .next_thread = thread,
-                                 .end_thread = thread + (thread < profile->thread_count)};
+    struct profile_walk walk = {.profile = profile};
+    if (list)
+        walk.reader = sample_list_read(&list->samples, list->thread, (uint16_t)list->event);
+    return walk;
+}
+
+struct profile_walk profile_walk_of(const struct profile *profile, uint32_t thread, uint32_t event)
+{
+    return profile_walk_list(profile, profile_list_of(profile, thread, event));
 }
 
 struct profile_walk profile_walk_all(const struct profile *profile)
@@ -24,32 +31,36 @@ static void add_stack(const struct profile *profile, struct profile_sample *samp
         sample->call == PROFILE_NONE ? PROFILE_NONE : profile->calls[sample->call].stack;
 }
 
-const struct profile_sample *profile_walk_next(struct profile_walk *walk)
+/* The next one of all lists. */
+static bool next_list(struct profile_walk *walk)
 {
-    while (!sample_reader_next(&walk->reader)) {
-        if (walk->next_thread == walk->end_thread)
-            return NULL;
-        uint32_t thread = walk->next_thread++;
-        walk->reader = sample_list_read(&walk->profile->threads[thread].samples, thread);
-    }
-    add_stack(walk->profile, &walk->reader.sample);
-    return &walk->reader.sample;
+    const struct profile *profile = walk->profile;
+    while (walk->next_list == 0 && walk->next_thread < walk->end_thread)
+        walk->next_list = profile->threads[walk->next_thread++].first_list;
+    if (walk->next_list == 0)
+        return false;
+    const struct profile_list *list = &profile->lists[walk->next_list - 1];
+    walk->reader = profile_walk_list(profile, list).reader;
+    walk->next_list = list->next;
+    return true;
 }
 
-const struct profile_sample *profile_walk_next_of(struct profile_walk *walk, uint32_t event)
+const struct profile_sample *profile_walk_next(struct profile_walk *walk)
 {
-    const struct profile_sample *sample;
-    do
-        sample = profile_walk_next(walk);
-    while (sample && sample->event != event);
-    return sample;
+    while (!sample_reader_next(&walk->reader))
+        if (!next_list(walk))
+            return NULL;
+    add_stack(walk->profile, &walk->reader.sample);
+    return &walk->reader.sample;
 }
 
 static bool is_older(const struct profile_walk *a, const struct profile_walk *b)
 {
     const struct profile_sample *left = &a->reader.sample, *right = &b->reader.sample;
-    return left->time_ns != right->time_ns ? left->time_ns < right->time_ns
-                                           : left->thread < right->thread;
+    if (left->time_ns != right->time_ns)
+        return left->time_ns < right->time_ns;
+    return left->thread != right->thread ? left->thread < right->thread
+                                         : left->event < right->event;
 }
 
 static void sift_down(struct profile_by_time *by_time, size_t at)
@@ -68,13 +79,13 @@ static void sift_down(struct profile_by_time *by_time, size_t at)
 
 int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile)
 {
-    *by_time = (struct profile_by_time){
-        .walks = calloc(profile->thread_count + 1, sizeof(*by_time->walks))};
+    *by_time =
+        (struct profile_by_time){.walks = calloc(profile->list_count + 1, sizeof(*by_time->walks))};
     if (!by_time->walks)
         return -ENOMEM;
-    for (uint32_t i = 0; i < profile->thread_count; i++) {
+    for (size_t i = 0; i < profile->list_count; i++) {
         struct profile_walk *walk = &by_time->walks[by_time->count];
-        *walk = profile_walk_thread(profile, i);
+        *walk = profile_walk_list(profile, &profile->lists[i]);
         by_time->count += profile_walk_next(walk) != NULL;
     }
     for (size_t i = by_time->count / 2; i-- > 0;)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Going through a profile's samples: all of them, thread by thread, as sums need them; those of one thread;
- * or all in the order of time.
+ * Going through a profile's samples: all of them, thread by thread, as sums need them; those of one event in one
+ * thread; or all in the order of time.
  *
  *     struct profile_walk walk = profile_walk_all(profile);
  *     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
@@ -15,25 +15,26 @@
 
 struct profile_walk {
     const struct profile *profile;
+    uint32_t next_list; /* of the thread at hand, plus one; 0: none */
     uint32_t next_thread, end_thread;
     struct sample_reader reader;
 };
 
 struct profile_walk profile_walk_all(const struct profile *profile);
-/* No samples of a thread that is not there. */
-struct profile_walk profile_walk_thread(const struct profile *profile, uint32_t thread);
+/* No samples of a list, NULL, that is not there. */
+struct profile_walk profile_walk_list(const struct profile *profile,
+                                      const struct profile_list *list);
+struct profile_walk profile_walk_of(const struct profile *profile, uint32_t thread, uint32_t event);
 /* NULL at the end. */
 const struct profile_sample *profile_walk_next(struct profile_walk *walk);
-/* The next one of the event. */
-const struct profile_sample *profile_walk_next_of(struct profile_walk *walk, uint32_t event);
 
-struct profile_by_time {        /* a heap, the thread with the oldest sample first */
+struct profile_by_time {        /* a heap, the list with the oldest sample first */
     struct profile_walk *walks; /* owned; each at a sample */
     size_t count;
     bool is_started;
 };
 
-/* 0 or -ENOMEM. Equal times: in the order of the threads. */
+/* 0 or -ENOMEM. Equal times: in the order of the threads, then of the events. */
 int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile);
 const struct profile_sample *profile_by_time_next(struct profile_by_time *by_time);
 void profile_by_time_close(struct profile_by_time *by_time);

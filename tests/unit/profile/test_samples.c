@@ -21,7 +21,6 @@ static struct profile_sample nth(size_t n)
         .time_ns = numbers[n % NUMBERS],
         .weight = numbers[n / 3 % NUMBERS],
         .call = (uint32_t)numbers[n / 5 % NUMBERS],
-        .event = (uint16_t)(n / 7 % 3),
         .cpu = (uint16_t)numbers[n / 11 % NUMBERS],
     };
 }
@@ -36,14 +35,14 @@ static void a_packed_sample_is_what_was_packed(void **state)
         assert_int_equal(sample_list_add(&list, &sample), 0);
     }
     assert_int_equal(list.count, COUNT);
-    struct sample_reader reader = sample_list_read(&list, 7);
+    struct sample_reader reader = sample_list_read(&list, 7, 5);
     for (size_t i = 0; i < COUNT; i++) {
         const struct profile_sample sample = nth(i);
         assert_true(sample_reader_next(&reader));
         assert_int_equal(reader.sample.time_ns, sample.time_ns);
         assert_int_equal(reader.sample.weight, sample.weight);
         assert_int_equal(reader.sample.call, sample.call);
-        assert_int_equal(reader.sample.event, sample.event);
+        assert_int_equal(reader.sample.event, 5);
         assert_int_equal(reader.sample.cpu, sample.cpu);
         assert_int_equal(reader.sample.thread, 7);
     }
@@ -79,7 +78,7 @@ static void sorting_keeps_the_order_of_equal_times(void **state)
         assert_int_equal(sample_list_add(&list, &sample), 0);
     }
     assert_int_equal(sample_list_sort(&list), 0);
-    struct sample_reader reader = sample_list_read(&list, 0);
+    struct sample_reader reader = sample_list_read(&list, 0, 0);
     for (size_t i = 0; i < 6; i++) {
         assert_true(sample_reader_next(&reader));
         assert_int_equal(reader.sample.weight, sorted[i]);
@@ -105,7 +104,7 @@ static void added_up_samples_are_one_a_place_with_their_sum(void **state)
             assert_int_equal(sample_list_add_up(&list), 0);
     }
     assert_int_equal(sample_list_add_up(&list), 0);
-    struct sample_reader reader = sample_list_read(&list, 4);
+    struct sample_reader reader = sample_list_read(&list, 4, 0);
     for (uint32_t i = 0; i < PLACES; i++) { /* in the order in which they were first met */
         assert_true(sample_reader_next(&reader));
         assert_int_equal(reader.sample.call, i % 3 ? i % 3 : PROFILE_NONE);
@@ -154,6 +153,51 @@ static void threads_are_merged_by_time(void **state)
     profile_free(profile);
 }
 
+/* Three events in turn in each of two threads, but none of the last event in the second. */
+static void events_are_walked_and_weighed_apart(void **state)
+{
+    (void)state;
+    enum { EVENTS = 3, COUNT = 600 };
+    struct profile *profile = profile_new();
+    for (size_t i = 0; i < 2; i++)
+        ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct profile_sample sample = {.time_ns = i,
+                                              .thread = i % 2,
+                                              .weight = i,
+                                              .call = PROFILE_NONE,
+                                              .event = (uint16_t)(i % EVENTS)};
+        if (sample.thread == 0 || sample.event < EVENTS - 1)
+            assert_int_equal(profile_add_sample(profile, &sample), 0);
+    }
+    profile->main_event = 1;
+    uint64_t total = 0;
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        uint32_t first = thread ? 1 : 4, at = first; /* i % 2 == thread, i % 3 == 1 */
+        struct profile_walk walk = profile_walk_of(profile, thread, 1);
+        for (const struct profile_sample *sample; (sample = profile_walk_next(&walk)); at += 6) {
+            assert_int_equal(sample->time_ns, at);
+            assert_int_equal(sample->event, 1);
+            assert_int_equal(sample->thread, thread);
+            total += sample->weight;
+        }
+        assert_int_equal(at, first + COUNT);
+        const struct sample_list *samples = &profile_list_of(profile, thread, 1)->samples;
+        assert_int_equal(samples->count, COUNT / 6);
+        assert_int_equal(samples->least_weight, first);
+        assert_int_equal(samples->most_weight, first + COUNT - 6);
+    }
+    assert_int_equal(profile_total(profile), total);
+    assert_null(profile_list_of(profile, 1, 2));
+    struct profile_walk none = profile_walk_of(profile, 1, 2), all = profile_walk_all(profile);
+    assert_null(profile_walk_next(&none));
+    size_t count = 0;
+    while (profile_walk_next(&all))
+        count++;
+    assert_int_equal(count, COUNT / 6 * 5);
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +206,7 @@ int main(void)
         cmocka_unit_test(sorting_keeps_the_order_of_equal_times),
         cmocka_unit_test(added_up_samples_are_one_a_place_with_their_sum),
         cmocka_unit_test(threads_are_merged_by_time),
+        cmocka_unit_test(events_are_walked_and_weighed_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
