@@ -65,7 +65,7 @@ static void print_events(const struct info *info)
             printf(", one sample every %s", shown_duration(event->period).text);
         else if (event->period > 1)
             printf(", one sample every %s", shown_count(event->period).text);
-        printf("; %s samples\n", shown_count(info->event_samples[i]).text);
+        printf("; %s\n", shown_samples(info->event_samples[i]).text);
     }
 }
 

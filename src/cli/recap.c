@@ -75,8 +75,8 @@ static int say_samples(const struct record_summary *summary)
             ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
             : 0;
     struct shown lost_share = shown_percent(lost, lost + summary->samples);
-    say("%s samples, %s per CPU second, %s complete stacks, %s lost (%s)",
-        shown_count(summary->samples).text, shown_count(rate).text,
+    say("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
+        shown_samples(summary->samples).text, shown_count(rate).text,
         shown_percent(summary->complete, summary->samples).text, lost ? lost_share.text : "none",
         record_engine_name(summary->engine));
     return 1;

@@ -115,7 +115,7 @@ static void print_header(const struct report *report, const char *path)
     print_command(profile);
     uint64_t wall_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
-    text_print(stdout, "%s samples, %s %s in %s, %zu %s", shown_count(taken_count(profile)).text,
+    text_print(stdout, "%s, %s %s in %s, %zu %s", shown_samples(taken_count(profile)).text,
                weight_shown(profile, report->total).text, weight_noun(profile),
                shown_duration(wall_ns).text, profile->thread_count,
                profile->thread_count == 1 ? "thread" : "threads");

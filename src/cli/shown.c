@@ -19,6 +19,14 @@ struct shown shown_count(uint64_t count)
     return shown;
 }
 
+struct shown shown_samples(uint64_t count)
+{
+    struct shown shown;
+    snprintf(shown.text, sizeof(shown.text), "%.26s sample%s", shown_count(count).text,
+             count == 1 ? "" : "s");
+    return shown;
+}
+
 struct shown shown_duration(uint64_t ns)
 {
     struct shown shown;

@@ -5,12 +5,13 @@
 #include <stdint.h>
 
 struct shown {
-    char text[32];
+    char text[36];
 };
 
-struct shown shown_count(uint64_t count); /* "23 061" */
-struct shown shown_duration(uint64_t ns); /* "12.4 s", "1 ms", "2 min 05 s" */
-struct shown shown_bytes(uint64_t bytes); /* "5.8 MB" */
+struct shown shown_count(uint64_t count);   /* "23 061" */
+struct shown shown_samples(uint64_t count); /* "23 061 samples", "1 sample" */
+struct shown shown_duration(uint64_t ns);   /* "12.4 s", "1 ms", "2 min 05 s" */
+struct shown shown_bytes(uint64_t bytes);   /* "5.8 MB" */
 /* "4.1 %"; never rounded up to a whole that it is not: 99.999 is "99.99 %", nor down
  * to the nothing that it is not: "<0.1 %". */
 struct shown shown_percent(uint64_t part, uint64_t whole);

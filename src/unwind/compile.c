@@ -4,9 +4,13 @@
 #include "base/array.h"
 #include "unwind/arch.h"
 #include "unwind/machine.h"
+#include "wire/session.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* The largest function of cc1plus has 7 thousand; a record of advances alone could fill the memory. */
+#define ROWS_OF_ENTRY_MAX (SESSION_ROWS / 16)
 
 /* What holds from `start` on. A neighbour with the same rule is one row with it. */
 static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
@@ -41,6 +45,7 @@ int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
         if (walk.start_svma >= entry_end_svma)
             continue; /* another entry's, but the instructions still have to be sound */
         uint32_t start = (uint32_t)(walk.start_svma - index->base_svma);
+        sound = out->count - before < ROWS_OF_ENTRY_MAX;
         if (append(out, start, rule_of(&index->cies[entry->cie], &walk)) != 0)
             return -ENOMEM;
     }
@@ -71,6 +76,8 @@ int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
     int err = 0;
     for (size_t i = 0; i < index->entry_count && err == 0; i++) {
         const struct cfi_entry *entry = &index->entries[i];
+        if (out->count > SESSION_ROWS)
+            return -EFBIG;
         if (entry->start > covered)
             err = append_gap(index, covered, entry->start, out);
         if (err == 0)

@@ -17,6 +17,6 @@ struct compiled_rows {
 int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
                   struct compiled_rows *out);
 
-/* All of them. 0 or -ENOMEM. */
+/* All of them. 0, -ENOMEM, or -EFBIG: more than a session holds. */
 int compile_rows(const struct cfi_index *index, struct compiled_rows *out);
 void compile_free(struct compiled_rows *compiled);

@@ -26,7 +26,7 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
-/* All rows, by start, relative to base_svma. 0 or -ENOMEM; free with compile_free(). */
+/* All rows, by start, relative to base_svma. 0, -ENOMEM or -EFBIG; free with compile_free(). */
 int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out);
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module);

@@ -18,6 +18,9 @@ static void counts_are_grouped(void **state)
     assert_string_equal(shown_count(999).text, "999");
     assert_string_equal(shown_count(23061).text, "23 061");
     assert_string_equal(shown_count(UINT64_MAX).text, "18 446 744 073 709 551 615");
+    assert_string_equal(shown_samples(0).text, "0 samples");
+    assert_string_equal(shown_samples(1).text, "1 sample");
+    assert_string_equal(shown_samples(UINT64_MAX).text, "18 446 744 073 709 551 615 samples");
 }
 
 static void durations_choose_their_unit(void **state)

@@ -285,6 +285,47 @@ static void malformed_instructions_cost_only_their_function(void **state)
                           0x0a, 0x0a, 0x0a, 0x0a, 0x0a));
 }
 
+/* A row takes 8 bytes of memory for each 3 of a file that may have 256 MB. */
+static struct unwind_module *module_of_huge_functions(uint32_t count, uint32_t rows)
+{
+    struct buffer frame = {0}, code = {0};
+    struct unwind_module *module;
+    for (uint32_t i = 0; i < rows; i++)
+        buffer_append(&code, BYTES(0x41, 0x0e, (uint8_t)(8 + i % 2 * 8)));
+    size_t cie = add_cie(&frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    for (uint32_t i = 0; i < count; i++)
+        add_fde(&frame, cie, TEXT + (uint64_t)i * rows, rows, code.bytes, code.size);
+    add_fde(&frame, cie, TEXT + (uint64_t)count * rows, 0x20, BYTES(0x0e, 24));
+    struct module_bytes bytes = {.eh_frame = frame,
+                                 .eh_frame_svma = FRAME_SVMA,
+                                 .text_svma = TEXT,
+                                 .text_bytes = (count + 1) * rows};
+    buffer_free(&code);
+    assert_int_equal(unwind_module_from_bytes(&module, &bytes, NULL), 0);
+    return module;
+}
+
+static void a_function_of_endless_rows_costs_no_memory(void **state)
+{
+    (void)state;
+    struct unwind_module *module = module_of_huge_functions(2, 600000);
+    assert_int_equal(bad_fdes(module), 2);
+    assert_int_equal(rule_at(module, TEXT + 0x100), NOTHING);
+    assert_int_equal(rule_at(module, TEXT + 2 * 600000), SP_PLUS(24));
+    unwind_module_close(module);
+}
+
+static void a_file_of_more_rows_than_there_is_room_for_is_given_up(void **state)
+{
+    (void)state;
+    struct unwind_module *module = module_of_huge_functions(17, 500000);
+    struct compiled_rows rows = {0};
+    assert_int_equal(unwind_module_compile(module, &rows), -EFBIG);
+    assert_true(rows.count < 17 * 500000);
+    compile_free(&rows);
+    unwind_module_close(module);
+}
+
 static void rows_past_the_end_of_the_function_are_not_taken(void **state)
 {
     (void)state;
@@ -560,6 +601,8 @@ int main(void)
         cmocka_unit_test(expressions_of_known_shape_become_rows),
         cmocka_unit_test(signal_frame_of_the_restorer_becomes_a_row),
         cmocka_unit_test(malformed_instructions_cost_only_their_function),
+        cmocka_unit_test(a_function_of_endless_rows_costs_no_memory),
+        cmocka_unit_test(a_file_of_more_rows_than_there_is_room_for_is_given_up),
         cmocka_unit_test(rows_past_the_end_of_the_function_are_not_taken),
         cmocka_unit_test(adjacent_functions_have_no_gap_and_distant_ones_have),
         cmocka_unit_test(overlapping_functions_are_shared_out),
