@@ -35,13 +35,24 @@ uint64_t bills_of_children_ns(void)
     return usage_ns(&usage);
 }
 
+/* The kernel names a child as it is called in its parent's pid namespace. */
+static bool is_called(uint32_t index, uint32_t pid)
+{
+    uint32_t here = load_relaxed(&process.verdict->namespace);
+    const struct process_verdict *verdict = &process.tables->verdicts[index];
+    if (load_relaxed(&verdict->namespace) == here)
+        return load_relaxed(&process.rings->processes[index].pid) == pid;
+    return load_relaxed(&verdict->parents_namespace) == here &&
+           load_relaxed(&verdict->pid_for_parent) == pid;
+}
+
 /* A child that has executed several programs has several slots until the launcher gives them back. */
 static void pass_on(uint32_t pid, uint64_t bill_ns)
 {
     uint32_t used = load_acquire(&process.rings->header.processes_used);
     for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
         struct process_slot *slot = &process.rings->processes[i];
-        if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->pid) == pid)
+        if (load_acquire(&slot->state) == PROCESS_ANSWERED && is_called(i, pid))
             store_release(&slot->bill_ns, bill_ns);
     }
 }
@@ -54,6 +65,7 @@ static uint32_t find_gone_child(void)
         const struct process_slot *slot = &process.rings->processes[i];
         if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->bill_ns) == 0 &&
             load_relaxed(&slot->parent_pid) == process.slot->pid &&
+            is_called(i, load_relaxed(&slot->pid)) &&
             own_syscall(EXISTS, load_relaxed(&slot->pid), 0) == -ESRCH)
             return load_relaxed(&slot->pid);
     }

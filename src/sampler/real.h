@@ -7,6 +7,8 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(close)              \
+    X(clone)              \
     X(prctl)              \
     X(__monstartup)       \
     X(syscall)            \
