@@ -83,10 +83,8 @@ void bills_note_waited(uint64_t before_ns)
         pass_on(pid, children_ns - before_ns);
 }
 
-static void note(pid_t pid, int status, const struct rusage *usage)
+static void note(pid_t pid, const struct rusage *usage)
 {
-    if (WIFSTOPPED(status) || WIFCONTINUED(status))
-        return;
     uint64_t bill_ns = usage_ns(usage);
     add_relaxed(&process.slot->children_ns, bill_ns);
     pass_on((uint32_t)pid, bill_ns);
@@ -104,9 +102,38 @@ __attribute__((visibility("default"))) pid_t wait4(pid_t pid, int *status, int o
     if (!status)
         status = &own_status;
     pid = REAL(wait4)(pid, status, options, usage);
-    if (pid > 0)
-        note(pid, *status, usage);
+    if (pid > 0 && !WIFSTOPPED(*status) && !WIFCONTINUED(*status))
+        note(pid, usage);
     return pid;
+}
+
+static bool is_end(const siginfo_t *info)
+{
+    return info->si_pid > 0 && (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+                                info->si_code == CLD_DUMPED);
+}
+
+/* The kernel's has a fifth argument, which the C library does not hand on. While it waits the thread may be cancelled. */
+__attribute__((visibility("default"))) int waitid(idtype_t type, id_t id, siginfo_t *info,
+                                                  int options)
+{
+    if (!process_is_followed() || options & WNOWAIT)
+        return REAL(waitid)(type, id, info, options);
+    struct rusage usage;
+    siginfo_t own_info = {0};
+    int cancelling;
+    if (!info)
+        info = &own_info;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &cancelling);
+    long result = raw_syscall(SYS_waitid, type, id, info, options, &usage);
+    pthread_setcanceltype(cancelling, &cancelling);
+    if (raw_failed(result)) {
+        errno = (int)-result;
+        return -1;
+    }
+    if (is_end(info))
+        note(info->si_pid, &usage);
+    return 0;
 }
 
 /* The C library's own are the same system call. */

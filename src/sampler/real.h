@@ -36,6 +36,7 @@
     X(system)             \
     X(popen)              \
     X(pclose)             \
+    X(waitid)             \
     X(wait4)
 
 enum real_index {
