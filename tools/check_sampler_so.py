@@ -35,6 +35,7 @@ IMPORTS = {
     "pthread_getattr_default_np": "the stack that a new thread gets otherwise",
     "pthread_attr_getstacksize": "the stack that a new thread gets otherwise",
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
+    "pthread_setcanceltype": "a thread is cancelled in waitid()",
     "__pthread_register_cancel": "pthread_cleanup_push(): a thread is cancelled in system()",
     "__pthread_unregister_cancel": "pthread_cleanup_pop()",
     "__pthread_unwind_next": "the end of such a cleanup",

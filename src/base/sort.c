@@ -47,13 +47,32 @@ static void sort_by_byte(const struct keyed *from, struct keyed *to, size_t coun
         to[places[from[i].key >> shift & 0xff]++] = from[i];
 }
 
+/* Puts what was at keys[i].index at i, one ring of places after the other: the first of a ring is set aside, and goes
+ * into its last. */
+static void put_in_order(char *items, size_t element_bytes, struct keyed *keys, size_t count,
+                         char *first)
+{
+    for (size_t start = 0; start < count; start++) {
+        size_t at = start, from = keys[at].index;
+        if (from == start)
+            continue;
+        memcpy(first, items + start * element_bytes, element_bytes);
+        for (; from != start; at = from, from = keys[at].index) {
+            memcpy(items + at * element_bytes, items + from * element_bytes, element_bytes);
+            keys[at].index = at;
+        }
+        memcpy(items + at * element_bytes, first, element_bytes);
+        keys[at].index = at;
+    }
+}
+
 int sort_by(void *items, size_t count, size_t element_bytes, size_t key_at, size_t key_bytes)
 {
     if (count < 2)
         return 0;
     struct keyed *keys = calloc(count, sizeof(*keys)), *other = calloc(count, sizeof(*other));
-    char *sorted = calloc(count, element_bytes);
-    int err = keys && other && sorted ? 0 : -ENOMEM;
+    char *spare = malloc(element_bytes);
+    int err = keys && other && spare ? 0 : -ENOMEM;
     struct seen seen = {.is_sorted = true};
     if (err == 0)
         seen = read_keys(keys, (char *)items + key_at, count, element_bytes, key_bytes);
@@ -65,15 +84,11 @@ int sort_by(void *items, size_t count, size_t element_bytes, size_t key_at, size
         keys = other;
         other = swap;
     }
-    if (!seen.is_sorted) {
-        for (size_t i = 0; i < count; i++)
-            memcpy(sorted + i * element_bytes, (char *)items + keys[i].index * element_bytes,
-                   element_bytes);
-        memcpy(items, sorted, count * element_bytes);
-    }
+    if (!seen.is_sorted)
+        put_in_order(items, element_bytes, keys, count, spare);
     free(keys);
     free(other);
-    free(sorted);
+    free(spare);
     return err;
 }
 

@@ -86,7 +86,8 @@ static const char *explain_blind(enum record_blind blind)
         return "threads made by clone(), not by pthread_create(), or after the program "
                "sandboxed itself, or more than rec can follow";
     case RECORD_BLIND_NO_TIMER:
-        return "the kernel refuses CPU timers (see ulimit -i)";
+        return "the kernel refuses CPU timers (see ulimit -i), or the program's sandbox does (the "
+               "engine perf-trap needs none)";
     default:
         return "the cause is not known";
     }

@@ -2,7 +2,6 @@
 #include "convert/chain.h"
 
 #include "base/array.h"
-#include "base/hash.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -14,25 +13,17 @@
 
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
-/* Programs are in the same places again and again. */
-enum { KNOWN_BITS = 15, KNOWN_COUNT = 1 << KNOWN_BITS };
-struct chain_known {
-    uint64_t generation, avma; /* 0, 0: empty */
-    uint32_t address;
-};
-
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
                const char *machine)
 {
-    *chain = (struct chain){
-        .modules = modules, .kernel = kernel, .known = calloc(KNOWN_COUNT, sizeof(*chain->known))};
-    return chain->known ? unwinder_init(&chain->unwinder, modules, machine) : -ENOMEM;
+    *chain = (struct chain){.modules = modules, .kernel = kernel};
+    return unwinder_init(&chain->unwinder, modules, machine);
 }
 
 void chain_free(struct chain *chain)
 {
     unwinder_free(&chain->unwinder);
-    free(chain->known);
+    known_addresses_free(&chain->known);
     free(chain->addresses);
     free(chain->steps);
     *chain = (struct chain){0};
@@ -89,14 +80,14 @@ static uint64_t generation_of(const struct chain *chain, const struct address_ma
 static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
     uint64_t generation = generation_of(chain, map);
-    struct chain_known *known = &chain->known[hash_word(avma) >> (64 - KNOWN_BITS)];
-    if (known->generation == generation && known->avma == avma)
-        return known->address;
+    uint32_t known = known_addresses_find(&chain->known, generation, avma);
+    if (known != PROFILE_NONE)
+        return known;
     const struct mapping *mapping = address_map_find(map, avma);
     if (mapping && !modules_is_jit(chain->modules, mapping->module)) {
         uint32_t address = modules_address(chain->modules, mapping, avma);
         if (address != PROFILE_NONE)
-            *known = (struct chain_known){generation, avma, address};
+            known_addresses_add(&chain->known, &(struct known_address){generation, avma, address});
         return address;
     }
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};

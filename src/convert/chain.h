@@ -13,6 +13,7 @@
 #pragma once
 
 #include "convert/jits.h"
+#include "convert/known_addresses.h"
 #include "convert/unwind.h"
 
 struct chain_step { /* outermost first */
@@ -26,8 +27,8 @@ struct chain {
     uint32_t process;  /* … of the sample at hand, … */
     uint64_t time_ns;  /* … at this time */
     struct unwinder unwinder;
-    struct chain_known *known; /* owned: what user addresses were found to be */
-    uint32_t *addresses;       /* owned; of the profile, innermost first */
+    struct known_addresses known;
+    uint32_t *addresses; /* owned; of the profile, innermost first */
     size_t count, capacity;
     struct chain_step *steps; /* owned; of the last chain: most begin as the one before */
     size_t step_count, step_capacity;

@@ -2,6 +2,7 @@
 /* Processes that ask whether they are recorded get their answer: see the picture in wire/session.h. */
 #include "record/collector.h"
 
+#include "record/identity.h"
 #include "record/proc.h"
 #include "wire/atomic.h"
 
@@ -15,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* Longer than any start waits. */
@@ -114,7 +114,7 @@ static void take_name(const struct process_slot *slot, char name[16])
 }
 
 static void fill_image(struct collector *collector, struct image *image,
-                       const struct process_slot *slot, uint64_t start_ns)
+                       const struct process_slot *slot, pid_t stated_pid, uint64_t start_ns)
 {
     /* It says how much CPU it had used, the kernel how much it has used by now. */
     uint64_t cpu_ns = proc_cpu_ns((pid_t)slot->pid);
@@ -123,6 +123,7 @@ static void fill_image(struct collector *collector, struct image *image,
         .in_use = true,
         .pid = (pid_t)slot->pid,
         .parent_pid = (pid_t)slot->parent_pid,
+        .stated_pid = stated_pid,
         .pid_fd = -1,
         .start_ns = start_ns,
         .start_cpu_ns = start_cpu_ns,
@@ -143,29 +144,22 @@ static void fill_image(struct collector *collector, struct image *image,
 }
 
 /* Tells the process; false: it did not wait so long. */
-static bool reply(struct collector *collector, uint32_t index, uint32_t pid, enum engine engine)
+static bool reply(struct collector *collector, uint32_t index, const struct identity *identity,
+                  enum engine engine)
 {
     struct process_slot *slot = &collector->session->rings->processes[index];
     struct process_verdict *verdict = &collector->session->tables->verdicts[index];
     clear_map(collector, index);
-    verdict->pid = pid;
+    verdict->pid = (uint32_t)identity->stated_pid;
     verdict->engine = engine;
+    verdict->namespace = identity->namespace;
+    verdict->parents_namespace = identity->parents_namespace;
+    verdict->pid_for_parent = (uint32_t)identity->pid_for_parent;
     bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
     if (waited && !collector->is_quiet)
         arm_enable(&collector->images[index].armed);
     wake(&slot->state);
     return waited;
-}
-
-/* Not where such reading is forbidden, by Yama or a sandbox. */
-static bool has_rings(const struct collector *collector, const struct process_slot *request)
-{
-    struct rings_header header = {0};
-    struct iovec here = {&header, sizeof(header)};
-    struct iovec there = {(void *)(uintptr_t)request->rings_avma, sizeof(header)};
-    return process_vm_readv((pid_t)request->pid, &here, 1, &there, 1, 0) ==
-               (ssize_t)sizeof(header) &&
-           header.magic == SESSION_MAGIC && header.token == collector->session->token;
 }
 
 bool answers_map_of_member(const struct collector *collector, pid_t pid, struct proc_maps *mappings)
@@ -177,14 +171,13 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid, struct 
     return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
 }
 
-/* The pid that a process states may be somebody else's here: in a pid namespace every process has
- * another one. Only a process that maps our rings is the one that asks. What a forked child has mapped
+/* Only a process that maps our rings is the one that asks. What a forked child has mapped that was found by its mark
  * is known: most execute something else at once, and looking takes longer than all else that it waits for. */
 static bool is_member(const struct collector *collector, const struct process_slot *request,
-                      struct proc_maps *mappings)
+                      const struct identity *identity, struct proc_maps *mappings)
 {
     const struct image *original = original_of(collector, request);
-    if (original && maps_inherit(collector, original, mappings) && has_rings(collector, request))
+    if (original && identity->is_marked && maps_inherit(collector, original, mappings))
         return true;
     proc_maps_free(mappings);
     return answers_map_of_member(collector, (pid_t)request->pid, mappings);
@@ -216,8 +209,9 @@ static int end_program(struct collector *collector, struct image *before, struct
     return pid_fd;
 }
 
+/* The slot has the ids that its process has here. */
 static void follow(struct collector *collector, uint32_t index, const struct process_slot *request,
-                   struct proc_maps *mappings)
+                   const struct identity *identity, struct proc_maps *mappings)
 {
     struct image *image = &collector->images[index];
     struct image *before = same_process(collector, (pid_t)request->pid);
@@ -225,15 +219,16 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
         collector, (pid_t)request->pid, collector_time_ns(collector, request->start_ticks));
     struct armed event_before = {0};
     int pid_fd = end_program(collector, before, &event_before);
-    fill_image(collector, image, request, start_ns);
+    fill_image(collector, image, request, identity->stated_pid, start_ns);
     if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else
         tree_place(collector, image);
+    image->counted_children_ns = before ? before->counted_children_ns : 0;
     bool has_one_thread;
     const char *reason = refusal(collector, request, image->pid, &has_one_thread);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, has_one_thread, &reason);
-    if (!reply(collector, index, request->pid, image->engine)) {
+    if (!reply(collector, index, identity, image->engine)) {
         arm_close(&image->armed);
         reason = "started while rec was stopped";
         image->engine = ENGINE_NONE;
@@ -263,12 +258,16 @@ static void answer(struct collector *collector, uint32_t index)
     struct process_slot request;
     load_words(&request, slot, sizeof(request));
     struct proc_maps mappings = {0};
+    struct identity identity;
     request.executable[sizeof(request.executable) - 1] = '\0';
     request.name[sizeof(request.name) - 1] = '\0';
-    if (is_member(collector, &request, &mappings))
-        follow(collector, index, &request, &mappings);
+    bool is_found = identity_find(collector, index, &request, &identity);
+    request.pid = (uint32_t)identity.pid;
+    request.parent_pid = (uint32_t)identity.parent_pid;
+    if (is_found && is_member(collector, &request, &identity, &mappings))
+        follow(collector, index, &request, &identity, &mappings);
     else
-        reply(collector, index, request.pid, ENGINE_NONE);
+        reply(collector, index, &identity, ENGINE_NONE);
     proc_maps_free(&mappings);
 }
 
@@ -289,10 +288,14 @@ static void take_dismissed(struct collector *collector, uint32_t index)
 static void take_withdrawn(struct collector *collector, uint32_t index)
 {
     struct process_slot *slot = &collector->session->rings->processes[index];
+    struct process_slot request;
+    struct identity identity;
     char name[16];
-    if (proc_name((pid_t)slot->pid, 0, name) != 0)
-        strcpy(name, "?");
-    images_add_not_followed(collector, (pid_t)slot->pid, name, "started while rec was busy");
+    load_words(&request, slot, sizeof(request));
+    request.name[sizeof(request.name) - 1] = '\0';
+    identity_find(collector, index, &request, &identity);
+    take_name(&request, name);
+    images_add_not_followed(collector, identity.pid, name, "started while rec was busy");
     store_release(&slot->state, PROCESS_FREE);
 }
 

@@ -48,7 +48,7 @@ static enum record_blind cause_of(const struct collector *collector, const struc
         return RECORD_BLIND_BLOCKED;
     if (threads.count > count_threads(collector, image))
         return RECORD_BLIND_UNKNOWN_THREAD;
-    if (image->engine == ENGINE_TIMER && !proc_has_timers(image->pid))
+    if (image->engine == ENGINE_TIMER && proc_count_timers(image->pid) < threads.count)
         return RECORD_BLIND_NO_TIMER;
     return RECORD_BLIND_OTHER;
 }

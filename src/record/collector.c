@@ -27,6 +27,8 @@
 #define IDLE_AFTER_NS 200000000
 #define IDLE_ROUND_NS 900000000
 #define IDLE_NEEDS_NS 20000000
+/* What the samples may weigh more than the bill: they have time that a hypervisor took, too. */
+#define NOISE_PARTS 32
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
 
@@ -329,22 +331,14 @@ static uint64_t handler_percentile_ns(const struct collector *collector, unsigne
     return 0;
 }
 
-static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
-{
-    uint64_t sum_ns = summary->not_followed.more_cpu_ns;
-    for (size_t i = 0; i < summary->not_followed.count; i++)
-        sum_ns += summary->not_followed.items[i].cpu_ns;
-    return sum_ns;
-}
-
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns)
 {
     struct record_summary *summary = collector->summary;
     if (collector->is_quiet)
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
-    /* A process that nobody waited for, of another pid namespace for example, is in nobody's bill. */
-    if (billed_ns < cpu_not_followed_ns(summary))
+    /* A process that nobody waited for, as happens in pid namespaces, is in nobody's bill. */
+    if (billed_ns < summary->cpu_seen_ns - summary->cpu_seen_ns / NOISE_PARTS)
         billed_ns = summary->cpu_seen_ns;
     summary->cpu_billed_ns = billed_ns;
     /* What no process of ours used: children that were never seen, or ended unseen. */

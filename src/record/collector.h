@@ -44,6 +44,7 @@ struct image {
     bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     bool has_run;      /* since its children were last looked for */
     pid_t pid, parent_pid;
+    pid_t stated_pid; /* in its own pid namespace */
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
     struct armed armed;
@@ -53,6 +54,7 @@ struct image {
     uint64_t seen_ns;                /* weight of this image's samples, lost ones included */
     uint64_t waiting_ns;             /* weight of samples that wait for a map */
     uint64_t last_cpu_ns;            /* CPU of the pid when last looked at */
+    uint64_t counted_children_ns;    /* bills of its children that are in detached_ns already */
     uint64_t looked_ns;              /* when that was */
     uint64_t gone_ns;                /* when it was first seen to have ended; 0: not yet */
     uint64_t counted_cpu_ns;         /* the same when its event was read, … */
@@ -159,6 +161,7 @@ struct collector {
     size_t strangers_next; /* counts on: whose children are looked at in the next look */
     uint64_t strangers_due_ns, strangers_search_ns;
     struct thread_view threads[SESSION_THREADS];
+    uint32_t made_up_tids; /* of threads that were gone before it was known who they were here */
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
 

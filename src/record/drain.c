@@ -5,6 +5,7 @@
  */
 #include "record/collector.h"
 
+#include "record/identity.h"
 #include "record/proc.h"
 #include "wire/atomic.h"
 #include "wire/ring.h"
@@ -251,7 +252,7 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
     *thread = (struct thread_view){
         .in_use = true,
         .image = image,
-        .tid = (pid_t)slot->tid,
+        .tid = identity_of_thread(collector, image, (pid_t)slot->tid),
         .start_ns = collector_time_ns(collector, load_relaxed(&slot->start_ticks)),
         .name_wait_ns = NAME_FIRST_NS,
         .name_due_ns = collector->round_ns + NAME_FIRST_NS,
@@ -279,7 +280,7 @@ static struct image *image_of_thread(struct collector *collector, const struct t
     if (process >= SESSION_PROCESSES)
         return NULL;
     struct image *image = &collector->images[process];
-    return image->in_use && image->pid == (pid_t)load_relaxed(&slot->pid) ? image : NULL;
+    return image->in_use && image->stated_pid == (pid_t)load_relaxed(&slot->pid) ? image : NULL;
 }
 
 /* Threads announce themselves by a counter; then all slots are looked at. */

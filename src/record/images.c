@@ -174,7 +174,7 @@ static void release(struct collector *collector, size_t live_index)
     uint32_t index = collector->live[live_index];
     collector->live[live_index] = collector->live[--collector->live_count];
     struct image *image = &collector->images[index];
-    drain_release_threads(collector, index, (uint32_t)image->pid);
+    drain_release_threads(collector, index, (uint32_t)image->stated_pid);
     image_map_release(image->map);
     proc_maps_free(&image->first_mappings);
     *image = (struct image){.pid_fd = -1};

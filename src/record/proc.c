@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/proc.h"
 
+#include "base/array.h"
 #include "base/io.h"
 
 #include <dirent.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +53,52 @@ struct proc_status proc_status_read(pid_t pid)
     return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
                                 .threads = (uint32_t)status_number(text, "\nThreads:"),
                                 .filters = (uint32_t)status_number(text, "\nSeccomp_filters:")};
+}
+
+uint32_t proc_namespace(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+    return stat(path, &status) == 0 ? (uint32_t)status.st_ino : 0;
+}
+
+size_t proc_ids(pid_t pid, pid_t tid, pid_t *ids, size_t room)
+{
+    char path[64];
+    char text[4096];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)(tid ? tid : pid));
+    if (read_small(path, text, sizeof(text)) <= 0)
+        return 0;
+    static const char key[] = "\nNSpid:";
+    const char *at = strstr(text, key);
+    if (!at)
+        return 0;
+    at += sizeof(key) - 1;
+    for (char *end; count < room && *at == '\t'; at = end)
+        ids[count++] = (pid_t)strtol(at + 1, &end, 10);
+    return count;
+}
+
+pid_t *proc_list(const char *path, size_t *count)
+{
+    pid_t *ids = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    DIR *entries = opendir(path);
+    if (!entries)
+        return NULL;
+    for (const struct dirent *entry; (entry = readdir(entries));) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        pid_t *place = ARRAY_PUSH(ids, *count, capacity);
+        if (!place)
+            break;
+        *place = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(entries);
+    return ids;
 }
 
 int proc_executable(pid_t pid, char *path, size_t size)
@@ -155,12 +203,17 @@ struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
     return threads;
 }
 
-bool proc_has_timers(pid_t pid)
+size_t proc_count_timers(pid_t pid)
 {
     char path[64];
-    char text[16];
+    struct buffer text = {0};
     snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
-    return read_small(path, text, sizeof(text)) != 0;
+    bool is_read = io_read_file(path, &text, 1u << 20) == 0;
+    size_t count = is_read ? 0 : SIZE_MAX;
+    for (size_t i = 0; is_read && i + 3 <= text.size; i++)
+        count += memcmp(text.bytes + i, "ID:", 3) == 0;
+    buffer_free(&text);
+    return count;
 }
 
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)

@@ -37,6 +37,14 @@ struct proc_status {
 /* All 0 when it cannot be read. */
 struct proc_status proc_status_read(pid_t pid);
 
+/* Inode of its pid namespace; 0: unknown. */
+uint32_t proc_namespace(pid_t pid);
+
+/* What ids a process (or, with tid, one of its threads) has: in our pid namespace, in the one below, down to its own.
+ * Returns how many, at most `room`; 0: it is gone, or the kernel does not tell. */
+#define PROC_NAMESPACES_MAX 33 /* as in the kernel */
+size_t proc_ids(pid_t pid, pid_t tid, pid_t *ids, size_t room);
+
 /* As the kernel sees /proc/PID/exe. */
 int proc_executable(pid_t pid, char *path, size_t size);
 
@@ -52,14 +60,17 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid);
 /* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
 size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 
+/* All numbers that are names in a directory of /proc, to be freed; NULL: it cannot be read. */
+pid_t *proc_list(const char *path, size_t *count);
+
 /* The first `most` threads of a process, and how many of them block or ignore a signal. */
 struct proc_threads {
     size_t count, blocking;
 };
 struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
 
-/* Whether it has POSIX timers; true also when that cannot be read. */
-bool proc_has_timers(pid_t pid);
+/* POSIX timers that it has; more than any when that cannot be read. */
+size_t proc_count_timers(pid_t pid);
 
 /* CPU time of one thread; 0 when it is gone. */
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);

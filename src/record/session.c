@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session.h"
 
+#include "record/proc.h"
 #include "record/ticks.h"
 #include "wire/atomic.h"
 
@@ -71,6 +72,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->magic = SESSION_MAGIC;
     tables->version = SESSION_VERSION;
     tables->launcher_pid = (uint32_t)getpid();
+    tables->launcher_namespace = proc_namespace(getpid());
     tables->token = session->token;
     tables->period_ns = config->period_ns;
     tables->kernel_interval_ns = config->kernel_interval_ns;

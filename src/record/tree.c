@@ -41,26 +41,85 @@ void tree_place(struct collector *collector, struct image *image)
         image->is_detached = !leads_to_command(collector, image->pid);
 }
 
+/* Of the children that it has waited for: what it said, or, as long as it is there, the kernel. */
+static uint64_t waited_ns(const struct collector *collector, const struct image *image)
+{
+    const struct process_slot *slot =
+        &collector->session->rings->processes[image - collector->images];
+    uint64_t most_ns = (monotonic_ns() - collector->clock.first.ns) * collector->processors;
+    uint64_t stated_ns = load_relaxed(&slot->children_ns);
+    struct proc_stat stat;
+    if (image->engine != ENGINE_NONE)
+        return stated_ns < most_ns ? stated_ns : 0;
+    bool is_there = !image->has_ended && proc_stat_read(&stat, image->pid) == 0;
+    return is_there ? stat.children_cpu_ns : 0;
+}
+
+/* Its own time, and that of children that nothing else stands for. */
+static uint64_t bill_ns(const struct collector *collector, const struct image *image,
+                        uint64_t own_ns)
+{
+    uint64_t children_ns = waited_ns(collector, image);
+    uint64_t counted_ns = image->counted_children_ns;
+    return own_ns + (children_ns > counted_ns ? children_ns - counted_ns : 0);
+}
+
+/* With one process all those leave that it has started. */
+static void detach_descendants(struct collector *collector)
+{
+    bool has_changed = true;
+    while (has_changed) {
+        has_changed = false;
+        for (size_t i = 0; i < collector->live_count; i++) {
+            struct image *image = &collector->images[collector->live[i]];
+            const struct image *parent = image_of_pid(collector, image->parent_pid);
+            if (image->is_detached || image->has_ended || !parent || !parent->is_detached)
+                continue;
+            image->is_detached = true;
+            has_changed = true;
+        }
+    }
+}
+
+/* What was passed on to one that has ended is in that one's. */
+static void take_bill(struct collector *collector, const struct image *ended)
+{
+    const struct process_slot *slot =
+        &collector->session->rings->processes[ended - collector->images];
+    struct image *parent = image_of_pid(collector, ended->parent_pid);
+    uint64_t ended_ns = bill_ns(collector, ended, ended->last_cpu_ns);
+    if (!parent && load_relaxed(&slot->bill_ns) != 0)
+        return;
+    collector->detached_ns += ended_ns;
+    if (parent)
+        parent->counted_children_ns += ended_ns;
+}
+
+void tree_take_end(struct collector *collector, const struct image *ended)
+{
+    if (ended->is_detached)
+        take_bill(collector, ended);
+    bool has_changed = false;
+    for (size_t i = 0; i < collector->live_count; i++) {
+        struct image *image = &collector->images[collector->live[i]];
+        struct proc_stat stat;
+        /* One that is gone, too: most likely it was before its parent, who waited for it. */
+        if (image->has_ended || image->parent_pid != ended->pid ||
+            proc_stat_read(&stat, image->pid) != 0)
+            continue;
+        image->is_detached = !leads_to_command(collector, image->pid);
+        has_changed |= image->is_detached;
+    }
+    if (has_changed)
+        detach_descendants(collector);
+}
+
 /* Its own, and that of the children that it has waited for. */
 static uint64_t cpu_with_children_ns(pid_t pid)
 {
     struct proc_stat stat;
     uint64_t own_ns = proc_cpu_ns(pid);
     return proc_stat_read(&stat, pid) == 0 ? own_ns + stat.children_cpu_ns : own_ns;
-}
-
-void tree_take_end(struct collector *collector, const struct image *ended)
-{
-    if (ended->is_detached)
-        collector->detached_ns += ended->last_cpu_ns;
-    for (size_t i = 0; i < collector->live_count; i++) {
-        struct image *image = &collector->images[collector->live[i]];
-        struct proc_stat stat;
-        /* One that is gone, too: most likely it was before its parent, who waited for it. */
-        if (!image->has_ended && image->parent_pid == ended->pid &&
-            proc_stat_read(&stat, image->pid) == 0)
-            image->is_detached = !leads_to_command(collector, image->pid);
-    }
 }
 
 /* All live descendants' part of the bill. */
@@ -86,7 +145,7 @@ uint64_t tree_live_ns(const struct collector *collector, bool command_runs)
         const struct image *image = &collector->images[collector->live[i]];
         bool is_counted = image->has_ended || image->pid == collector->root_pid;
         if (!is_counted && (image->is_detached || !command_runs))
-            sum_ns += cpu_with_children_ns(image->pid);
+            sum_ns += bill_ns(collector, image, proc_cpu_ns(image->pid));
     }
     return sum_ns;
 }

@@ -83,13 +83,18 @@ static void *keep_mapping(long result, size_t bytes)
     return (void *)result;
 }
 
-/* The launcher's own descriptor, for processes that closed the inherited one. */
-static long open_from_launcher(uint32_t pid, uint32_t fd, int mode)
+void session_path(char path[SESSION_PATH_BYTES], uint32_t fd)
 {
-    char path[48];
-    char *end = append_number(append_text(path, "/proc/"), pid);
+    char *end = append_number(append_text(path, "/proc/"), invitation.launcher_pid);
     end = append_number(append_text(end, "/fd/"), fd);
     *end = '\0';
+}
+
+/* The launcher's own descriptor, for processes that closed the inherited one. */
+static long open_from_launcher(uint32_t fd, int mode)
+{
+    char path[SESSION_PATH_BYTES];
+    session_path(path, fd);
     /* Another process may have the pid by now, with a pipe or a terminal there. */
     return own_syscall(OPEN, AT_FDCWD, path, mode | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
@@ -149,12 +154,22 @@ static bool attach_from(long tables_fd, long rings_fd, uint64_t token)
     return false;
 }
 
+static struct inherited inherited_as(uint32_t fd)
+{
+    struct stat status;
+    bool is_known = !raw_failed(own_syscall(STAT_FD, fd, &status));
+    return (struct inherited){.fd = fd, .inode = is_known ? status.st_ino : 0};
+}
+
 static bool attach_to_rings(void)
 {
-    if (attach_from(invitation.tables_fd, invitation.rings_fd, invitation.token))
+    if (attach_from(invitation.tables_fd, invitation.rings_fd, invitation.token)) {
+        process.inherited[0] = inherited_as(invitation.tables_fd);
+        process.inherited[1] = inherited_as(invitation.rings_fd);
         return true;
-    long tables_fd = open_from_launcher(invitation.launcher_pid, invitation.tables_fd, O_RDONLY);
-    long rings_fd = open_from_launcher(invitation.launcher_pid, invitation.rings_fd, O_RDWR);
+    }
+    long tables_fd = open_from_launcher(invitation.tables_fd, O_RDONLY);
+    long rings_fd = open_from_launcher(invitation.rings_fd, O_RDWR);
     bool attached = attach_from(tables_fd, rings_fd, invitation.token);
     if (!raw_failed(tables_fd))
         own_syscall(CLOSE, tables_fd);
@@ -180,6 +195,7 @@ static bool make_private_memory(void)
         raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
     process_alive = memory->wiped;
+    process.mark = (struct process_mark *)(memory->wiped + 4);
     process.threads = memory->threads;
     process.lent = memory->lent;
     return true;

@@ -35,13 +35,24 @@ uint64_t bills_of_children_ns(void)
     return usage_ns(&usage);
 }
 
+/* The kernel names a child as it is called in its parent's pid namespace. */
+static bool is_called(uint32_t index, uint32_t pid)
+{
+    uint32_t here = load_relaxed(&process.verdict->namespace);
+    const struct process_verdict *verdict = &process.tables->verdicts[index];
+    if (load_relaxed(&verdict->namespace) == here)
+        return load_relaxed(&process.rings->processes[index].pid) == pid;
+    return load_relaxed(&verdict->parents_namespace) == here &&
+           load_relaxed(&verdict->pid_for_parent) == pid;
+}
+
 /* A child that has executed several programs has several slots until the launcher gives them back. */
 static void pass_on(uint32_t pid, uint64_t bill_ns)
 {
     uint32_t used = load_acquire(&process.rings->header.processes_used);
     for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
         struct process_slot *slot = &process.rings->processes[i];
-        if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->pid) == pid)
+        if (load_acquire(&slot->state) == PROCESS_ANSWERED && is_called(i, pid))
             store_release(&slot->bill_ns, bill_ns);
     }
 }
@@ -54,6 +65,7 @@ static uint32_t find_gone_child(void)
         const struct process_slot *slot = &process.rings->processes[i];
         if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->bill_ns) == 0 &&
             load_relaxed(&slot->parent_pid) == process.slot->pid &&
+            is_called(i, load_relaxed(&slot->pid)) &&
             own_syscall(EXISTS, load_relaxed(&slot->pid), 0) == -ESRCH)
             return load_relaxed(&slot->pid);
     }
@@ -71,10 +83,8 @@ void bills_note_waited(uint64_t before_ns)
         pass_on(pid, children_ns - before_ns);
 }
 
-static void note(pid_t pid, int status, const struct rusage *usage)
+static void note(pid_t pid, const struct rusage *usage)
 {
-    if (WIFSTOPPED(status) || WIFCONTINUED(status))
-        return;
     uint64_t bill_ns = usage_ns(usage);
     add_relaxed(&process.slot->children_ns, bill_ns);
     pass_on((uint32_t)pid, bill_ns);
@@ -92,9 +102,38 @@ __attribute__((visibility("default"))) pid_t wait4(pid_t pid, int *status, int o
     if (!status)
         status = &own_status;
     pid = REAL(wait4)(pid, status, options, usage);
-    if (pid > 0)
-        note(pid, *status, usage);
+    if (pid > 0 && !WIFSTOPPED(*status) && !WIFCONTINUED(*status))
+        note(pid, usage);
     return pid;
+}
+
+static bool is_end(const siginfo_t *info)
+{
+    return info->si_pid > 0 && (info->si_code == CLD_EXITED || info->si_code == CLD_KILLED ||
+                                info->si_code == CLD_DUMPED);
+}
+
+/* The kernel's has a fifth argument, which the C library does not hand on. While it waits the thread may be cancelled. */
+__attribute__((visibility("default"))) int waitid(idtype_t type, id_t id, siginfo_t *info,
+                                                  int options)
+{
+    if (!process_is_followed() || options & WNOWAIT)
+        return REAL(waitid)(type, id, info, options);
+    struct rusage usage;
+    siginfo_t own_info = {0};
+    int cancelling;
+    if (!info)
+        info = &own_info;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &cancelling);
+    long result = raw_syscall(SYS_waitid, type, id, info, options, &usage);
+    pthread_setcanceltype(cancelling, &cancelling);
+    if (raw_failed(result)) {
+        errno = (int)-result;
+        return -1;
+    }
+    if (is_end(info))
+        note(info->si_pid, &usage);
+    return 0;
 }
 
 /* The C library's own are the same system call. */

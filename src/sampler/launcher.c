@@ -3,6 +3,8 @@
 #include "sampler/sandbox.h"
 #include "sampler/text.h"
 
+#include <sys/stat.h>
+
 /* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
 bool launcher_is_stale(void)
 {
@@ -11,7 +13,15 @@ bool launcher_is_stale(void)
            load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
 }
 
-/* Running, or waiting for a processor, as opposed to stopped, gone or not to be seen. */
+/* In another pid namespace, or without /proc, nobody can be told from one who is gone. */
+static bool launcher_is_hidden(void)
+{
+    struct stat namespace = {0};
+    return raw_failed(own_syscall(STAT, AT_FDCWD, "/proc/self/ns/pid", &namespace, 0)) ||
+           (uint32_t) namespace.st_ino != process.tables->header.launcher_namespace;
+}
+
+/* Running, or waiting for a processor, as opposed to stopped or gone. */
 static bool launcher_is_running(void)
 {
     char path[48], text[512];
@@ -19,7 +29,7 @@ static bool launcher_is_running(void)
     *append_text(end, "/stat") = '\0';
     long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     if (raw_failed(fd))
-        return false;
+        return launcher_is_hidden();
     long length = own_syscall(READ, fd, text, sizeof(text));
     own_syscall(CLOSE, fd);
     /* "PID (NAME) STATE …": the name may hold anything, also parentheses. */

@@ -7,6 +7,8 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(close)              \
+    X(clone)              \
     X(prctl)              \
     X(__monstartup)       \
     X(syscall)            \
@@ -34,6 +36,7 @@
     X(system)             \
     X(popen)              \
     X(pclose)             \
+    X(waitid)             \
     X(wait4)
 
 enum real_index {

@@ -11,6 +11,7 @@
  *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
+ *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
  *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
  *                    sandbox.c  which system calls must not be made
  *
@@ -98,11 +99,17 @@ struct process {
     uint32_t joins;               /* how often this process and those it was forked from joined */
     uint32_t index;               /* process slot */
     struct process_slot *slot;
+    struct process_mark *mark;
     const struct process_verdict *verdict;
     enum engine engine; /* ENGINE_NONE: the sampler is inert */
     int signal;         /* the sampler's signal, 0 while inert */
     uint64_t forbidden; /* calls that a filter of the program's forbids: see sandbox.h */
     uint64_t main_stack_end_avma;
+    /* The descriptors that it inherited, of tables and rings, and what they were of then. */
+    struct inherited {
+        uint32_t fd;
+        uint64_t inode; /* 0: none */
+    } inherited[2];
 };
 extern struct process process;
 
@@ -140,6 +147,11 @@ void process_join_after_fork(void);
 /* The program needs SIGPROF for itself alone. Not async-signal-safe. */
 void process_leave_sigprof(void);
 
+/* clone.c */
+/* Whether a bare system call makes a process as fork() does, which returns on a copy of the same stack. Async-signal-safe.
+ */
+bool clone_is_fork(long number, long flags, long stack);
+
 /* end.c */
 /* The program is about to end, or not after all. Async-signal-safe (makes system calls). */
 void end_note(void);
@@ -150,6 +162,10 @@ void end_forget(void);
  * only, as is the next one, which maps what was named, and the process' own memory; false: there is no such session. */
 bool session_find(char **environment);
 bool session_attach(void);
+
+/* The path of one of the launcher's descriptors. Async-signal-safe. */
+#define SESSION_PATH_BYTES 48
+void session_path(char path[SESSION_PATH_BYTES], uint32_t fd);
 
 /* launcher.c */
 /* Whether there is nobody to wait for. Not async-signal-safe. */

@@ -116,5 +116,11 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
         return install_filter(number, a, b, c);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
+    if (clone_is_fork(number, a, b)) {
+        long pid = ((function *)real_function(REAL_INDEX_syscall))(number, a, b, c, d, e, f);
+        if (pid == 0)
+            process_join_after_fork();
+        return pid;
+    }
     return ((function *)real_function(REAL_INDEX_syscall))(number, a, b, c, d, e, f);
 }

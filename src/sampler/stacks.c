@@ -69,7 +69,7 @@ static const struct thread_state *find_thread(pthread_t thread)
 {
     for (uint32_t i = 0; process.threads && i < SESSION_THREADS; i++) {
         const struct thread_slot *slot = &process.rings->threads[i];
-        if (load_relaxed(&slot->state) == THREAD_ACTIVE && slot->pid == process.slot->pid &&
+        if (load_relaxed(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
             process.threads[i].stack_end_avma == (uint64_t)thread)
             return &process.threads[i];
     }

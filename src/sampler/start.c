@@ -58,7 +58,9 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->children_ns = bills_of_children_ns();
     slot->bill_ns = 0;
     slot->end_cpu_ns = 0;
-    slot->rings_avma = (uint64_t)(uintptr_t)process.rings;
+    slot->mark_avma = (uint64_t)(uintptr_t)process.mark;
+    *process.mark =
+        (struct process_mark){.token = process.tables->header.token, .process = process.index};
     slot->lost_no_thread = 0;
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
@@ -209,6 +211,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 {
     (void)argc;
     (void)argv;
+    real_function(
+        REAL_INDEX_close); /* a program calls it where the dynamic linker must not be called */
     if (!session_find(environment))
         return;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);

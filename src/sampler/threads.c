@@ -181,18 +181,18 @@ static void delete_all_timers(void)
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
         const struct thread_slot *slot = &process.rings->threads[i];
         /* A forked child has copies of its parent's state, whose timers it does not have. */
-        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->pid == process.slot->pid)
+        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index)
             thread_stop_timer(&process.threads[i]);
     }
 }
 
-/* One that is stopped comes back. */
+/* One that is stopped comes back. From another pid namespace one cannot tell. */
 static bool launcher_is_gone(void)
 {
     const struct tables_header *header = &process.tables->header;
     if (load_relaxed(&header->stop))
         return true;
-    return launcher_is_silent(arch_ticks()) &&
+    return launcher_is_silent(arch_ticks()) && load_relaxed(&process.verdict->namespace) == 0 &&
            own_syscall(EXISTS, header->launcher_pid, 0) == -ESRCH;
 }
 

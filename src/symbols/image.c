@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,14 @@ void image_close(struct image *image)
     free(image->path);
     free(image->bytes);
     *image = (struct image){.fd = -1};
+}
+
+void image_let_go(const struct image *image)
+{
+    size_t size;
+    char *bytes = image->fd >= 0 && image->elf ? elf_rawfile(image->elf, &size) : NULL;
+    if (bytes)
+        (void)madvise(bytes, size, MADV_DONTNEED);
 }
 
 size_t image_build_id(const struct image *image, const uint8_t **id)

@@ -89,7 +89,11 @@ static int load_symtab(struct symbols *symbols)
         err = load_small_symtabs(symbols);
     if (err == 0)
         err = plt_add_symbols(&symbols->symtab, symbols->image.elf);
-    return err ? err : symtab_finish(&symbols->symtab);
+    if (err == 0)
+        err = symtab_finish(&symbols->symtab);
+    image_let_go(&symbols->image);
+    image_let_go(&symbols->debug);
+    return err;
 }
 
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)

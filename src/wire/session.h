@@ -77,6 +77,7 @@ struct tables_header {
     uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
     uint32_t show_environment;   /* 1: programs see LD_PRELOAD and SESSION_VARIABLE */
     uint32_t no_inherit;         /* 1: only the first process is recorded */
+    uint32_t launcher_namespace; /* inode of its pid namespace */
     uint32_t quiet;              /* 1: sampling has not begun yet */
     uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
     uint32_t stop;               /* 1: the recording is over */
@@ -84,13 +85,16 @@ struct tables_header {
 
 /* The launcher's answer to a process slot, and the map that goes with it. */
 struct process_verdict {
-    uint32_t pid;    /* whom it is for */
+    uint32_t pid;    /* whom it is for, as it said */
     uint32_t engine; /* enum engine */
     /* Of the published map; 0: none yet. Map generation % 2 is the current one. */
     uint64_t generation;
     uint32_t counts[2];    /* modules in either map */
     uint32_t unload_count; /* the process' unload_count that the current map has seen */
-    uint32_t unused[9];
+    /* The process' pid namespace by its inode, 0 for the launcher's own; the same of its parent, where the
+     * process is known by another pid, if the two differ. */
+    uint32_t namespace, parents_namespace, pid_for_parent;
+    uint32_t unused[6];
 };
 _Static_assert(sizeof(struct process_verdict) == 64, "one cache line each");
 
@@ -119,7 +123,7 @@ enum process_state {
 
 struct process_slot {
     uint32_t state; /* enum process_state; futex */
-    uint32_t pid;
+    uint32_t pid;   /* in its own pid namespace, as are all ids that targets write */
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
     uint64_t start_ticks;
@@ -134,12 +138,20 @@ struct process_slot {
     char name[16];    /* of its only thread */
     uint64_t children_ns; /* bills of the children that it has waited for */
     uint64_t bill_ns;     /* its own, these included, from whoever waited for it; 0: not yet */
-    uint64_t rings_avma;  /* where it has mapped the rings */
+    uint64_t mark_avma;   /* its struct process_mark */
     uint64_t
         end_cpu_ns; /* CPU of this pid when its program called exit() or execve(); 0: neither */
     char executable[408]; /* as the process sees /proc/self/exe */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
+
+/* In private memory that fork wipes: whose process slot this is. By that the launcher knows the process again, whatever
+ * its pid is here. */
+struct process_mark {
+    uint64_t token;   /* of the session */
+    uint32_t process; /* index of the process slot */
+    uint32_t unused;
+};
 
 enum thread_slot_state {
     THREAD_FREE = 0,

@@ -53,10 +53,13 @@ class Bills(rec.Case):
         return run
 
     def test_whoever_waits_and_however(self):
-        for how in ("wait", "waitpid", "wait3", "wait4", "system", "pclose"):
+        for how in ("wait", "waitpid", "waitid", "wait3", "wait4", "system", "pclose"):
             for engine in rec.ENGINES:
                 with self.subTest(how=how, engine=engine):
                     self.assert_closed(self.record_with(engine, rec.target("waiter"), how, "30"))
+
+    def test_a_wait_can_be_cancelled(self):
+        self.recorded(rec.target("waiter"), "cancelled", "1")
 
     def test_what_a_short_program_spends_in_the_kernel_is_not_called_its_end(self):
         """Ten milliseconds of read() each: too few for the kernel's share to be sampled."""

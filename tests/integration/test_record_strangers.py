@@ -25,9 +25,12 @@ SMALL = """
 int puts(const char *); void exit(int);
 void _start(void) { for (volatile int i = 0; i < 300000000; i++); puts("done"); exit(3); }
 """
+# mov $57, %eax; syscall; ret
 RAW_FORK = """
-import ctypes, os, time
-if ctypes.CDLL(None).syscall(57) == 0:
+import ctypes, mmap, os, time
+code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+code.write(bytes.fromhex("b8390000000f05c3"))
+if ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))() == 0:
     while time.process_time() * 1000 < %d:
         pass
     os._exit(0)

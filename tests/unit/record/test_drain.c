@@ -53,8 +53,8 @@ static int set_up(void **state)
     assert_non_null(collector->scratch);
     ticks_clock_start(&collector->clock);
     collector->round_ns = collector->clock.first.ns;
-    collector->images[PROCESS] =
-        (struct image){.in_use = true, .pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
+    collector->images[PROCESS] = (struct image){
+        .in_use = true, .pid = PID, .stated_pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
     collector->live[collector->live_count++] = PROCESS;
     struct rings *rings = at.session.rings;
     rings->threads[THREAD] =

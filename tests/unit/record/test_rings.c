@@ -85,6 +85,7 @@ static struct image *add_process(struct fixture *fixture)
     struct image *image = &collector->images[PROCESS];
     *image = (struct image){.in_use = true,
                             .pid = 4711,
+                            .stated_pid = 4711,
                             .pid_fd = -1,
                             .engine = ENGINE_TIMER,
                             .start_ns = collector->clock.first.ns};
@@ -365,13 +366,37 @@ static void the_slot_of_a_process_that_takes_long_to_start_is_its_own(void **sta
     assert_int_equal(slot->state, PROCESS_ANSWERED);
 }
 
-/* This very process maps the rings, so its pid is believed; what it says of its past is not. */
+/* As this very process, under any pid. */
+static void ask_with_mark(struct fixture *fixture, pid_t pid)
+{
+    static struct process_mark mark;
+    mark = (struct process_mark){.token = fixture->session.token, .process = PROCESS};
+    rings_of(fixture)->processes[PROCESS].mark_avma = (uint64_t)(uintptr_t)&mark;
+    ask(fixture, pid);
+    mark.token = 0;
+}
+
+/* Else in pid namespaces, where every process has another pid, one is taken for another. */
+static void a_process_is_known_by_its_mark_and_not_by_the_pid_that_it_states(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct image *image = &fixture->collector->images[PROCESS];
+    const struct process_verdict *verdict = &fixture->session.tables->verdicts[PROCESS];
+    ask_with_mark(fixture, getppid());
+    assert_true(image->in_use);
+    assert_int_equal(image->pid, getpid());
+    assert_int_equal(image->parent_pid, getppid());
+    assert_int_equal(image->stated_pid, getppid());
+    assert_int_equal(verdict->pid, getppid());
+}
+
+/* The pid of one that has the mark is believed; what it says of its past is not. */
 static void what_a_process_says_of_its_past_is_held_against_the_clocks(void **state)
 {
     struct fixture *fixture = *state;
     const struct image *image = &fixture->collector->images[PROCESS];
-    struct process_slot *slot = ask(fixture, getpid());
-    assert_int_equal(slot->state, PROCESS_ANSWERED);
+    ask_with_mark(fixture, getpid());
+    assert_int_equal(rings_of(fixture)->processes[PROCESS].state, PROCESS_ANSWERED);
     assert_true(image->in_use);
     assert_true(image->start_ns <= monotonic_ns());
     assert_true(image->start_cpu_ns < 120000000000); /* the test's time limit */
@@ -424,6 +449,7 @@ int main(void)
         TEST(mappings_that_told_nothing_new_are_not_read_again_in_the_same_round),
         TEST(the_slots_of_a_process_killed_at_its_start_are_given_back),
         TEST(the_slot_of_a_process_that_takes_long_to_start_is_its_own),
+        TEST(a_process_is_known_by_its_mark_and_not_by_the_pid_that_it_states),
         TEST(what_a_process_says_of_its_past_is_held_against_the_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes in pid namespaces of their own are recorded as any other: who they are here, their threads, parents and
+bills; also those that are there without fork(), /proc or the descriptors that they inherited."""
+import collections
+import subprocess
+
+import rec
+
+WORK_MS = 80
+NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+# And how many there are of each.
+WAYS = {"clone": 2, "syscall": 2, "exec": 2, "unshare": 1, "nested": 1}
+
+
+class Namespaces(rec.Case):
+    def setUp(self):
+        super().setUp()
+        self.need_program("unshare")
+        if subprocess.run([*NAMESPACE, "--mount-proc", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("may not make namespaces")
+
+    def record_with(self, engine, *command):
+        self.need_engine(engine)
+        run = self.recorded(*command, rec_options=[f"--engine={engine}"])
+        self.assertNotIn(b"not recorded", run.stderr)
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02, "what was seen of the bill")
+        self.assertLess(run.share_of("[not followed]", self_only=True), 2)
+        self.assertLess(run.share_of("[lost]", self_only=True), 2)
+        return run
+
+    def processes(self, run):
+        return {process["pid"]: process for process in run.info["processes"]}
+
+    def test_each_way_in(self):
+        script = "; ".join(f"{rec.target('namespaces')} {how} {WORK_MS} || exit" for how in WAYS)
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.record_with(engine, "sh", "-c", script)
+                ids = [line.split() for line in run.stdout.decode().splitlines()]
+                self.assertEqual(collections.Counter(how for how, _, _ in ids), WAYS)
+                processes = self.processes(run)
+                threads = {(thread["pid"], thread["tid"]): thread for thread in run.info["threads"]}
+                for how, pid, tid in ids:
+                    with self.subTest(how=how):
+                        self.assert_known(processes, threads, int(pid), int(tid))
+
+    def assert_known(self, processes, threads, pid, tid):
+        self.assert_worked(processes[pid], 2 * WORK_MS)
+        self.assertEqual(processes[processes[pid]["parent_pid"]]["name"], "namespaces")
+        self.assertEqual(threads[pid, tid]["name"], "aside")
+        self.assert_worked(threads[pid, pid], WORK_MS)
+        self.assert_worked(threads[pid, tid], WORK_MS)
+
+    def assert_worked(self, task, cpu_ms):
+        self.assertGreater(task["cpu_ns"] / 1e6, 0.9 * cpu_ms)
+        self.assertGreater(task["samples"], 0)
+
+    def test_forks_and_programs_inside(self):
+        """Two namespaces at a time, whose processes are called the same inside."""
+        inside = f"{rec.target('short_run')} {WORK_MS}; {rec.target('short_run')} {WORK_MS}; :"
+        script = " & ".join([f"{' '.join(NAMESPACE)} --mount-proc sh -c '{inside}'"] * 2)
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                run = self.record_with(engine, "sh", "-c", f"{script} & wait")
+                processes = self.processes(run)
+                self.assertEqual(len(processes), len(run.info["processes"]))
+                work = [process for process in processes.values() if process["name"] == "short_run"]
+                self.assertEqual(len(work), 4)
+                shells = {process["parent_pid"] for process in work}
+                self.assertEqual([processes[pid]["name"] for pid in shells], ["sh", "sh"])
+                for process in work:
+                    self.assert_worked(process, WORK_MS)
+
+
+if __name__ == "__main__":
+    rec.main()
