@@ -2,19 +2,22 @@
 #include "perfdata/window.h"
 
 #include "base/io.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Handing a block over costs as much as copying a tenth of the larger one, and the memory of the first ones is not
- * there yet: too much for small files, of which no more is read than stays in the caches. */
+/* Handing a block over costs as much as copying a tenth of the larger one, which fills a large page: of small pages each
+ * costs a fault, the longer the more threads there are. Too much for small files, of which no more is read than stays
+ * in the caches. */
 enum {
     SMALL_BLOCK_BYTES = 1 << 18,
-    BLOCK_BYTES = 1 << 20,
     LARGE_FILE_BYTES = 1 << 24,
-    ROOM_BYTES = 1 << 16
+    ROOM_BYTES = 1 << 16,
+    HEADER_BYTES = 1 << 12, /* the rest of the struct, at most */
+    BLOCK_BYTES = TABLE_LARGE_PAGE_BYTES - ROOM_BYTES - HEADER_BYTES,
 };
 
 struct window_block {
@@ -24,9 +27,11 @@ struct window_block {
     int err;
     uint64_t start; /* file offset of bytes[0] */
     size_t size;
-    uint8_t *bytes; /* in memory, at its end or before it */
-    uint8_t memory[ROOM_BYTES + BLOCK_BYTES];
+    uint8_t *bytes;   /* in memory, at its end or before it */
+    size_t most;      /* bytes that a block of its file has */
+    uint8_t memory[]; /* ROOM_BYTES, and as many */
 };
+_Static_assert(sizeof(struct window_block) <= HEADER_BYTES, "a large block is one large page");
 
 void window_open(struct window *window, int fd, uint64_t file_bytes)
 {
@@ -75,14 +80,34 @@ static bool is_large(const struct window *window)
     return window->file_bytes >= LARGE_FILE_BYTES;
 }
 
+/* Those of another file may be smaller. */
+static struct window_block *take_spare(struct window *window, size_t most)
+{
+    struct window_block *block;
+    while ((block = window->spare)) {
+        window->spare = block->next_spare;
+        if (block->most == most)
+            break;
+        free(block);
+    }
+    return block;
+}
+
+static struct window_block *allocate(size_t most)
+{
+    struct window_block *block = most == BLOCK_BYTES ? table_room(TABLE_LARGE_PAGE_BYTES)
+                                                     : malloc(sizeof(*block) + ROOM_BYTES + most);
+    if (block)
+        block->most = most;
+    return block;
+}
+
 static struct window_block *new_block(struct window *window, uint64_t start)
 {
-    struct window_block *block = window->spare;
     uint64_t left = window->file_bytes - start;
     size_t most = is_large(window) ? BLOCK_BYTES : SMALL_BLOCK_BYTES;
-    if (block)
-        window->spare = block->next_spare;
-    else if (!(block = malloc(sizeof(*block))))
+    struct window_block *block = take_spare(window, most) ?: allocate(most);
+    if (!block)
         return NULL;
     block->window = window;
     block->holds = 1;

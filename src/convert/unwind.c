@@ -34,16 +34,15 @@ int unwinder_init(struct unwinder *unwinder, struct modules *modules, const char
                                          : unwind_machine_of_elf(arch_elf_machine),
         .pcs = malloc(FRAMES_MAX * sizeof(*unwinder->pcs)),
         .are_return_addresses = malloc(FRAMES_MAX * sizeof(*unwinder->are_return_addresses)),
-        .cache = calloc(1, sizeof(*unwinder->cache)),
     };
-    return unwinder->pcs && unwinder->are_return_addresses && unwinder->cache ? 0 : -ENOMEM;
+    return unwinder->pcs && unwinder->are_return_addresses ? 0 : -ENOMEM;
 }
 
 void unwinder_free(struct unwinder *unwinder)
 {
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
-    free(unwinder->cache);
+    offline_cache_free(&unwinder->cache);
     *unwinder = (struct unwinder){0};
 }
 
@@ -67,7 +66,7 @@ static struct offline_result unwind(struct unwinder *unwinder, struct lookup loo
 {
     const struct offline_map in = {.find = find,
                                    .context = &lookup,
-                                   .cache = unwinder->cache,
+                                   .cache = &unwinder->cache,
                                    .generation = generation,
                                    .machine = unwinder->machine};
     const struct offline_frames out = {

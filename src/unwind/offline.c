@@ -36,18 +36,11 @@ static uint64_t code_address(const struct walk *walk, uint64_t pc)
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
 
-/* What holds at a PC. */
-struct place {
-    const struct unwind_module *module; /* NULL: no CFI */
-    uint64_t bias;
-    uint32_t rule;
-};
-
-static struct place place_of(const struct offline_mapping *mapping, uint64_t pc)
+static struct offline_place place_of(const struct offline_mapping *mapping, uint64_t pc)
 {
-    struct place place = {.module = mapping->module,
-                          .bias = mapping->bias,
-                          .rule = row_rule(ROW_NONE, ROW_FP_SAME, 0)};
+    struct offline_place place = {.module = mapping->module,
+                                  .bias = mapping->bias,
+                                  .rule = row_rule(ROW_NONE, ROW_FP_SAME, 0)};
     uint64_t relative =
         place.module ? pc - place.bias - unwind_module_base_svma(place.module) : UINT64_MAX;
     if (relative <= UINT32_MAX)
@@ -55,34 +48,28 @@ static struct place place_of(const struct offline_mapping *mapping, uint64_t pc)
     return place;
 }
 
-static struct offline_cached *slot_of(struct offline_cache *cache, uint64_t pc)
-{
-    return &cache->slots[(pc * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - OFFLINE_CACHE_BITS)];
-}
-
-/* Programs are in the same places again and again, and large ones have half a million rows. False: nothing is
- * mapped there. */
-static bool find_place(const struct walk *walk, uint64_t pc, struct place *place)
+/* What holds at a PC. False: nothing is mapped there. */
+static bool find_place(const struct walk *walk, uint64_t pc, struct offline_place *place)
 {
     const struct offline_map *map = walk->map;
-    struct offline_cached *cached = map->cache ? slot_of(map->cache, pc) : NULL;
-    if (cached && cached->generation == map->generation && cached->pc == pc) {
-        *place = (struct place){cached->module, cached->bias, cached->rule};
+    const struct offline_place *known =
+        map->cache ? offline_cache_find(map->cache, map->generation, pc) : NULL;
+    if (known) {
+        *place = *known;
         return true;
     }
     struct offline_mapping mapping;
     if (!map->find(map->context, pc, &mapping))
         return false;
     *place = place_of(&mapping, pc);
-    if (cached)
-        *cached =
-            (struct offline_cached){map->generation, pc, place->module, place->bias, place->rule};
+    if (map->cache)
+        offline_cache_add(map->cache, map->generation, pc, place);
     return true;
 }
 
 static bool is_mapped(const struct walk *walk, uint64_t return_pc)
 {
-    struct place place;
+    struct offline_place place;
     return find_place(walk, unwind_lookup_pc(return_pc, true), &place);
 }
 
@@ -110,7 +97,7 @@ static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind
     return UNWIND_OK;
 }
 
-static enum unwind_result step_by_row(struct walk *walk, const struct place *place,
+static enum unwind_result step_by_row(struct walk *walk, const struct offline_place *place,
                                       struct unwind_regs *regs, bool *is_signal_frame)
 {
     enum unwind_result result = UNWIND_NO_ROW;
@@ -125,7 +112,7 @@ static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
                                     bool *is_return_address)
 {
     uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
-    struct place place;
+    struct offline_place place;
     bool is_found = find_place(walk, lookup_pc, &place);
     bool is_signal_frame = false;
     enum unwind_result result = UNWIND_NO_ROW;
@@ -161,7 +148,7 @@ static enum unwind_result step_complex(struct walk *walk)
     return result;
 }
 
-static enum unwind_result step(struct walk *walk, const struct place *place)
+static enum unwind_result step(struct walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
     enum unwind_result result = step_by_row(walk, place, &walk->regs, &is_signal_frame);
@@ -207,7 +194,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     };
     for (size_t count = 0; count < frames->max; count++) {
         uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
-        struct place place;
+        struct offline_place place;
         bool is_found = find_place(&walk, lookup_pc, &place);
         /* A caller that is no code is no frame; the innermost PC is what was sampled. */
         if (is_found || count == 0)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "unwind/machine.h"
+#include "unwind/offline_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,17 +42,6 @@ struct offline_map {
     struct offline_cache *cache; /* NULL: none */
     uint64_t generation;         /* for the cache: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
-};
-
-/* What was found before. Zeroed at first; one thread at a time, modules as long as it is used. */
-enum { OFFLINE_CACHE_BITS = 13 };
-struct offline_cache {
-    struct offline_cached {
-        uint64_t generation, pc;
-        const struct unwind_module *module;
-        uint64_t bias;
-        uint32_t rule;
-    } slots[1 << OFFLINE_CACHE_BITS];
 };
 
 struct offline_frames { /* room for the result */
