@@ -178,6 +178,9 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     if (event->is_exec) {
         task->has_program = false;
         address_map_exec(&task->map);
+        /* Another thread than the first executed it, which ended with the others: from now on that one is it. */
+        if (task->live_threads > 0)
+            thread->end_ns = 0;
     }
     /* Programs rename their main thread too; the process keeps the name of its program. */
     if (event->is_exec || (thread->is_main && !task->is_named_by_exec))

@@ -392,6 +392,24 @@ static void damaged_captures_do_no_harm(void **state)
     unlink(story.path);
 }
 
+/* The kernel ends the first thread then, and gives its id to the one that executes. */
+static void a_process_lives_on_when_another_thread_than_its_first_executes(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    comm(&story, 70, 70, 1000, "before", true);
+    forked(&story, 70, 70, 71, 2000);
+    exited(&story, 70, 70, 3000);
+    comm(&story, 70, 70, 4000, "after", true);
+    exited(&story, 70, 70, 5000);
+    struct profile *profile = story_end(&story);
+    assert_int_equal(profile->process_count, 1);
+    assert_int_equal(profile->processes[0].end_ns, 5000);
+    assert_int_equal(profile->threads[0].end_ns, 5000);
+    assert_string_equal(profile_text(profile, profile->threads[0].name), "after");
+    profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +432,7 @@ int main(void)
         cmocka_unit_test(what_lies_before_the_damage_is_loaded),
         cmocka_unit_test(a_file_that_is_no_capture_is_refused),
         cmocka_unit_test(damaged_captures_do_no_harm),
+        cmocka_unit_test(a_process_lives_on_when_another_thread_than_its_first_executes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
