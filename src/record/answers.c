@@ -220,6 +220,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     struct armed event_before = {0};
     int pid_fd = end_program(collector, before, &event_before);
     fill_image(collector, image, request, identity->stated_pid, start_ns);
+    collector->has_inner_pids |= identity->stated_pid != identity->pid;
     if (before && before->parent_pid == image->parent_pid)
         image->is_detached = before->is_detached;
     else

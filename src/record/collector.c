@@ -331,14 +331,31 @@ static uint64_t handler_percentile_ns(const struct collector *collector, unsigne
     return 0;
 }
 
+static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
+{
+    uint64_t sum_ns = summary->not_followed.more_cpu_ns;
+    for (size_t i = 0; i < summary->not_followed.count; i++)
+        sum_ns += summary->not_followed.items[i].cpu_ns;
+    return sum_ns;
+}
+
+/* The kernel ends a pid namespace with its first process: for who is left there nobody waits, and nobody has their
+ * bill. */
+static bool lacks_bills(const struct collector *collector, uint64_t billed_ns)
+{
+    const struct record_summary *summary = collector->summary;
+    if (collector->has_inner_pids)
+        return billed_ns < summary->cpu_seen_ns - summary->cpu_seen_ns / NOISE_PARTS;
+    return billed_ns < cpu_not_followed_ns(summary);
+}
+
 void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns)
 {
     struct record_summary *summary = collector->summary;
     if (collector->is_quiet)
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
-    /* A process that nobody waited for, as happens in pid namespaces, is in nobody's bill. */
-    if (billed_ns < summary->cpu_seen_ns - summary->cpu_seen_ns / NOISE_PARTS)
+    if (lacks_bills(collector, billed_ns))
         billed_ns = summary->cpu_seen_ns;
     summary->cpu_billed_ns = billed_ns;
     /* What no process of ours used: children that were never seen, or ended unseen. */

@@ -161,6 +161,7 @@ struct collector {
     size_t strangers_next; /* counts on: whose children are looked at in the next look */
     uint64_t strangers_due_ns, strangers_search_ns;
     struct thread_view threads[SESSION_THREADS];
+    bool has_inner_pids;   /* of processes in pid namespaces of their own */
     uint32_t made_up_tids; /* of threads that were gone before it was known who they were here */
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
