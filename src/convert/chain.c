@@ -11,6 +11,13 @@
 /* Newer than the headers of many systems. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
+/* What a user address was found to be. */
+struct known_address {
+    struct recent_key key;
+    uint32_t address; /* of the profile */
+};
+enum { KNOWN_MOST = 1 << 16 };
+
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
@@ -23,7 +30,7 @@ int chain_init(struct chain *chain, struct modules *modules, const struct addres
 void chain_free(struct chain *chain)
 {
     unwinder_free(&chain->unwinder);
-    known_addresses_free(&chain->known);
+    recent_free(&chain->known);
     free(chain->addresses);
     free(chain->steps);
     *chain = (struct chain){0};
@@ -77,17 +84,24 @@ static uint64_t generation_of(const struct chain *chain, const struct address_ma
     return ((uint64_t)chain->process + 1) << 32 | (uint32_t)map->generation;
 }
 
+static void remember(struct chain *chain, struct recent_key key, uint32_t address)
+{
+    struct known_address *known = recent_add(&chain->known, sizeof(*known), KNOWN_MOST, key);
+    if (known)
+        known->address = address;
+}
+
 static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
-    uint64_t generation = generation_of(chain, map);
-    uint32_t known = known_addresses_find(&chain->known, generation, avma);
-    if (known != PROFILE_NONE)
-        return known;
+    const struct recent_key key = {generation_of(chain, map), avma};
+    const struct known_address *known = recent_find(&chain->known, sizeof(*known), key);
+    if (known)
+        return known->address;
     const struct mapping *mapping = address_map_find(map, avma);
     if (mapping && !modules_is_jit(chain->modules, mapping->module)) {
         uint32_t address = modules_address(chain->modules, mapping, avma);
         if (address != PROFILE_NONE)
-            known_addresses_add(&chain->known, &(struct known_address){generation, avma, address});
+            remember(chain, key, address);
         return address;
     }
     struct jit_place place = {.process = chain->process, .time_ns = chain->time_ns};

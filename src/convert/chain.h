@@ -12,8 +12,8 @@
  */
 #pragma once
 
+#include "base/recent.h"
 #include "convert/jits.h"
-#include "convert/known_addresses.h"
 #include "convert/unwind.h"
 
 struct chain_step { /* outermost first */
@@ -27,7 +27,7 @@ struct chain {
     uint32_t process;  /* … of the sample at hand, … */
     uint64_t time_ns;  /* … at this time */
     struct unwinder unwinder;
-    struct known_addresses known;
+    struct recent known; /* user addresses */
     uint32_t *addresses; /* owned; of the profile, innermost first */
     size_t count, capacity;
     struct chain_step *steps; /* owned; of the last chain: most begin as the one before */

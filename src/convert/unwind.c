@@ -42,7 +42,7 @@ void unwinder_free(struct unwinder *unwinder)
 {
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
-    offline_cache_free(&unwinder->cache);
+    recent_free(&unwinder->cache);
     *unwinder = (struct unwinder){0};
 }
 

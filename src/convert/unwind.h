@@ -20,7 +20,7 @@ struct unwinder {
     const struct unwind_machine *machine; /* NULL: one whose registers nobody knows */
     uint64_t *pcs;                        /* owned, as is the next */
     bool *are_return_addresses;
-    struct offline_cache cache;
+    struct recent cache;
     size_t count;     /* of the last sample's frames */
     bool is_complete; /* they reach the thread's start */
     /* Of all samples. */

@@ -36,24 +36,42 @@ static uint64_t code_address(const struct walk *walk, uint64_t pc)
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
 
-static struct offline_place place_of(const struct offline_mapping *mapping, uint64_t pc)
+/* What holds at a PC. Large programs have half a million rows. */
+struct offline_place {
+    struct recent_key key;
+    const struct unwind_module *module; /* NULL: no CFI */
+    uint64_t bias;
+    uint32_t rule;
+};
+enum { PLACES_MOST = 1 << 15 };
+
+static struct offline_place place_of(const struct offline_mapping *mapping, struct recent_key key)
 {
-    struct offline_place place = {.module = mapping->module,
+    struct offline_place place = {.key = key,
+                                  .module = mapping->module,
                                   .bias = mapping->bias,
                                   .rule = row_rule(ROW_NONE, ROW_FP_SAME, 0)};
     uint64_t relative =
-        place.module ? pc - place.bias - unwind_module_base_svma(place.module) : UINT64_MAX;
+        place.module ? key.avma - place.bias - unwind_module_base_svma(place.module) : UINT64_MAX;
     if (relative <= UINT32_MAX)
         place.rule = unwind_module_rule(place.module, (uint32_t)relative);
     return place;
 }
 
-/* What holds at a PC. False: nothing is mapped there. */
+static void remember(const struct offline_map *map, const struct offline_place *place)
+{
+    struct offline_place *made = recent_add(map->cache, sizeof(*made), PLACES_MOST, place->key);
+    if (made)
+        *made = *place;
+}
+
+/* False: nothing is mapped there. */
 static bool find_place(const struct walk *walk, uint64_t pc, struct offline_place *place)
 {
     const struct offline_map *map = walk->map;
+    const struct recent_key key = {map->generation, pc};
     const struct offline_place *known =
-        map->cache ? offline_cache_find(map->cache, map->generation, pc) : NULL;
+        map->cache ? recent_find(map->cache, sizeof(*known), key) : NULL;
     if (known) {
         *place = *known;
         return true;
@@ -61,9 +79,9 @@ static bool find_place(const struct walk *walk, uint64_t pc, struct offline_plac
     struct offline_mapping mapping;
     if (!map->find(map->context, pc, &mapping))
         return false;
-    *place = place_of(&mapping, pc);
+    *place = place_of(&mapping, key);
     if (map->cache)
-        offline_cache_add(map->cache, map->generation, pc, place);
+        remember(map, place);
     return true;
 }
 

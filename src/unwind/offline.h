@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "base/recent.h"
 #include "unwind/machine.h"
-#include "unwind/offline_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,8 +39,8 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
-    struct offline_cache *cache; /* NULL: none */
-    uint64_t generation;         /* for the cache: another one for each state of the map, not 0 */
+    struct recent *cache; /* what holds at PCs; starts as zeros. NULL: none */
+    uint64_t generation;  /* for the cache: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/recent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEWEST_SLOTS = 1 << 9 };
+
+void recent_free(struct recent *recent)
+{
+    free(recent->entries);
+    *recent = (struct recent){0};
+}
+
+static void grow(struct recent *recent, size_t entry_bytes)
+{
+    size_t count = recent->slot_count ? recent->slot_count * 2 : FEWEST_SLOTS;
+    struct recent grown = {.entries = calloc(count, entry_bytes), .slot_count = count};
+    if (!grown.entries)
+        return;
+    for (size_t i = 0; i < recent->slot_count; i++) {
+        const uint8_t *entry = recent->entries + i * entry_bytes;
+        const struct recent_key *key = (const void *)entry;
+        if (key->generation)
+            memcpy(recent_slot(&grown, entry_bytes, key->avma), entry, entry_bytes);
+    }
+    free(recent->entries);
+    *recent = grown;
+}
+
+void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
+                 struct recent_key key)
+{
+    if (recent->added >= recent->slot_count && recent->slot_count < most_slots)
+        grow(recent, entry_bytes);
+    if (recent->slot_count == 0)
+        return NULL;
+    recent->added++;
+    struct recent_key *entry = recent_slot(recent, entry_bytes, key.avma);
+    *entry = key;
+    return entry;
+}
