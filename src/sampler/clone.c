@@ -6,9 +6,9 @@
  *     syscall(SYS_clone, flags, NULL)      goes on where it was called, on its copy of the stack
  *     clone(run, stack, flags)             begins in run(), on a stack that was given
  *
- * How large that stack is, nobody says. One that lies in the stack of whoever calls, who jumps out of it at once, may
- * be overrun: below it there is nothing but what that thread has left behind. Others may be too small for a sample;
- * such a child is left alone.
+ * How large that stack is, nobody says. Below one that lies in the stack of whoever calls there is nothing but what
+ * that thread has left behind, further down than its frame. Where that is far enough for a sample (PTHREAD_STACK_MIN,
+ * which sandboxes take), the child joins. Others may be too small; such a child is left alone.
  */
 #include "sampler/real.h"
 #include "sampler/sampler.h"
@@ -16,6 +16,8 @@
 #include <sched.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+
+#define ROOM_BYTES (UINT64_C(16) << 10)
 
 static bool makes_copy(unsigned long flags)
 {
@@ -41,11 +43,13 @@ static int run_child(void *argument)
     return child.run(child.argument);
 }
 
-static bool is_in_own_stack(const void *stack)
+/* In the stack of whoever calls, with room for a sample before what lies below its frame, and may be overrun. */
+static bool is_in_own_stack(const void *stack, const void *frame)
 {
     const struct thread_state *thread = thread_self;
     uint64_t avma = (uint64_t)(uintptr_t)stack;
-    return thread && avma > thread->stack_start_avma && avma <= thread->stack_end_avma;
+    return thread && avma <= thread->stack_end_avma &&
+           avma >= (uint64_t)(uintptr_t)frame + ROOM_BYTES;
 }
 
 /* Its own declaration has no parameters to hand on. */
@@ -59,7 +63,7 @@ __attribute__((visibility("default"))) int clone_hook(int (*run)(void *), void *
 {
     clone_function *real = (clone_function *)real_function(REAL_INDEX_clone);
     if (!run || !makes_copy((unsigned long)flags) || !process_is_followed() ||
-        !is_in_own_stack(stack))
+        !is_in_own_stack(stack, __builtin_frame_address(0)))
         return real(run, stack, flags, argument, parent_tid, tls, child_tid);
     struct child child = {run, argument}; /* in the child, too */
     return real(run_child, stack, flags, &child, parent_tid, tls, child_tid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs close what they do not know before they execute another one. That one gets the session's memory from the
- * launcher then, through /proc; but not from within another user namespace, where the kernel forbids it, nor where
- * there is no /proc. There the descriptors stay.
+ * launcher then, through /proc; but not from within another user namespace or as another user, where the kernel forbids it,
+ * nor where there is no /proc. There the descriptors stay.
  */
 #include "sampler/real.h"
 #include "sampler/sandbox.h"
