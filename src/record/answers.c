@@ -176,6 +176,8 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid, struct 
 static bool is_member(const struct collector *collector, const struct process_slot *request,
                       const struct identity *identity, struct proc_maps *mappings)
 {
+    if (mappings->count) /* it was known by them */
+        return true;
     const struct image *original = original_of(collector, request);
     if (original && identity->is_marked && maps_inherit(collector, original, mappings))
         return true;
@@ -221,10 +223,12 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     int pid_fd = end_program(collector, before, &event_before);
     fill_image(collector, image, request, identity->stated_pid, start_ns);
     collector->has_inner_pids |= identity->stated_pid != identity->pid;
-    if (before && before->parent_pid == image->parent_pid)
+    if (before && before->parent_pid == image->parent_pid) {
         image->is_detached = before->is_detached;
-    else
+        image->ancestor_pid = before->ancestor_pid;
+    } else {
         tree_place(collector, image);
+    }
     image->counted_children_ns = before ? before->counted_children_ns : 0;
     bool has_one_thread;
     const char *reason = refusal(collector, request, image->pid, &has_one_thread);
@@ -262,7 +266,7 @@ static void answer(struct collector *collector, uint32_t index)
     struct identity identity;
     request.executable[sizeof(request.executable) - 1] = '\0';
     request.name[sizeof(request.name) - 1] = '\0';
-    bool is_found = identity_find(collector, index, &request, &identity);
+    bool is_found = identity_find(collector, index, &request, &mappings, &identity);
     request.pid = (uint32_t)identity.pid;
     request.parent_pid = (uint32_t)identity.parent_pid;
     if (is_found && is_member(collector, &request, &identity, &mappings))
@@ -286,17 +290,16 @@ static void take_dismissed(struct collector *collector, uint32_t index)
     store_release(&slot->state, PROCESS_FREE);
 }
 
+/* In a pid namespace its pid is another one here. To look for it would cost those who wait now. */
 static void take_withdrawn(struct collector *collector, uint32_t index)
 {
     struct process_slot *slot = &collector->session->rings->processes[index];
     struct process_slot request;
-    struct identity identity;
     char name[16];
     load_words(&request, slot, sizeof(request));
     request.name[sizeof(request.name) - 1] = '\0';
-    identity_find(collector, index, &request, &identity);
     take_name(&request, name);
-    images_add_not_followed(collector, identity.pid, name, "started while rec was busy");
+    images_add_not_followed(collector, (pid_t)request.pid, name, "started while rec was busy");
     store_release(&slot->state, PROCESS_FREE);
 }
 

@@ -44,7 +44,11 @@ struct image {
     bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     bool has_run;      /* since its children were last looked for */
     pid_t pid, parent_pid;
-    pid_t stated_pid; /* in its own pid namespace */
+    pid_t
+        ancestor_pid; /* its parent, or whose child that is …: the nearest one with an image; 0: none */
+    pid_t stated_pid;                    /* in its own pid namespace */
+    pid_t last_child, last_child_stated; /* that was found among its children */
+    pid_t last_tid, last_tid_stated;     /* … among its threads */
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
     struct armed armed;

@@ -252,7 +252,7 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
     *thread = (struct thread_view){
         .in_use = true,
         .image = image,
-        .tid = identity_of_thread(collector, image, (pid_t)slot->tid),
+        .tid = identity_of_thread(collector, image, slot),
         .start_ns = collector_time_ns(collector, load_relaxed(&slot->start_ticks)),
         .name_wait_ns = NAME_FIRST_NS,
         .name_due_ns = collector->round_ns + NAME_FIRST_NS,

@@ -12,7 +12,9 @@
 
 /* The kernel gives no id beyond this. */
 #define IDS_MAX (4 << 20)
-#define CHILDREN_MAX 256
+#define CHILDREN_MAX 4096
+
+#define NAMESPACE_UNKNOWN UINT32_MAX
 
 enum owner { IS_OWNER, IS_OTHER, IS_HIDDEN };
 
@@ -30,16 +32,6 @@ static enum owner look(const struct collector *collector, pid_t pid, uint32_t in
     return bytes < 0 && errno != EFAULT && errno != ESRCH ? IS_HIDDEN : IS_OTHER;
 }
 
-/* The newest have the last places. */
-static pid_t last_owner(const struct collector *collector, const pid_t *pids, size_t count,
-                        uint32_t index, const struct process_slot *request)
-{
-    while (count-- > 0)
-        if (look(collector, pids[count], index, request) == IS_OWNER)
-            return pids[count];
-    return 0;
-}
-
 /* It may have been there before, with another program. */
 static pid_t find_known(const struct collector *collector, uint32_t index,
                         const struct process_slot *request)
@@ -53,30 +45,64 @@ static pid_t find_known(const struct collector *collector, uint32_t index,
     return 0;
 }
 
-static pid_t find_child(const struct collector *collector, uint32_t index,
-                        const struct process_slot *request)
+/* As long as nobody else makes processes, ids inside and here go up alike. */
+static pid_t find_next_to(const struct collector *collector, const struct image *parent,
+                          uint32_t index, const struct process_slot *request)
 {
-    pid_t pids[CHILDREN_MAX];
-    if (request->copy_of == 0 || request->copy_of > SESSION_PROCESSES)
+    int64_t ahead = parent->last_child ? (int64_t)parent->last_child - parent->last_child_stated
+                                       : (int64_t)parent->pid - parent->stated_pid;
+    int64_t pid = (int64_t)request->pid + ahead;
+    if (pid <= 0 || pid >= IDS_MAX)
         return 0;
-    const struct image *parent = &collector->images[request->copy_of - 1];
-    size_t count = parent->in_use ? proc_children(parent->pid, pids, CHILDREN_MAX) : 0;
-    return last_owner(collector, pids, count, index, request);
+    return look(collector, (pid_t)pid, index, request) == IS_OWNER ? (pid_t)pid : 0;
 }
 
+static pid_t find_in_list(const struct collector *collector, const struct image *parent,
+                          uint32_t index, const struct process_slot *request)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t count = proc_children(parent->pid, pids, CHILDREN_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (look(collector, pids[i], index, request) == IS_OWNER)
+            return pids[i];
+    return 0;
+}
+
+static pid_t find_child(struct collector *collector, uint32_t index,
+                        const struct process_slot *request)
+{
+    if (request->copy_of == 0 || request->copy_of > SESSION_PROCESSES)
+        return 0;
+    struct image *parent = &collector->images[request->copy_of - 1];
+    pid_t pid = parent->in_use ? find_next_to(collector, parent, index, request) : 0;
+    if (!pid && parent->in_use)
+        pid = find_in_list(collector, parent, index, request);
+    if (pid) {
+        parent->last_child = pid;
+        parent->last_child_stated = (pid_t)request->pid;
+    }
+    return pid;
+}
+
+/* The newest have the last places. */
 static pid_t find_anywhere(const struct collector *collector, uint32_t index,
                            const struct process_slot *request)
 {
     size_t count;
-    pid_t *pids = proc_list("/proc", &count);
-    pid_t pid = last_owner(collector, pids, count, index, request);
+    pid_t found = 0, *pids = proc_list("/proc", &count);
+    while (!found && count-- > 0)
+        if (look(collector, pids[count], index, request) == IS_OWNER)
+            found = pids[count];
     free(pids);
-    return pid;
+    return found;
 }
 
+/* 0: the launcher's own. */
 static uint32_t namespace_of(const struct collector *collector, pid_t pid)
 {
     uint32_t namespace = proc_namespace(pid);
+    if (namespace == 0)
+        return NAMESPACE_UNKNOWN;
     return namespace == collector->session->tables->header.launcher_namespace ? 0 : namespace;
 }
 
@@ -94,8 +120,8 @@ static void look_at_namespaces(const struct collector *collector, struct identit
         identity->pid_for_parent = ids[depth - 1];
 }
 
-bool identity_find(const struct collector *collector, uint32_t index,
-                   const struct process_slot *request, struct identity *identity)
+bool identity_find(struct collector *collector, uint32_t index, const struct process_slot *request,
+                   struct proc_maps *mappings, struct identity *identity)
 {
     *identity = (struct identity){.pid = (pid_t)request->pid,
                                   .parent_pid = (pid_t)request->parent_pid,
@@ -104,55 +130,78 @@ bool identity_find(const struct collector *collector, uint32_t index,
     identity->is_marked = stated == IS_OWNER;
     if (identity->is_marked)
         return true;
+    if (stated == IS_HIDDEN && answers_map_of_member(collector, identity->pid, mappings))
+        return true;
+    proc_maps_free(mappings);
     pid_t pid = find_known(collector, index, request);
     if (!pid)
         pid = find_child(collector, index, request);
     if (!pid)
         pid = find_anywhere(collector, index, request);
     if (!pid)
-        return stated == IS_HIDDEN; /* what it has mapped may tell */
+        return false;
     identity->pid = pid;
     identity->is_marked = true;
     look_at_namespaces(collector, identity);
     return true;
 }
 
-static bool is_known_thread(const struct collector *collector, const struct image *image, pid_t tid)
+/* What a thread is called inside; 0: it is gone. */
+static pid_t inner_tid(const struct image *image, pid_t tid)
 {
-    for (size_t i = 0; i < collector->active_count; i++) {
-        const struct thread_view *thread = &collector->threads[collector->active[i]];
-        if (thread->image == image && thread->tid == tid)
-            return true;
-    }
-    return false;
+    pid_t ids[PROC_NAMESPACES_MAX];
+    size_t depth = proc_ids(image->pid, tid, ids, PROC_NAMESPACES_MAX);
+    return depth ? ids[depth - 1] : 0;
 }
 
-static pid_t find_thread(const struct collector *collector, const struct image *image,
-                         pid_t stated_tid)
+/* Threads are listed, and have got their ids, in the order in which they were made: in both namespaces. */
+static pid_t find_thread_in_list(const struct image *image, pid_t stated_tid)
 {
     char path[64];
-    size_t count;
-    pid_t found = 0;
+    size_t low = 0, high;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)image->pid);
-    pid_t *tids = proc_list(path, &count);
-    while (!found && count-- > 0) {
-        pid_t ids[PROC_NAMESPACES_MAX];
-        if (is_known_thread(collector, image, tids[count]))
-            continue;
-        size_t depth = proc_ids(image->pid, tids[count], ids, PROC_NAMESPACES_MAX);
-        if (depth > 0 && ids[depth - 1] == stated_tid)
-            found = tids[count];
+    pid_t found = 0, *tids = proc_list(path, &high);
+    while (!found && low < high) {
+        size_t middle = low + (high - low) / 2, at = middle;
+        pid_t inner = 0;
+        while (at < high && (inner = inner_tid(image, tids[at])) == 0)
+            at++;
+        if (inner == 0 || inner > stated_tid)
+            high = middle;
+        else if (inner < stated_tid)
+            low = at + 1;
+        else
+            found = tids[at];
     }
     free(tids);
     return found;
 }
 
-pid_t identity_of_thread(struct collector *collector, const struct image *image, pid_t stated_tid)
+/* As long as nobody else makes any, ids inside and here go up alike. */
+static pid_t find_thread(struct image *image, pid_t stated_tid)
 {
+    int64_t ahead = image->last_tid ? image->last_tid - image->last_tid_stated
+                                    : (int64_t)image->pid - image->stated_pid;
+    int64_t next = stated_tid + ahead;
+    bool is_next = next > 0 && next < IDS_MAX && inner_tid(image, (pid_t)next) == stated_tid;
+    pid_t tid = is_next ? (pid_t)next : find_thread_in_list(image, stated_tid);
+    if (tid) {
+        image->last_tid = tid;
+        image->last_tid_stated = stated_tid;
+    }
+    return tid;
+}
+
+pid_t identity_of_thread(struct collector *collector, struct image *image,
+                         const struct thread_slot *slot)
+{
+    pid_t stated_tid = (pid_t)load_relaxed(&slot->tid);
+    bool is_there = load_acquire(&slot->state) == THREAD_ACTIVE;
     if (image->pid == image->stated_pid)
         return stated_tid;
     if (stated_tid == image->stated_pid)
         return image->pid;
-    pid_t tid = find_thread(collector, image, stated_tid);
+    bool is_tid = stated_tid > 0 && stated_tid < IDS_MAX;
+    pid_t tid = is_there && is_tid ? find_thread(image, stated_tid) : 0;
     return tid ? tid : (pid_t)(IDS_MAX + ++collector->made_up_tids);
 }

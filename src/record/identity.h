@@ -19,9 +19,11 @@ struct identity {
     pid_t pid_for_parent;
 };
 
-/* False: it cannot be found, or is gone. */
-bool identity_find(const struct collector *collector, uint32_t index,
-                   const struct process_slot *request, struct identity *identity);
+/* False: it cannot be found, or is gone. Where its mark cannot be read, it is who it states to be if what it has mapped
+ * says so: *mappings has that then. */
+bool identity_find(struct collector *collector, uint32_t index, const struct process_slot *request,
+                   struct proc_maps *mappings, struct identity *identity);
 
 /* The tid that a thread has here; one that is gone gets a number that no thread has. */
-pid_t identity_of_thread(struct collector *collector, const struct image *image, pid_t stated_tid);
+pid_t identity_of_thread(struct collector *collector, struct image *image,
+                         const struct thread_slot *slot);

@@ -32,9 +32,22 @@ static bool leads_to_command(const struct collector *collector, pid_t pid)
     return false;
 }
 
+/* The nearest one that is followed: those in between pass on what they have waited for. */
+static pid_t find_ancestor(struct collector *collector, pid_t pid)
+{
+    struct proc_stat stat;
+    for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
+        if (image_of_pid(collector, pid))
+            return pid;
+        pid = proc_stat_read(&stat, pid) == 0 ? stat.parent : 0;
+    }
+    return 0;
+}
+
 void tree_place(struct collector *collector, struct image *image)
 {
     const struct image *parent = image_of_pid(collector, image->parent_pid);
+    image->ancestor_pid = find_ancestor(collector, image->parent_pid);
     if (parent)
         image->is_detached = parent->is_detached;
     else
@@ -81,18 +94,25 @@ static void detach_descendants(struct collector *collector)
     }
 }
 
-/* What was passed on to one that has ended is in that one's. */
+/*
+ * What was passed on to one that has ended is in that one's. The kernel adds all of a process' bill to its parent's,
+ * also what was counted of it before:
+ *
+ *     a ─ b ─ c    c ends: c is counted. b ends: so is b; what it has of c was. a: what it has of b and c was.
+ */
 static void take_bill(struct collector *collector, const struct image *ended)
 {
     const struct process_slot *slot =
         &collector->session->rings->processes[ended - collector->images];
-    struct image *parent = image_of_pid(collector, ended->parent_pid);
-    uint64_t ended_ns = bill_ns(collector, ended, ended->last_cpu_ns);
-    if (!parent && load_relaxed(&slot->bill_ns) != 0)
+    struct image *ancestor = image_of_pid(collector, ended->ancestor_pid);
+    if (!ancestor && load_relaxed(&slot->bill_ns) != 0)
         return;
-    collector->detached_ns += ended_ns;
-    if (parent)
-        parent->counted_children_ns += ended_ns;
+    uint64_t own_ns = ended->last_cpu_ns, children_ns = waited_ns(collector, ended);
+    if (children_ns < ended->counted_children_ns) /* it executed a program that cannot say */
+        children_ns = ended->counted_children_ns;
+    collector->detached_ns += own_ns + children_ns - ended->counted_children_ns;
+    if (ancestor)
+        ancestor->counted_children_ns += own_ns + children_ns;
 }
 
 void tree_take_end(struct collector *collector, const struct image *ended)

@@ -195,7 +195,7 @@ static bool make_private_memory(void)
         raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
     process_alive = memory->wiped;
-    process.mark = (struct process_mark *)(memory->wiped + 4);
+    process.mark = (struct process_mark *)(void *)(memory->wiped + 4);
     process.threads = memory->threads;
     process.lent = memory->lent;
     return true;

@@ -102,6 +102,7 @@ static bool bind_main_thread(uint64_t stack_start_avma)
 static void give_up(void)
 {
     process.engine = ENGINE_NONE;
+    process.mark->token = 0; /* the slot will be another one's */
     signals_uninstall();
     if (thread_self) {
         struct thread_state *thread = thread_self;

@@ -24,6 +24,13 @@ poll.register(os.pidfd_open(init))
 poll.poll()
 os._exit(0)
 """
+# One waits for one that waits for one that works; all are gone before the command is.
+DAEMONS = """
+export WORK=$0
+export INNER='$WORK 200; :' OUTER='sh -c "$INNER"; sleep 0.2; :'
+(setsid sh -c 'sh -c "$OUTER"; sleep 0.2; :' >/dev/null 2>&1 &)
+sleep 1.5
+"""
 MAKEFILE = """
 all: $(patsubst %,%.o,$(shell seq UNITS))
 %.o: %.c
@@ -51,6 +58,15 @@ class Bills(rec.Case):
         run = self.recorded(*command, rec_options=[f"--engine={engine}", "-o", "rec.data", "-o", "rec.folded"])
         self.assertLess(run.count("cpu_billed_ns"), children_cpu_ns() - before_ns)
         return run
+
+    def test_daemons_are_billed_once_whoever_of_them_waited(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded("sh", "-c", DAEMONS, rec.target("short_run"), rec_options=[f"--engine={engine}"])
+                self.assert_within(run.count("cpu_billed_ns") / run.count("cpu_seen_ns"), 1, 0.1)
+                self.assertLess(run.share_of("[not followed]", self_only=True), 5)
+                self.assertGreater(run.count("cpu_seen_ns"), 180e6)
 
     def test_whoever_waits_and_however(self):
         for how in ("wait", "waitpid", "waitid", "wait3", "wait4", "system", "pclose"):

@@ -13,6 +13,25 @@ NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
 WAYS = {"clone": 2, "syscall": 2, "exec": 2, "unshare": 1, "nested": 1}
 
 
+CROWD = 300
+# As many processes at once, then as many threads.
+MANY = f"""
+import os, threading, time
+for _ in range({CROWD}):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        os._exit(0)
+threads = [threading.Thread(target=time.sleep, args=(0.5,)) for _ in range({CROWD})]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for _ in range({CROWD}):
+    os.wait()
+"""
+TIDS_MAX = 4 << 20  # of the kernel; beyond are those that rec makes up for who was gone
+
+
 class Namespaces(rec.Case):
     def setUp(self):
         super().setUp()
@@ -56,6 +75,13 @@ class Namespaces(rec.Case):
         self.assertGreater(task["cpu_ns"] / 1e6, 0.9 * cpu_ms)
         self.assertGreater(task["samples"], 0)
 
+    def test_many_at_a_time(self):
+        run = self.recorded(*NAMESPACE, "--mount-proc", "python3", "-c", MANY)
+        self.assertNotIn(b"not recorded", run.stderr)
+        self.assertGreater(len(run.info["processes"]), CROWD)
+        tids = [thread["tid"] for thread in run.info["threads"] if thread["tid"] <= TIDS_MAX]
+        self.assertGreater(len(set(tids)), 2 * CROWD)
+
     def test_forks_and_programs_inside(self):
         """Two namespaces at a time, whose processes are called the same inside."""
         inside = f"{rec.target('short_run')} {WORK_MS}; {rec.target('short_run')} {WORK_MS}; :"
@@ -71,6 +97,14 @@ class Namespaces(rec.Case):
                 self.assertEqual([processes[pid]["name"] for pid in shells], ["sh", "sh"])
                 for process in work:
                     self.assert_worked(process, WORK_MS)
+
+    def test_a_stack_that_is_too_small_for_samples_is_left_alone(self):
+        """The child returns from where it began; what lies below its stack is its parent's."""
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("small_stack"), "100", rec_options=[f"--engine={engine}", "-F", "10000"])
+                self.assertEqual(run.stdout, b"0 words changed\n")
 
 
 if __name__ == "__main__":
