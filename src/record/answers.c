@@ -176,10 +176,10 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid, struct 
 static bool is_member(const struct collector *collector, const struct process_slot *request,
                       const struct identity *identity, struct proc_maps *mappings)
 {
-    if (mappings->count) /* it was known by them */
+    if (!identity->is_marked) /* it was found by what it has mapped */
         return true;
     const struct image *original = original_of(collector, request);
-    if (original && identity->is_marked && maps_inherit(collector, original, mappings))
+    if (original && maps_inherit(collector, original, mappings))
         return true;
     proc_maps_free(mappings);
     return answers_map_of_member(collector, (pid_t)request->pid, mappings);

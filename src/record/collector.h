@@ -36,6 +36,12 @@
 /* Of the C library: start_thread, clone3. */
 #define THREAD_ROOT_FRAMES 2
 
+/* Of a process or a thread in a pid namespace of its own. */
+struct stated_id {
+    pid_t here;   /* 0: none yet */
+    pid_t stated; /* what it is there */
+};
+
 struct image {
     bool in_use;
     bool is_gone;      /* the process could not be watched any more */
@@ -44,11 +50,9 @@ struct image {
     bool has_ended;    /* settled; what remains is the slot, until no map is under way */
     bool has_run;      /* since its children were last looked for */
     pid_t pid, parent_pid;
-    pid_t
-        ancestor_pid; /* its parent, or whose child that is …: the nearest one with an image; 0: none */
-    pid_t stated_pid;                    /* in its own pid namespace */
-    pid_t last_child, last_child_stated; /* that was found among its children */
-    pid_t last_tid, last_tid_stated;     /* … among its threads */
+    pid_t ancestor_pid; /* the nearest one with an image, its parent mostly; 0: none */
+    pid_t stated_pid;   /* in its own pid namespace */
+    struct stated_id last_child, last_thread; /* that were found by what they state */
     enum engine engine;
     int pid_fd; /* readable when the process has ended; -1 */
     struct armed armed;
@@ -216,6 +220,8 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid,
                            struct proc_maps *mappings);
 
 /* images.c */
+/* The shared memory that an image's process writes. */
+struct process_slot *image_slot(const struct collector *collector, const struct image *image);
 void images_check(struct collector *collector);
 void images_find_ended(struct collector *collector);
 /* A command that never joined gets its name and the synthetic mappings, for what is said of it. */

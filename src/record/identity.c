@@ -45,16 +45,20 @@ static pid_t find_known(const struct collector *collector, uint32_t index,
     return 0;
 }
 
-/* As long as nobody else makes processes, ids inside and here go up alike. */
+/* As long as nobody else makes any, ids there and here go up alike. 0: none can be guessed. */
+static pid_t guess(const struct image *image, struct stated_id last, int64_t stated)
+{
+    int64_t ahead =
+        last.here ? (int64_t)last.here - last.stated : (int64_t)image->pid - image->stated_pid;
+    int64_t here = stated + ahead;
+    return here > 0 && here < IDS_MAX ? (pid_t)here : 0;
+}
+
 static pid_t find_next_to(const struct collector *collector, const struct image *parent,
                           uint32_t index, const struct process_slot *request)
 {
-    int64_t ahead = parent->last_child ? (int64_t)parent->last_child - parent->last_child_stated
-                                       : (int64_t)parent->pid - parent->stated_pid;
-    int64_t pid = (int64_t)request->pid + ahead;
-    if (pid <= 0 || pid >= IDS_MAX)
-        return 0;
-    return look(collector, (pid_t)pid, index, request) == IS_OWNER ? (pid_t)pid : 0;
+    pid_t pid = guess(parent, parent->last_child, request->pid);
+    return pid && look(collector, pid, index, request) == IS_OWNER ? pid : 0;
 }
 
 static pid_t find_in_list(const struct collector *collector, const struct image *parent,
@@ -77,10 +81,8 @@ static pid_t find_child(struct collector *collector, uint32_t index,
     pid_t pid = parent->in_use ? find_next_to(collector, parent, index, request) : 0;
     if (!pid && parent->in_use)
         pid = find_in_list(collector, parent, index, request);
-    if (pid) {
-        parent->last_child = pid;
-        parent->last_child_stated = (pid_t)request->pid;
-    }
+    if (pid)
+        parent->last_child = (struct stated_id){pid, (pid_t)request->pid};
     return pid;
 }
 
@@ -177,18 +179,13 @@ static pid_t find_thread_in_list(const struct image *image, pid_t stated_tid)
     return found;
 }
 
-/* As long as nobody else makes any, ids inside and here go up alike. */
 static pid_t find_thread(struct image *image, pid_t stated_tid)
 {
-    int64_t ahead = image->last_tid ? image->last_tid - image->last_tid_stated
-                                    : (int64_t)image->pid - image->stated_pid;
-    int64_t next = stated_tid + ahead;
-    bool is_next = next > 0 && next < IDS_MAX && inner_tid(image, (pid_t)next) == stated_tid;
-    pid_t tid = is_next ? (pid_t)next : find_thread_in_list(image, stated_tid);
-    if (tid) {
-        image->last_tid = tid;
-        image->last_tid_stated = stated_tid;
-    }
+    pid_t tid = guess(image, image->last_thread, stated_tid);
+    if (!tid || inner_tid(image, tid) != stated_tid)
+        tid = find_thread_in_list(image, stated_tid);
+    if (tid)
+        image->last_thread = (struct stated_id){tid, stated_tid};
     return tid;
 }
 

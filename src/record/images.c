@@ -21,6 +21,11 @@
 #define COUNT_INTERVAL_NS 20000000
 #define COUNT_PARTS 50
 
+struct process_slot *image_slot(const struct collector *collector, const struct image *image)
+{
+    return &collector->session->rings->processes[image - collector->images];
+}
+
 struct image *image_of_pid(struct collector *collector, pid_t pid)
 {
     for (size_t i = 0; i < collector->live_count; i++) {
@@ -114,8 +119,7 @@ void image_end(struct collector *collector, struct image *image)
         return;
     image->has_ended = true;
     drain_image(collector, image);
-    const struct process_slot *slot =
-        &collector->session->rings->processes[image - collector->images];
+    const struct process_slot *slot = image_slot(collector, image);
     collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
     arm_close(&image->armed);
     wake_forget(image);

@@ -33,8 +33,7 @@ static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mappi
 bool maps_inherit(const struct collector *collector, const struct image *parent,
                   struct proc_maps *mappings)
 {
-    const struct process_slot *slot =
-        &collector->session->rings->processes[parent - collector->images];
+    const struct process_slot *slot = image_slot(collector, parent);
     const struct image_map *map = parent->map;
     if (load_acquire(&slot->unload_count) != (map ? map->unload_count : 0))
         return false;

@@ -24,8 +24,7 @@
 static uint64_t write_between(struct collector *collector, struct image *image, uint64_t rest_ns,
                               uint64_t settled_ns, uint64_t time_ns)
 {
-    const struct process_slot *slot =
-        &collector->session->rings->processes[image - collector->images];
+    const struct process_slot *slot = image_slot(collector, image);
     uint64_t end_cpu_ns = load_relaxed(&slot->end_cpu_ns);
     uint64_t own_ns = end_cpu_ns > settled_ns ? end_cpu_ns - settled_ns : 0;
     uint64_t between_ns = end_cpu_ns == 0 || own_ns > rest_ns ? rest_ns : own_ns;
@@ -60,8 +59,7 @@ void settle_start(struct collector *collector, struct image *image, struct image
  * true, as both numbers are what targets say. */
 static uint64_t passed_on_ns(const struct collector *collector, const struct image *image)
 {
-    const struct process_slot *slot =
-        &collector->session->rings->processes[image - collector->images];
+    const struct process_slot *slot = image_slot(collector, image);
     uint64_t bill_ns = load_acquire(&slot->bill_ns);
     uint64_t children_ns = load_relaxed(&slot->children_ns);
     uint64_t own_ns = bill_ns > children_ns ? bill_ns - children_ns : 0;

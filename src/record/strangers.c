@@ -39,19 +39,14 @@ static struct stranger *find(struct collector *collector, pid_t pid)
 }
 
 /* One number for a file; 0: unknown. Of a privileged process it is hidden from everybody but root. */
-static uint64_t file_id(pid_t pid, const char *name)
+static uint64_t executable_id(pid_t pid)
 {
     char path[64];
     struct stat status;
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
     if (stat(path, &status) == 0)
         return status.st_ino ^ (uint64_t)status.st_dev << 40;
     return errno == EACCES ? HIDDEN_FILE : 0;
-}
-
-static uint64_t executable_id(pid_t pid)
-{
-    return file_id(pid, "exe");
 }
 
 void strangers_note_executable(struct image *image)

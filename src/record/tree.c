@@ -33,23 +33,24 @@ static bool leads_to_command(const struct collector *collector, pid_t pid)
 }
 
 /* The nearest one that is followed: those in between pass on what they have waited for. */
-static pid_t find_ancestor(struct collector *collector, pid_t pid)
+static const struct image *find_ancestor(struct collector *collector, pid_t pid)
 {
     struct proc_stat stat;
     for (int i = 0; i < GENERATIONS_MAX && pid > 1; i++) {
-        if (image_of_pid(collector, pid))
-            return pid;
+        const struct image *image = image_of_pid(collector, pid);
+        if (image)
+            return image;
         pid = proc_stat_read(&stat, pid) == 0 ? stat.parent : 0;
     }
-    return 0;
+    return NULL;
 }
 
 void tree_place(struct collector *collector, struct image *image)
 {
-    const struct image *parent = image_of_pid(collector, image->parent_pid);
-    image->ancestor_pid = find_ancestor(collector, image->parent_pid);
-    if (parent)
-        image->is_detached = parent->is_detached;
+    const struct image *ancestor = find_ancestor(collector, image->parent_pid);
+    image->ancestor_pid = ancestor ? ancestor->pid : 0;
+    if (ancestor && ancestor->pid == image->parent_pid)
+        image->is_detached = ancestor->is_detached;
     else
         image->is_detached = !leads_to_command(collector, image->pid);
 }
@@ -57,8 +58,7 @@ void tree_place(struct collector *collector, struct image *image)
 /* Of the children that it has waited for: what it said, or, as long as it is there, the kernel. */
 static uint64_t waited_ns(const struct collector *collector, const struct image *image)
 {
-    const struct process_slot *slot =
-        &collector->session->rings->processes[image - collector->images];
+    const struct process_slot *slot = image_slot(collector, image);
     uint64_t most_ns = (monotonic_ns() - collector->clock.first.ns) * collector->processors;
     uint64_t stated_ns = load_relaxed(&slot->children_ns);
     struct proc_stat stat;
@@ -102,17 +102,13 @@ static void detach_descendants(struct collector *collector)
  */
 static void take_bill(struct collector *collector, const struct image *ended)
 {
-    const struct process_slot *slot =
-        &collector->session->rings->processes[ended - collector->images];
     struct image *ancestor = image_of_pid(collector, ended->ancestor_pid);
-    if (!ancestor && load_relaxed(&slot->bill_ns) != 0)
+    if (!ancestor && load_relaxed(&image_slot(collector, ended)->bill_ns) != 0)
         return;
-    uint64_t own_ns = ended->last_cpu_ns, children_ns = waited_ns(collector, ended);
-    if (children_ns < ended->counted_children_ns) /* it executed a program that cannot say */
-        children_ns = ended->counted_children_ns;
-    collector->detached_ns += own_ns + children_ns - ended->counted_children_ns;
+    uint64_t new_ns = bill_ns(collector, ended, ended->last_cpu_ns);
+    collector->detached_ns += new_ns;
     if (ancestor)
-        ancestor->counted_children_ns += own_ns + children_ns;
+        ancestor->counted_children_ns += new_ns + ended->counted_children_ns;
 }
 
 void tree_take_end(struct collector *collector, const struct image *ended)
