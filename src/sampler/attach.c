@@ -114,34 +114,37 @@ static bool is_rings(const struct rings *rings, uint64_t token)
 
 /* A descriptor may be anything by now, and somebody else's: only a file of our size is looked into, and
  * its position is left alone. */
-static bool is_file_of(long fd, size_t bytes)
+static bool is_file_of(long fd, size_t bytes, uint64_t *inode)
 {
     struct stat status;
-    return !raw_failed(fd) && !raw_failed(own_syscall(STAT_FD, fd, &status)) &&
-           S_ISREG(status.st_mode) && status.st_size == (off_t)bytes;
+    if (raw_failed(fd) || raw_failed(own_syscall(STAT_FD, fd, &status)))
+        return false;
+    *inode = status.st_ino;
+    return S_ISREG(status.st_mode) && status.st_size == (off_t)bytes;
 }
 
-static struct tables *map_tables(long fd)
+static struct tables *map_tables(long fd, uint64_t *inode)
 {
     size_t bytes = sizeof(struct tables);
-    if (!is_file_of(fd, bytes))
+    if (!is_file_of(fd, bytes, inode))
         return NULL;
     return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
 }
 
-static struct rings *map_rings(long fd)
+static struct rings *map_rings(long fd, uint64_t *inode)
 {
     size_t bytes = sizeof(struct rings);
-    if (!is_file_of(fd, bytes))
+    if (!is_file_of(fd, bytes, inode))
         return NULL;
     return keep_mapping(own_syscall(MAP_RINGS, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd),
                         bytes);
 }
 
-static bool attach_from(long tables_fd, long rings_fd, uint64_t token)
+/* inodes: of tables and rings. */
+static bool attach_from(long tables_fd, long rings_fd, uint64_t token, uint64_t inodes[2])
 {
-    struct tables *tables = map_tables(tables_fd);
-    struct rings *rings = map_rings(rings_fd);
+    struct tables *tables = map_tables(tables_fd, &inodes[0]);
+    struct rings *rings = map_rings(rings_fd, &inodes[1]);
     if (tables && rings && is_tables(tables, token) && is_rings(rings, token)) {
         process.tables = tables;
         process.rings = rings;
@@ -154,23 +157,17 @@ static bool attach_from(long tables_fd, long rings_fd, uint64_t token)
     return false;
 }
 
-static struct inherited inherited_as(uint32_t fd)
-{
-    struct stat status;
-    bool is_known = !raw_failed(own_syscall(STAT_FD, fd, &status));
-    return (struct inherited){.fd = fd, .inode = is_known ? status.st_ino : 0};
-}
-
 static bool attach_to_rings(void)
 {
-    if (attach_from(invitation.tables_fd, invitation.rings_fd, invitation.token)) {
-        process.inherited[0] = inherited_as(invitation.tables_fd);
-        process.inherited[1] = inherited_as(invitation.rings_fd);
+    uint64_t inodes[2];
+    if (attach_from(invitation.tables_fd, invitation.rings_fd, invitation.token, inodes)) {
+        process.inherited[0] = (struct inherited){invitation.tables_fd, inodes[0]};
+        process.inherited[1] = (struct inherited){invitation.rings_fd, inodes[1]};
         return true;
     }
     long tables_fd = open_from_launcher(invitation.tables_fd, O_RDONLY);
     long rings_fd = open_from_launcher(invitation.rings_fd, O_RDWR);
-    bool attached = attach_from(tables_fd, rings_fd, invitation.token);
+    bool attached = attach_from(tables_fd, rings_fd, invitation.token, inodes);
     if (!raw_failed(tables_fd))
         own_syscall(CLOSE, tables_fd);
     if (!raw_failed(rings_fd))

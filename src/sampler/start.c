@@ -212,8 +212,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
 {
     (void)argc;
     (void)argv;
-    real_function(
-        REAL_INDEX_close); /* a program calls it where the dynamic linker must not be called */
+    /* A program calls it where the dynamic linker must not be called. */
+    real_function(REAL_INDEX_close);
     if (!session_find(environment))
         return;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
