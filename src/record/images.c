@@ -73,7 +73,7 @@ void images_start_silent(struct collector *collector, pid_t pid, const char *pro
     collector->is_root_silent = true;
     collector->summary->processes++;
     collector->summary->threads++;
-    const char *reason = program_look(program).reason;
+    const char *reason = program_look(program, 0).reason;
     images_add_not_followed(collector, pid, image.name,
                             reason ? reason : "its loader does not preload");
 }
