@@ -12,6 +12,12 @@ void recent_free(struct recent *recent)
     *recent = (struct recent){0};
 }
 
+void recent_forget(struct recent *recent, size_t entry_bytes)
+{
+    if (recent->slot_count)
+        memset(recent->entries, 0, recent->slot_count * entry_bytes);
+}
+
 static void grow(struct recent *recent, size_t entry_bytes)
 {
     size_t count = recent->slot_count ? recent->slot_count * 2 : FEWEST_SLOTS;

@@ -31,6 +31,8 @@ struct recent { /* zeros: empty */
 };
 
 void recent_free(struct recent *recent);
+/* Forgets everything, and keeps the memory. */
+void recent_forget(struct recent *recent, size_t entry_bytes);
 
 static inline void *recent_slot(const struct recent *recent, size_t entry_bytes, uint64_t avma)
 {
