@@ -27,7 +27,6 @@ static void index_free(struct profile_index *index)
     pairs_free(&index->calls);
     intern_free(index->funcs);
     intern_free(index->symbols);
-    pairs_free(&index->stacks);
     pairs_free(&index->lists);
     free(index);
 }
@@ -145,7 +144,7 @@ static struct profile_list *list_for(struct profile *profile, const struct profi
     if (recent && profile->lists[recent - 1].event == sample->event)
         return &profile->lists[recent - 1];
     uint32_t id = pairs_find_or_add(&profile->index->lists, profile->lists, sizeof(*profile->lists),
-                                    profile->list_count, sample->thread, sample->event);
+                                    profile->list_count, pair_of(sample->thread, sample->event));
     if (id == PAIRS_NONE)
         return NULL;
     struct profile_list *list = id < profile->list_count

@@ -111,7 +111,7 @@ static bool next_packed(struct sample_reader *reader)
 static int add_to_sum(struct sample_list *list, const struct profile_sample *sample)
 {
     uint32_t id = pairs_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums),
-                                    list->sum_count, sample->call, sample->cpu);
+                                    list->sum_count, pair_of(sample->call, sample->cpu));
     if (id == PAIRS_NONE ||
         (id == list->sum_count && !ARRAY_PUSH(list->sums, list->sum_count, list->sum_capacity)))
         return -ENOMEM;
