@@ -75,9 +75,8 @@ struct perfdata_event {
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    uint64_t callchain_hash; /* left 0 for whoever reads many */
-    struct window_block
-        *block; /* that callchain and user_stack lie in; NULL: they cannot be held */
+    uint64_t callchain_hash;    /* left 0 for whoever reads many */
+    struct window_block *block; /* of callchain and user_stack; NULL: they cannot be held */
 
     const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
     size_t count_count;
@@ -151,8 +150,8 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
-/* Keeps an event's callchain and user_stack until its release, beyond the next event; all are released before the reader is
- * closed. False: they cannot be held, and are gone with the next event. */
+/* Keeps an event's callchain and user_stack until its release, beyond the next event; all are released before the
+ * reader is closed. False: they cannot be held, and are gone with the next event. */
 bool perfdata_hold(const struct perfdata_event *event);
 void perfdata_release(const struct perfdata_event *event);
 
