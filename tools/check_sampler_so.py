@@ -22,6 +22,7 @@ DELIVER = "signals_deliver"
 STACK_BYTES_MAX = 1536
 TLS_BYTES_MAX = 64
 PAGE_BYTES = 4096
+SESSION_H = Path(__file__).resolve().parent.parent / "src/wire/session.h"
 
 # symbol -> why the sampler needs it. None of them may be reachable from the handler.
 IMPORTS = {
@@ -89,6 +90,7 @@ class Library:
         self.needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", self.dynamic))
         self.loads = [tuple(int(number, 16) for number in found) for found in re.findall(
             r"^ +LOAD +\S+ +(0x\S+) +\S+ +(0x\S+) +(0x\S+)", self.segments, re.M)]
+        self.versions = set(re.findall(r"Name: GLIBC_([\d.]+) +Flags", run("readelf", "-WV", self.path)))
         self.flags = set()
         for words in re.findall(r"\(FLAGS(?:_1)?\)\s+(?:Flags: )?(.*)", self.dynamic):
             self.flags |= set(words.split())
@@ -294,6 +296,7 @@ def check_linkage(library, export_list):
     unknown = library.imports - IMPORTS.keys()
     yield ("imports are known", names(unknown), f"{len(library.imports)}, each with a reason")
     yield ("libraries needed", names(library.needed ^ NEEDED), names(library.needed))
+    yield check_versions(library)
     wanted = listed_exports(export_list)
     yield ("exports are those of the list", names(library.exports ^ wanted), f"{len(wanted)}")
     helpers = {name for name in library.functions.values()
@@ -314,6 +317,16 @@ def check_linkage(library, export_list):
            "RELRO")
     yield check_mappings(library)
     yield check_constructors(library)
+
+
+def check_versions(library):
+    """Programs with an older C library than the header says are left alone; others have to start."""
+    def as_numbers(version):
+        return [int(number) for number in version.split(".")]
+    newest = max(library.versions, key=as_numbers)
+    stated = re.search(r'SESSION_LIBC_VERSION "GLIBC_(.*)"', SESSION_H.read_text(encoding="utf-8"))[1]
+    wrong = f"needs {newest}, {SESSION_H.name} says {stated}" if as_numbers(newest) > as_numbers(stated) else ""
+    return ("version of the C library", wrong, newest)
 
 
 def check_mappings(library):

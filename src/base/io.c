@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int io_write(int fd, const void *bytes, size_t size)
@@ -80,6 +82,31 @@ int io_read_file(const char *path, struct buffer *out, size_t limit)
     int err = io_read_all(fd, out, limit);
     close(fd);
     return err;
+}
+
+static int open_in_directory(int directory, const char *path, int flags)
+{
+    struct open_how how = {.flags = (unsigned)flags,
+                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
+    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
+}
+
+int io_open_in_root_of(pid_t pid, const char *path, int flags)
+{
+    char root[64];
+    flags |= O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK | O_NOCTTY);
+    if (pid == 0) {
+        int fd = open(path, flags);
+        return fd < 0 ? -errno : fd;
+    }
+    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+    int directory = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
+    if (directory < 0)
+        return -errno;
+    int fd = open_in_directory(directory, path, flags);
+    close(directory);
+    return fd;
 }
 
 static int out_failed(const struct out_file *out, int err, struct error *error)

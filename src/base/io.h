@@ -19,6 +19,10 @@ int io_pread(int fd, void *bytes, size_t size, uint64_t offset);
 int io_read_all(int fd, struct buffer *out, size_t limit);
 int io_read_file(const char *path, struct buffer *out, size_t limit);
 
+/* Opens a path as a living process means it: in its root directory, out of which no link leads. 0 for the pid: our
+ * own. Never waits for a pipe's other end. A descriptor, closed on exec, or a negative errno. */
+int io_open_in_root_of(pid_t pid, const char *path, int flags);
+
 /*
  * A file that appears under its final name only when it is complete: an unnamed file in the target
  * directory, linked into place by out_commit(). Nothing is left behind by out_discard(), by exit or by

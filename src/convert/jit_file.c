@@ -5,12 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 512 << 20 };
@@ -18,8 +16,6 @@ enum { FILE_BYTES_MAX = 512 << 20 };
 static int read_checked(int fd, const struct jit_file_place *place, struct buffer *out)
 {
     struct stat st;
-    if (fd < 0)
-        return -errno;
     uint64_t written_ns = 0;
     int err = fstat(fd, &st) == 0 ? 0 : -errno;
     if (err == 0)
@@ -37,24 +33,11 @@ static int read_checked(int fd, const struct jit_file_place *place, struct buffe
     return err;
 }
 
-/* Opens a path below the root of a process that lives; -1: it does not, or not so. */
-static int open_in_root(int32_t pid, const char *path)
+static int open_checked(int32_t pid, const char *path, const struct jit_file_place *place,
+                        struct buffer *out)
 {
-    char root[64];
-    snprintf(root, sizeof(root), "/proc/%d/root", pid);
-    int directory = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
-    if (directory < 0)
-        return -1;
-    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW,
-                           .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-    close(directory);
-    return fd;
-}
-
-static int open_here(const char *path)
-{
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    int fd = io_open_in_root_of(pid, path, O_RDONLY | O_NOFOLLOW);
+    return fd < 0 ? fd : read_checked(fd, place, out);
 }
 
 /* The pid of a living process inside its own pid namespace; 0: unknown. */
@@ -82,16 +65,16 @@ int jit_file_read_map(const struct jit_file_place *place, struct buffer *out)
 {
     char path[64];
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", place->pid);
-    int err = read_checked(open_here(path), place, out);
+    int err = open_checked(0, path, place, out);
     int32_t inner = err ? inner_pid(place->pid) : 0;
     if (inner == 0)
         return err;
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
-    return read_checked(open_in_root(place->pid, path), place, out);
+    return open_checked(place->pid, path, place, out);
 }
 
 int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out)
 {
-    int err = read_checked(open_here(path), place, out);
-    return err ? read_checked(open_in_root(place->pid, path), place, out) : 0;
+    int err = open_checked(0, path, place, out);
+    return err ? open_checked(place->pid, path, place, out) : 0;
 }

@@ -217,8 +217,8 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
 {
     struct image *image = &collector->images[index];
     struct image *before = same_process(collector, (pid_t)request->pid);
-    uint64_t start_ns = images_not_before_end_ns(
-        collector, (pid_t)request->pid, collector_time_ns(collector, request->start_ticks));
+    uint64_t start_ns = images_after_end_ns(collector, (pid_t)request->pid,
+                                            collector_time_ns(collector, request->start_ticks));
     struct armed event_before = {0};
     int pid_fd = end_program(collector, before, &event_before);
     fill_image(collector, image, request, identity->stated_pid, start_ns);

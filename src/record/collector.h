@@ -234,7 +234,7 @@ void image_settle_and_end(struct collector *collector, struct image *image);
 void image_end_process(struct collector *collector, struct image *image);
 /* A process takes the time of its start before we hear of it: by then we may have dated the end of the
  * one that had its pid, and later. */
-uint64_t images_not_before_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns);
+uint64_t images_after_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns);
 void image_want_map(struct collector *collector, struct image *image);
 /* The first map of a process that proved worth it: it ran for a while, or has a sample. */
 void image_want_first_map(struct collector *collector, struct image *image);

@@ -57,8 +57,11 @@ void images_write_start(struct collector *collector, struct image *image, bool i
         .parent_tid = (uint32_t)image->parent_pid,
         .time_ns = image->start_ns,
     };
+    /* Readers give a child what its parent has mapped by then, in place of what is said of the child until then. */
+    struct perfdata_task fork = task;
+    fork.time_ns--;
     if (!is_exec)
-        perfdata_write_fork(collector->writer, &task);
+        perfdata_write_fork(collector->writer, &fork);
     /* Also a process that was made by fork alone: its mappings are written anew. */
     perfdata_write_comm(collector->writer, &task, image->name, true);
     maps_write_synthetic(collector, image);
@@ -74,7 +77,7 @@ void images_start_silent(struct collector *collector, pid_t pid, const char *pro
     collector->is_root_silent = true;
     collector->summary->processes++;
     collector->summary->threads++;
-    const char *reason = program_look(program).reason;
+    const char *reason = program_look(program, 0).reason;
     images_add_not_followed(collector, pid, image.name,
                             reason ? reason : "its loader does not preload");
 }
@@ -165,11 +168,11 @@ void image_end_process(struct collector *collector, struct image *image)
     collector->last_ends[next].end_ns = end_of_image_ns(collector, image);
 }
 
-uint64_t images_not_before_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns)
+uint64_t images_after_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns)
 {
     for (size_t i = 0; i < LAST_ENDS && i < collector->end_count; i++) {
-        if (collector->last_ends[i].pid == pid && collector->last_ends[i].end_ns > start_ns)
-            start_ns = collector->last_ends[i].end_ns;
+        if (collector->last_ends[i].pid == pid && collector->last_ends[i].end_ns >= start_ns)
+            start_ns = collector->last_ends[i].end_ns + 1;
     }
     return start_ns;
 }

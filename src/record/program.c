@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/program.h"
 
+#include "base/io.h"
 #include "elf/elf_file.h"
+#include "wire/session.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 
 #define SCRIPTS_MAX 4  /* scripts whose interpreters are scripts, as in the kernel */
 #define HEAD_BYTES 256 /* as the kernel reads of a script */
+#define LINKER_BYTES_MAX (4u << 20)
 #define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
 #if defined(__x86_64__)
@@ -45,7 +48,24 @@ static bool is_privileged(const char *path, int fd)
     return changes_user || changes_group || has_capabilities;
 }
 
-static struct program look_at_elf(const char *path, int fd)
+/* One that cannot be read is the program's own trouble. */
+static bool is_linker_too_old(const char *path, pid_t pid)
+{
+    static const char version[] = SESSION_LIBC_VERSION;
+    struct stat status;
+    struct buffer file = {0};
+    int fd = io_open_in_root_of(pid, path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    bool is_too_old = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                      io_read_all(fd, &file, LINKER_BYTES_MAX) == 0 &&
+                      !memmem(file.bytes, file.size, version, sizeof(version));
+    buffer_free(&file);
+    close(fd);
+    return is_too_old;
+}
+
+static struct program look_at_elf(const char *path, pid_t pid, int fd)
 {
     struct elf_file *elf = NULL;
     struct program program = {0};
@@ -58,13 +78,16 @@ static struct program look_at_elf(const char *path, int fd)
         program.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
         program = (struct program){"its C library is musl, not the GNU one", true};
+    else if (is_linker_too_old(interpreter, pid))
+        program = (struct program){
+            "its C library is older than the sampler needs (" SESSION_LIBC_VERSION ")", true};
     else if (is_privileged(path, fd))
         program.reason = program_is_privileged;
     elf_close(elf);
     return program;
 }
 
-static struct program look_at_head(const char *path, int fd, const char head[HEAD_BYTES])
+static struct program look_at_head(const char *path, pid_t pid, int fd, const char head[HEAD_BYTES])
 {
     const Elf64_Ehdr *elf = (const void *)head; /* both classes begin alike */
     if (memcmp(head, ELFMAG, SELFMAG) != 0)
@@ -73,10 +96,10 @@ static struct program look_at_head(const char *path, int fd, const char head[HEA
         return (struct program){"a 32-bit program", true};
     if (elf->e_machine != OUR_MACHINE)
         return (struct program){"a program for another processor", true};
-    return look_at_elf(path, fd);
+    return look_at_elf(path, pid, fd);
 }
 
-struct program program_look(const char *path)
+struct program program_look(const char *path, pid_t pid)
 {
     struct program program = {0};
     _Alignas(8) char head[HEAD_BYTES + 1];
@@ -88,7 +111,7 @@ struct program program_look(const char *path)
             break;
         bool is_script = pread(fd, head, HEAD_BYTES, 0) > 2 && head[0] == '#' && head[1] == '!';
         if (!is_script)
-            program = look_at_head(path, fd, head);
+            program = look_at_head(path, pid, fd, head);
         close(fd);
         if (!is_script)
             break;
@@ -96,4 +119,20 @@ struct program program_look(const char *path)
         path = script;
     }
     return program;
+}
+
+void program_own_linker(struct stat *status)
+{
+    struct elf_file *elf = NULL;
+    *status = (struct stat){0};
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || elf_open(&elf, fd, NULL) != 0)
+        goto out;
+    const char *linker = elf_interpreter(elf);
+    if (!linker || stat(linker, status) != 0)
+        *status = (struct stat){0};
+out:
+    elf_close(elf);
+    if (fd >= 0)
+        close(fd);
 }

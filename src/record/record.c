@@ -130,8 +130,9 @@ static int open_session(struct recording *recording, struct error *error)
         err = alias_make(alias, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
+    recording->session.sampler_path = alias->path;
     if (err == 0)
-        err = session_environment(&recording->session, alias->path, &recording->environment);
+        err = session_environment(&recording->session, &recording->environment);
     launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
     return err;
 }
@@ -316,7 +317,7 @@ int record_run(const struct record_options *options, struct record_result *resul
         goto out;
     }
     /* A loader that would only complain gets the environment that there is. */
-    bool is_foreign = program_look(recording.program).is_foreign;
+    bool is_foreign = program_look(recording.program, 0).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
                           is_foreign ? environ : recording.environment.variables, error);
     if (status) {

@@ -2,6 +2,7 @@
 #include "record/session.h"
 
 #include "record/proc.h"
+#include "record/program.h"
 #include "record/ticks.h"
 #include "wire/atomic.h"
 
@@ -69,6 +70,8 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
 static void describe(struct session *session, const struct session_config *config)
 {
     struct tables_header *tables = &session->tables->header;
+    struct stat linker;
+    program_own_linker(&linker);
     tables->magic = SESSION_MAGIC;
     tables->version = SESSION_VERSION;
     tables->launcher_pid = (uint32_t)getpid();
@@ -83,6 +86,8 @@ static void describe(struct session *session, const struct session_config *confi
     tables->show_environment = config->show_environment ? 1 : 0;
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
+    tables->linker_device = linker.st_dev;
+    tables->linker_inode = linker.st_ino;
     struct rings_header *rings = &session->rings->header;
     rings->magic = SESSION_MAGIC;
     rings->version = SESSION_VERSION;
@@ -148,8 +153,7 @@ static bool is_variable(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-int session_environment(const struct session *session, const char *sampler_path,
-                        struct session_environment *environment)
+int session_environment(const struct session *session, struct session_environment *environment)
 {
     *environment = (struct session_environment){0};
     const char *preloaded = getenv("LD_PRELOAD");
@@ -158,8 +162,8 @@ int session_environment(const struct session *session, const char *sampler_path,
         count++;
     environment->variables = calloc(count + 3, sizeof(char *));
     if (!environment->variables ||
-        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", sampler_path, preloaded ? ":" : "",
-                 preloaded ? preloaded : "") < 0 ||
+        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", session->sampler_path,
+                 preloaded ? ":" : "", preloaded ? preloaded : "") < 0 ||
         asprintf(&environment->invitation, "%s=%d:%d:%d:%llx:0", SESSION_VARIABLE,
                  session->tables_fd, session->rings_fd, (int)getpid(),
                  (unsigned long long)session->token) < 0) {

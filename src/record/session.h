@@ -13,6 +13,7 @@ struct session {
     struct tables *tables; /* writable here only */
     struct rings *rings;
     uint64_t token;
+    const char *sampler_path; /* as programs are told; borrowed */
 };
 
 struct session_config {
@@ -40,8 +41,7 @@ struct session_environment {
     char **variables; /* NULL-terminated; entries are borrowed but for the two below */
     char *preload, *invitation;
 };
-int session_environment(const struct session *session, const char *sampler_path,
-                        struct session_environment *environment);
+int session_environment(const struct session *session, struct session_environment *environment);
 void session_environment_free(struct session_environment *environment);
 
 /* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it. */

@@ -14,6 +14,7 @@
 #include "wire/atomic.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +81,16 @@ static const char *reason_of_file(pid_t pid, uint64_t executable)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    return executable == HIDDEN_FILE ? program_is_privileged : program_look(path).reason;
+    return executable == HIDDEN_FILE ? program_is_privileged : program_look(path, pid).reason;
+}
+
+/* The dynamic linker would have complained about it. */
+static bool lacks_sampler(const struct collector *collector, pid_t pid)
+{
+    int fd = io_open_in_root_of(pid, collector->session->sampler_path, O_PATH);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ENOENT;
 }
 
 static const char *reason_of(const struct collector *collector, pid_t pid, uint64_t executable,
@@ -89,6 +99,8 @@ static const char *reason_of(const struct collector *collector, pid_t pid, uint6
     const char *reason = reason_of_file(pid, executable);
     if (reason)
         return reason;
+    if (lacks_sampler(collector, pid))
+        return "in another root directory, where the sampler is not";
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
     if (executable != 0 && executable == parents && has_our_rings(collector, pid))

@@ -8,7 +8,10 @@
 #include "sampler/sandbox.h"
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#define NO_FD UINT32_MAX
 
 static bool is_still(const struct inherited *inherited)
 {
@@ -24,16 +27,55 @@ static bool launcher_has_it(uint32_t fd)
     return !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, R_OK));
 }
 
-static bool is_needed(const struct inherited *inherited, int fd)
+static bool is_needed(const struct inherited *inherited)
 {
-    return inherited->fd == (uint32_t)fd && is_still(inherited) &&
-           !load_relaxed(&process.tables->header.stop) && !launcher_has_it(inherited->fd);
+    return is_still(inherited) && !load_relaxed(&process.tables->header.stop) &&
+           !launcher_has_it(inherited->fd);
+}
+
+/* The first of these that stays; NO_FD: none. */
+static uint32_t first_needed(uint32_t first, uint32_t last)
+{
+    uint32_t found = NO_FD;
+    for (int i = 0; process.tables && i < 2; i++) {
+        const struct inherited *inherited = &process.inherited[i];
+        if (inherited->fd >= first && inherited->fd <= last && inherited->fd < found &&
+            is_needed(inherited))
+            found = inherited->fd;
+    }
+    return found;
 }
 
 __attribute__((visibility("default"))) int close(int fd)
 {
-    if (process.tables &&
-        (is_needed(&process.inherited[0], fd) || is_needed(&process.inherited[1], fd)))
-        return 0;
-    return REAL(close)(fd);
+    return first_needed((uint32_t)fd, (uint32_t)fd) == NO_FD ? REAL(close)(fd) : 0;
+}
+
+/* In up to three pieces, around those that stay. */
+static long close_pieces(uint32_t first, uint32_t last, int flags)
+{
+    for (;;) {
+        uint32_t stays = first_needed(first, last);
+        if (stays == NO_FD)
+            return raw_syscall(SYS_close_range, first, last, flags);
+        long result = first < stays ? raw_syscall(SYS_close_range, first, stays - 1, flags) : 0;
+        if (raw_failed(result) || stays == last)
+            return result;
+        first = stays + 1;
+    }
+}
+
+__attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags)
+{
+    long result = close_pieces(first, last, flags);
+    if (raw_failed(result))
+        errno = (int)-result;
+    return raw_failed(result) ? -1 : 0;
+}
+
+/* On a kernel without close_range() the C library finds another way. */
+__attribute__((visibility("default"))) void closefrom(int lowest)
+{
+    if (raw_failed(close_pieces(lowest > 0 ? (uint32_t)lowest : 0, UINT32_MAX, 0)))
+        REAL(closefrom)(lowest);
 }

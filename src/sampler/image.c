@@ -6,6 +6,7 @@
  *     static, unknown to us, not to be read                      the variables, for its children
  *     another architecture or C library, set-user-id             nothing: their linkers would complain, fail
  *                                                                or drop the variables themselves
+ *     an older C library, as in another root directory           nothing: it would not start
  *
  * A script is what its interpreter is.
  */
@@ -20,6 +21,8 @@
 #define SCRIPTS_MAX 4       /* of scripts that are interpreters of scripts, as in the kernel */
 #define SCRIPT_LINE_MAX 256 /* as in the kernel */
 #define HEADERS_MAX 64u
+#define LINKER_BYTES_MAX (UINT64_C(4) << 20)
+#define PIECE_BYTES 256
 
 static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
 {
@@ -35,6 +38,16 @@ static bool starts_with(const char *text, const char *start)
     return *start == '\0';
 }
 
+static bool bytes_are_equal(const char *a, const char *b, size_t count)
+{
+    while (count && *a == *b) {
+        a++;
+        b++;
+        count--;
+    }
+    return count == 0;
+}
+
 /* "…/ld-linux-x86-64.so.2" and the like, but not musl's or another system's. */
 static bool is_gnu_linker(const char *path)
 {
@@ -43,6 +56,39 @@ static bool is_gnu_linker(const char *path)
         if (*at == '/')
             name = at + 1;
     return starts_with(name, "ld-") && !starts_with(name, "ld-musl");
+}
+
+/* Whether these bytes are somewhere in a file. */
+static bool file_has(long fd, const char *bytes, size_t count)
+{
+    char piece[PIECE_BYTES];
+    for (uint64_t offset = 0; offset < LINKER_BYTES_MAX; offset += sizeof(piece) - count + 1) {
+        long got = own_syscall(READ_AT, fd, piece, sizeof(piece), offset);
+        for (long i = 0; i + (long)count <= got; i++)
+            if (bytes_are_equal(piece + i, bytes, count))
+                return true;
+        if (got < (long)sizeof(piece))
+            return false;
+    }
+    return false;
+}
+
+/* Nearly always it is the launcher's own. */
+static bool linker_is_new_enough(const char *path)
+{
+    static const char version[] = SESSION_LIBC_VERSION;
+    const struct tables_header *header = &process.tables->header;
+    struct stat status;
+    if (raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)))
+        return true; /* the program will not start anyway */
+    if (status.st_dev == header->linker_device && status.st_ino == header->linker_inode)
+        return true;
+    long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (raw_failed(fd))
+        return false;
+    bool has_version = file_has(fd, version, sizeof(version));
+    own_syscall(CLOSE, fd);
+    return has_version;
 }
 
 static bool elf_takes_variables(long fd, const Elf64_Ehdr *elf)
@@ -61,7 +107,7 @@ static bool elf_takes_variables(long fd, const Elf64_Ehdr *elf)
             !read_at(fd, header.p_offset, linker, header.p_filesz))
             return true;
         linker[header.p_filesz - 1] = '\0';
-        return is_gnu_linker(linker);
+        return is_gnu_linker(linker) && linker_is_new_enough(linker);
     }
     return true;
 }

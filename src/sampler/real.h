@@ -8,6 +8,7 @@
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
     X(close)              \
+    X(closefrom)          \
     X(clone)              \
     X(prctl)              \
     X(__monstartup)       \

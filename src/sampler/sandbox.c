@@ -114,6 +114,8 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
     typedef long function(long, long, long, long, long, long, long);
     if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
         return install_filter(number, a, b, c);
+    if (number == SYS_close_range)
+        return close_range((unsigned)a, (unsigned)b, (int)c);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
     if (clone_is_fork(number, a, b)) {

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 8
+#define SESSION_VERSION 9
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
@@ -47,6 +47,10 @@
 /* Of the sampler's path, with its end: a longer one goes by an alias. */
 #define SESSION_SAMPLER_NAME "librec-sampler.so"
 #define SESSION_SAMPLER_BYTES_MAX 2048
+
+/* The newest symbols of the C library that the sampler needs: without them programs would not start. The library's
+ * dynamic linker names this version, too, and whoever has a linker that does not is left alone. */
+#define SESSION_LIBC_VERSION "GLIBC_2.34"
 
 #define SESSION_PROCESSES 1024u /* at one time */
 #define SESSION_THREADS 1024u
@@ -79,8 +83,10 @@ struct tables_header {
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t launcher_namespace; /* inode of its pid namespace */
     uint32_t quiet;              /* 1: sampling has not begun yet */
-    uint64_t heartbeat_ticks;    /* clock of the launcher's last sign of life */
-    uint32_t stop;               /* 1: the recording is over */
+    uint64_t linker_device,
+        linker_inode;         /* the launcher's dynamic linker, which is new enough; 0: unknown */
+    uint64_t heartbeat_ticks; /* clock of the launcher's last sign of life */
+    uint32_t stop;            /* 1: the recording is over */
 };
 
 /* The launcher's answer to a process slot, and the map that goes with it. */

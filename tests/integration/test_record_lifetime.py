@@ -138,8 +138,8 @@ class Delay(Lifetime):
 
 class Size(Lifetime):
     def test_the_recording_ends_and_the_program_does_not(self):
-        run = self.record("sh", "-c", f"{burn(2 * WORK_MS)}; exit 4",
-                          rec_options=["-F", "max", "--max-size", "128K"])
+        deep = f"{rec.target('depth')} 100 {2 * WORK_MS}"  # enough also where the kernel allows 200 samples a second
+        run = self.record("sh", "-c", f"{deep}; exit 4", rec_options=["-F", "2000", "--max-size", "128K"])
         self.assertEqual(run.status, 4, run.stderr)
         self.assertEqual(run.summary["end"], "max-size")
         self.assertLess(os.path.getsize(run.path()), 4 * 128 * 1024)

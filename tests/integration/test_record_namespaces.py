@@ -10,7 +10,7 @@ import rec
 WORK_MS = 80
 NAMESPACE = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
 # And how many there are of each.
-WAYS = {"clone": 2, "syscall": 2, "exec": 2, "unshare": 1, "nested": 1}
+WAYS = {"clone": 2, "syscall": 2, "close": 2, "range": 2, "bare": 2, "from": 2, "unshare": 1, "nested": 1}
 
 
 CROWD = 600

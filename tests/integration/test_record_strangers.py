@@ -134,7 +134,22 @@ class Strangers(rec.Case):
             shutil.copy(path, self.directory + path)
         run = self.record("chroot", self.directory, "/dynamic", str(WORK_MS), rec_options=["-q"])
         self.assertNotIn(b"ld.so", run.stderr)
-        self.assert_listed(run, "dynamic", "without the sampler", WORK_MS)
+        self.assert_listed(run, "dynamic", "where the sampler is not", WORK_MS)
+
+    def test_a_c_library_that_is_too_old_for_the_sampler(self):
+        """With the sampler such a program would not start: a dynamic linker that calls itself older stands for it."""
+        program = self.build("dynamic")
+        linker = re.search(r"\S+/ld-\S+", subprocess.run(["ldd", program], capture_output=True, text=True,
+                                                         check=True).stdout)[0]
+        old = os.path.join(self.directory, "ld-old.so")
+        with open(linker, "rb") as source, open(old, "wb") as copy:
+            copy.write(source.read().replace(b"\0GLIBC_2.34\0", b"\0GLIBC_2.33\0"))
+        os.chmod(old, 0o755)
+        program = self.build("outdated", f"-Wl,--dynamic-linker={old}")
+        for command in ([program, str(WORK_MS)], ["sh", "-c", f"{program} {WORK_MS}; :"]):
+            with self.subTest(command=command):
+                run = self.record(*command, rec_options=["-q"])
+                self.assert_listed(run, "outdated", "C library is older", WORK_MS)
 
     def record_as_nobody(self, path):
         if os.geteuid() != 0 or not shutil.which("setpriv"):

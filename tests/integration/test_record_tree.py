@@ -8,7 +8,7 @@ import struct
 
 import rec
 
-COMM, EXIT, FORK, SAMPLE = 3, 4, 7, 9
+COMM, EXIT, FORK, SAMPLE, MMAP2 = 3, 4, 7, 9, 10
 COMM_EXEC = 1 << 13
 
 # Every way to start something, also a thread, a program that cannot be followed, and a daemon.
@@ -29,7 +29,7 @@ Task = collections.namedtuple("Task", "kind pid parent tid time_ns name is_exec"
 
 
 def records(path):
-    """The task and sample records of a rec.data: header, then records of type, misc, size."""
+    """The task, mapping and sample records of a rec.data: header, then records of type, misc, size."""
     with open(path, "rb") as file:
         content = file.read()
     at, size = struct.unpack_from("<QQ", content, 40)
@@ -37,9 +37,9 @@ def records(path):
     while at < end:
         kind, misc, size = struct.unpack_from("<IHH", content, at)
         body = content[at + 8:at + size]
-        if kind == COMM:
+        if kind in (COMM, MMAP2):
             pid, tid = struct.unpack_from("<II", body)
-            name = body[8:].split(b"\0")[0].decode()
+            name = body[8:].split(b"\0")[0].decode() if kind == COMM else ""
             yield Task(kind, pid, 0, tid, struct.unpack_from("<Q", body, len(body) - 16)[0], name,
                        bool(misc & COMM_EXEC))
         elif kind in (FORK, EXIT):
@@ -82,6 +82,15 @@ class Tree(rec.Case):
             for pid, tid in by_kind[FORK]:
                 if pid == tid:
                     self.assertTrue(any(comm.is_exec for comm in by_kind[COMM][pid, tid]), pid)
+
+    def test_what_a_process_has_mapped_comes_after_its_fork(self):
+        """hotspot takes what comes with it for the parent's, and drops it."""
+        for run in self.each_engine():
+            tasks = list(records(run.path()))
+            forks = {task.pid: task.time_ns for task in tasks if task.kind == FORK and task.pid == task.tid}
+            for task in tasks:
+                if task.kind == MMAP2:
+                    self.assertGreater(task.time_ns, forks[task.pid])
 
     def test_parents_are_in_the_tree(self):
         for run in self.each_engine():

@@ -7,7 +7,9 @@
  *
  *     clone    clone() on a small stack within its own, out of which the child jumps; without /proc from then on
  *     syscall  clone as a bare system call
- *     exec     as syscall, then all descriptors are closed and another program is executed
+ *     close, range, bare, from
+ *              as syscall, then all descriptors are closed, by close(), close_range(), that as a bare system call, or
+ *              closefrom(), and another program is executed
  *     unshare  unshare(), then fork()
  *     nested   as unshare, and the child does so once more
  *
@@ -71,10 +73,49 @@ static pid_t fork_after_unshare(void)
     return unshare(CLONE_NEWPID) == 0 ? fork() : -1;
 }
 
-static void close_and_execute(char **argv)
+static void close_one_by_one(void)
 {
     for (int fd = 3; fd < 1024; fd++)
         close(fd);
+}
+
+static void close_range_of_all(void)
+{
+    close_range(3, ~0u, 0);
+}
+
+static void close_past_the_c_library(void)
+{
+    syscall(SYS_close_range, 3, ~0u, 0);
+}
+
+static void close_from(void)
+{
+    closefrom(3);
+}
+
+static const struct way_to_close {
+    const char *how;
+    void (*close_all)(void);
+} ways_to_close[] = {
+    {"close", close_one_by_one},
+    {"range", close_range_of_all},
+    {"bare", close_past_the_c_library},
+    {"from", close_from},
+};
+
+/* NULL: it closes nothing. */
+static const struct way_to_close *way_to_close(const char *how)
+{
+    for (size_t i = 0; i < sizeof(ways_to_close) / sizeof(ways_to_close[0]); i++)
+        if (strcmp(how, ways_to_close[i].how) == 0)
+            return &ways_to_close[i];
+    return NULL;
+}
+
+static void close_and_execute(const struct way_to_close *way, char **argv)
+{
+    way->close_all();
     execl("/proc/self/exe", argv[0], "work", argv[2], (char *)NULL);
     _exit(4);
 }
@@ -91,7 +132,7 @@ static int nest(void)
 static pid_t make_child(const char *how, int pipe_fd, char **argv)
 {
     pid_t pid = strcmp(how, "clone") == 0 ? clone_and_jump()
-                : strcmp(how, "syscall") == 0 || strcmp(how, "exec") == 0
+                : strcmp(how, "syscall") == 0 || way_to_close(how)
                     ? (pid_t)syscall(SYS_clone, SPACES | SIGCHLD, NULL, NULL, NULL, NULL)
                     : fork_after_unshare();
     if (pid != 0)
@@ -99,8 +140,8 @@ static pid_t make_child(const char *how, int pipe_fd, char **argv)
     dup2(pipe_fd, PIPE_FD);
     if (strcmp(how, "clone") == 0 && chroot("/proc/self/fdinfo") != 0)
         _exit(6);
-    if (strcmp(how, "exec") == 0)
-        close_and_execute(argv);
+    if (way_to_close(how))
+        close_and_execute(way_to_close(how), argv);
     exit(strcmp(how, "nested") == 0 ? nest() : work_in_two_threads());
 }
 

@@ -158,7 +158,10 @@ static const char *value_of(char *const *variables, const char *name)
 }
 
 /* Not open: what matters are the numbers. */
-static const struct session session = {.tables_fd = 900, .rings_fd = 901, .token = 0xabcdef0123};
+static const struct session session = {.tables_fd = 900,
+                                       .rings_fd = 901,
+                                       .token = 0xabcdef0123,
+                                       .sampler_path = "/opt/librec-sampler.so"};
 
 static size_t count_of(char *const *variables)
 {
@@ -177,7 +180,7 @@ static void the_command_is_invited_and_its_environment_kept(void **state)
     setenv("EMPTY", "", 1);
     size_t before = count_of(environ);
     struct session_environment made;
-    assert_int_equal(session_environment(&session, "/opt/librec-sampler.so", &made), 0);
+    assert_int_equal(session_environment(&session, &made), 0);
     char invitation[64];
     snprintf(invitation, sizeof(invitation), "900:901:%d:abcdef0123:0", (int)getpid());
     assert_string_equal(value_of(made.variables, SESSION_VARIABLE), invitation);
@@ -194,7 +197,7 @@ static void another_preload_stays_behind_ours(void **state)
     (void)state;
     setenv("LD_PRELOAD", "/usr/lib/libjemalloc.so.2 libother.so", 1);
     struct session_environment made;
-    assert_int_equal(session_environment(&session, "/opt/librec-sampler.so", &made), 0);
+    assert_int_equal(session_environment(&session, &made), 0);
     assert_string_equal(value_of(made.variables, "LD_PRELOAD"),
                         "/opt/librec-sampler.so:/usr/lib/libjemalloc.so.2 libother.so");
     session_environment_free(&made);
@@ -208,8 +211,8 @@ static void an_empty_preload_is_told_from_none(void **state)
     (void)state;
     setenv("LD_PRELOAD", "", 1);
     struct session_environment made;
-    assert_int_equal(session_environment(&session, "/opt/s.so", &made), 0);
-    assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/s.so:");
+    assert_int_equal(session_environment(&session, &made), 0);
+    assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/librec-sampler.so:");
     session_environment_free(&made);
     unsetenv("LD_PRELOAD");
 }
@@ -220,7 +223,7 @@ static void an_older_invitation_is_replaced(void **state)
     (void)state;
     setenv(SESSION_VARIABLE, "3:4:5:6:0", 1);
     struct session_environment made;
-    assert_int_equal(session_environment(&session, "/opt/s.so", &made), 0);
+    assert_int_equal(session_environment(&session, &made), 0);
     assert_memory_equal(value_of(made.variables, SESSION_VARIABLE), "900:901:", 8);
     session_environment_free(&made);
     unsetenv(SESSION_VARIABLE);
