@@ -17,6 +17,7 @@ struct known_address {
     uint32_t address; /* of the profile */
 };
 enum { KNOWN_MOST = 1 << 16 };
+enum { SOON = 16 }; /* while so many are looked up, memory answers */
 
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
@@ -193,11 +194,20 @@ struct ips { /* a part of a callchain */
     size_t count;
 };
 
+static void expect_address(const struct chain *chain, struct ips user, size_t i)
+{
+    if (i < user.count)
+        recent_expect(&chain->known, sizeof(struct known_address), user.ips[i] - 1);
+}
+
 static int push_user(struct chain *chain, const struct address_map *map, struct ips user,
                      bool first_is_return_address)
 {
     bool is_return_address = first_is_return_address;
+    for (size_t i = 0; i < SOON; i++)
+        expect_address(chain, user, i);
     for (size_t i = 0; i < user.count; i++) {
+        expect_address(chain, user, i + SOON);
         if (is_marker(user.ips[i]))
             continue;
         if (push_pc(chain, map, SIDE_USER, user.ips[i], is_return_address) != 0)
@@ -351,6 +361,7 @@ uint32_t chain_call(struct chain *chain)
     size_t shared = shared_calls(chain);
     uint32_t call = shared ? chain->steps[shared - 1].call : PROFILE_NONE;
     chain->step_count = shared;
+    profile_expect_path(chain->modules->profile, call, chain->addresses, chain->count - shared);
     while (chain->step_count < chain->count) {
         uint32_t address = chain->addresses[chain->count - 1 - chain->step_count];
         struct chain_step *made = ARRAY_PUSH(chain->steps, chain->step_count, chain->step_capacity);
