@@ -44,10 +44,16 @@ struct collapsed {
     bool failed;
 };
 
+static uint32_t path_hash(const struct collapsed *collapsed, uint32_t node)
+{
+    return node == NODE_NONE ? 0 : collapsed->nodes[node].path_hash;
+}
+
 static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
 {
+    const struct pair key = {parent, name, pairs_path_hash(path_hash(collapsed, parent), name)};
     uint32_t id = pairs_find_or_add(&collapsed->node_index, collapsed->nodes,
-                                    sizeof(*collapsed->nodes), collapsed->node_count, parent, name);
+                                    sizeof(*collapsed->nodes), collapsed->node_count, key);
     if (id < collapsed->node_count)
         return id;
     struct name_node *node = id == PAIRS_NONE ? NULL
@@ -57,8 +63,26 @@ static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t n
         collapsed->failed = true;
         return NODE_NONE;
     }
-    *node = (struct name_node){.parent = parent, .name = name};
+    *node = (struct name_node){.parent = parent, .name = name, .path_hash = key.hash};
     return id;
+}
+
+static uint32_t name_of(const struct collapsed *collapsed, uint32_t stack)
+{
+    return collapsed->names.frames[collapsed->profile->stacks[stack].frame];
+}
+
+/* That the nodes of the path will be asked for, below this one. */
+static void expect_path(const struct collapsed *collapsed, uint32_t node, size_t depth)
+{
+    uint32_t hash = path_hash(collapsed, node);
+    for (size_t i = depth; i-- > 0;)
+        pairs_expect(&collapsed->node_index,
+                     hash = pairs_path_hash(hash, name_of(collapsed, collapsed->path[i])));
+    hash = path_hash(collapsed, node);
+    for (size_t i = depth; i-- > 0;)
+        pairs_expect_element(&collapsed->node_index, collapsed->nodes, sizeof(*collapsed->nodes),
+                             hash = pairs_path_hash(hash, name_of(collapsed, collapsed->path[i])));
 }
 
 /* The node of a stack below a task's: up to what is known, then down again. Threads come one after the other. */
@@ -75,9 +99,10 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t 
         }
         collapsed->path[depth++] = stack;
     }
+    expect_path(collapsed, node, depth);
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
-        node = node_of(collapsed, node, collapsed->names.frames[stacks[next].frame]);
+        node = node_of(collapsed, node, name_of(collapsed, next));
         collapsed->known[next] = (struct known){task, node + 1};
     }
     return node;

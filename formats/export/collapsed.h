@@ -38,6 +38,7 @@ void collapsed_names_close(struct collapsed_names *names);
 struct name_node {
     uint32_t parent; /* NODE_NONE: this is a process */
     uint32_t name;   /* id in names */
+    uint32_t path_hash;
     uint64_t weight; /* of the samples whose stack ends here */
 };
 

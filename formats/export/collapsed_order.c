@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 struct entry {
-    uint32_t parent;
     uint32_t node;
     uint32_t rank; /* of its text among all texts */
     bool goes_on;  /* stands for the lines below, not for the one that ends here */
@@ -27,10 +26,11 @@ struct text { /* a name as the text goes on behind it */
 };
 
 struct walk {
-    struct entry *entries; /* sorted by parent, then text */
-    size_t entry_count;
-    size_t *first;    /* by node: its children in entries; processes are at [node_count] */
-    size_t *position; /* by depth: the entry being walked */
+    const struct name_node *nodes;
+    size_t node_count;
+    struct entry *entries; /* group by group, each sorted by text */
+    size_t *first;         /* by group, and one more: where it begins */
+    size_t *position;      /* by depth: the entry being walked */
 };
 
 static int by_text(const void *a, const void *b)
@@ -73,59 +73,66 @@ static int compare(const void *a, const void *b)
 {
     const struct entry *left = a;
     const struct entry *right = b;
-    if (left->parent != right->parent)
-        return left->parent < right->parent ? -1 : 1;
     return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
-static void list_entries(struct walk *walk, const struct name_node *nodes, size_t node_count,
-                         const uint32_t *ranks)
+/* The siblings among a node's children. */
+static size_t group_below(uint32_t node)
 {
-    size_t *has_children = walk->first; /* zeroed, and not needed before index_entries() */
-    for (size_t i = 0; i < node_count; i++) {
-        if (nodes[i].parent != NODE_NONE)
-            has_children[nodes[i].parent] = 1;
-    }
-    for (size_t i = 0; i < node_count; i++) {
-        struct entry entry = {.parent = nodes[i].parent,
-                              .node = (uint32_t)i,
-                              .rank = ranks[2 * (size_t)nodes[i].name]};
-        if (nodes[i].weight)
-            walk->entries[walk->entry_count++] = entry;
-        entry.goes_on = true;
-        entry.rank = ranks[2 * (size_t)nodes[i].name + 1];
-        if (has_children[i])
-            walk->entries[walk->entry_count++] = entry;
+    return node == NODE_NONE ? 0 : (size_t)node + 1;
+}
+
+/* How many entries each group has, two places further on. Children come behind their parents. */
+static void count_entries(struct walk *walk)
+{
+    size_t *count = walk->first + 2;
+    for (uint32_t i = (uint32_t)walk->node_count; i-- > 0;)
+        count[group_below(walk->nodes[i].parent)] +=
+            (size_t)(walk->nodes[i].weight != 0) + (count[group_below(i)] != 0);
+}
+
+/* From counts to places: first[group + 1] is where the next of a group goes, and in the end where the next group begins.
+ * A node comes before its children, while their group is still as large as it will be. */
+static void list_entries(struct walk *walk, const uint32_t *ranks)
+{
+    count_entries(walk);
+    for (size_t i = 2; i <= walk->node_count + 2; i++)
+        walk->first[i] += walk->first[i - 1];
+    for (uint32_t i = 0; i < walk->node_count; i++) {
+        const struct name_node *node = &walk->nodes[i];
+        const size_t *below = &walk->first[group_below(i) + 1];
+        size_t *next = &walk->first[group_below(node->parent) + 1];
+        const uint32_t *rank = &ranks[2 * (size_t)node->name];
+        if (node->weight)
+            walk->entries[(*next)++] = (struct entry){.node = i, .rank = rank[0]};
+        if (below[0] != below[1])
+            walk->entries[(*next)++] = (struct entry){.node = i, .rank = rank[1], .goes_on = true};
     }
 }
 
-/* NODE_NONE is the largest parent: processes come last. */
-static void index_entries(struct walk *walk, size_t node_count)
+static void sort_groups(struct walk *walk)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < node_count; i++) {
-        walk->first[i] = at;
-        while (at < walk->entry_count && walk->entries[at].parent == i)
-            at++;
+    for (size_t group = 0; group <= walk->node_count; group++) {
+        size_t first = walk->first[group], count = walk->first[group + 1] - first;
+        if (count > 1)
+            qsort(walk->entries + first, count, sizeof(*walk->entries), compare);
     }
-    walk->first[node_count] = at;
 }
 
 /* Depth first, without recursion: stacks from a damaged file may be very deep. */
-static size_t walk_lines(struct walk *walk, size_t node_count, uint32_t *order)
+static size_t walk_lines(struct walk *walk, uint32_t *order)
 {
     size_t count = 0;
     size_t depth = 0;
-    walk->position[0] = walk->first[node_count];
     for (;;) {
         size_t at = walk->position[depth];
         uint32_t parent = depth ? walk->entries[walk->position[depth - 1]].node : NODE_NONE;
-        if (at == walk->entry_count || walk->entries[at].parent != parent) {
+        if (at == walk->first[group_below(parent) + 1]) {
             if (depth == 0)
                 return count;
             walk->position[--depth]++;
         } else if (walk->entries[at].goes_on) {
-            walk->position[++depth] = walk->first[walk->entries[at].node];
+            walk->position[++depth] = walk->first[group_below(walk->entries[at].node)];
         } else {
             order[count++] = walk->entries[at].node;
             walk->position[depth]++;
@@ -137,18 +144,19 @@ int collapsed_order(const struct name_node *nodes, size_t node_count, const stru
                     uint32_t *order, size_t *count)
 {
     struct walk walk = {
+        .nodes = nodes,
+        .node_count = node_count,
         .entries = calloc(2 * node_count + 1, sizeof(*walk.entries)),
-        .first = calloc(node_count + 1, sizeof(*walk.first)),
+        .first = calloc(node_count + 3, sizeof(*walk.first)),
         .position = calloc(node_count + 2, sizeof(*walk.position)),
     };
     uint32_t *ranks = rank_texts(names);
     int err = -ENOMEM;
     if (!walk.entries || !walk.first || !walk.position || !ranks)
         goto out;
-    list_entries(&walk, nodes, node_count, ranks);
-    qsort(walk.entries, walk.entry_count, sizeof(*walk.entries), compare);
-    index_entries(&walk, node_count);
-    *count = walk_lines(&walk, node_count, order);
+    list_entries(&walk, ranks);
+    sort_groups(&walk);
+    *count = walk_lines(&walk, order);
     err = 0;
 out:
     free(ranks);

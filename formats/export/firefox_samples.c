@@ -19,7 +19,10 @@
 #include "base/hash.h"
 #include "profile/walk.h"
 
-enum { LARGEST_BYTES = 200000000 };
+enum {
+    LARGEST_BYTES = 200000000,
+    SOON = 8, /* while so many rows are written, memory answers */
+};
 
 uint32_t export_firefox_thinning(const struct profile *profile)
 {
@@ -42,7 +45,7 @@ struct row { /* of the samples table */
 };
 
 struct row_reader {
-    struct profile_walk walk;
+    struct sample_reader samples;
     uint32_t thinning;
     bool is_shown;  /* else the rows' weights are all that matters */
     uint64_t count; /* rows read */
@@ -51,8 +54,8 @@ struct row_reader {
 static struct row_reader read_rows(const struct firefox *firefox, const struct firefox_event *rows,
                                    const struct thread_view *view)
 {
-    return (struct row_reader){.walk = profile_walk_of(firefox->profile, view->thread, rows->index),
-                               .thinning = firefox->thinning};
+    const struct profile_list *list = profile_list_of(firefox->profile, view->thread, rows->index);
+    return (struct row_reader){.samples = profile_read_list(list), .thinning = firefox->thinning};
 }
 
 static size_t row_count(const struct firefox *firefox, const struct thread_view *view)
@@ -61,32 +64,29 @@ static size_t row_count(const struct firefox *firefox, const struct thread_view 
 }
 
 /* Of the samples that weigh row->weight together, from row->shown on, the one that is shown. */
-static void choose(struct profile_walk walk, uint64_t number, struct row *row)
+static void choose(struct sample_reader samples, uint64_t number, struct row *row)
 {
     uint64_t chance = hash_word(number) % row->weight;
-    const struct profile_sample *sample;
-    while (chance >= row->shown.weight && (sample = profile_walk_next(&walk))) {
+    while (chance >= row->shown.weight && sample_reader_next(&samples)) {
         chance -= row->shown.weight;
-        row->shown = *sample;
+        row->shown = samples.sample;
     }
 }
 
 static void add_neighbours(struct row_reader *reader, struct row *row)
 {
-    const struct profile_walk second = reader->walk;
-    const struct profile_sample *sample;
-    for (uint32_t i = 1; i < reader->thinning && (sample = profile_walk_next(&reader->walk)); i++)
-        row->weight += sample->weight;
+    const struct sample_reader second = reader->samples;
+    for (uint32_t i = 1; i < reader->thinning && sample_reader_next(&reader->samples); i++)
+        row->weight += reader->samples.sample.weight;
     if (reader->is_shown && row->weight)
         choose(second, reader->count, row);
 }
 
 static bool next_row(struct row_reader *reader, struct row *row)
 {
-    const struct profile_sample *sample = profile_walk_next(&reader->walk);
-    if (!sample)
+    if (!sample_reader_next(&reader->samples))
         return false;
-    *row = (struct row){*sample, sample->weight};
+    *row = (struct row){reader->samples.sample, reader->samples.sample.weight};
     reader->count++;
     if (reader->thinning > 1)
         add_neighbours(reader, row);
@@ -99,16 +99,29 @@ static uint64_t ratio_millionths(uint64_t a, uint64_t b)
     return a / b * 1000000 + (a % b * 1000000 + b / 2) / b;
 }
 
+/* Tells memory of the stack of the row that comes SOON. */
+static void expect_stack(const struct firefox *firefox, struct row_reader *ahead)
+{
+    struct row row;
+    if (next_row(ahead, &row))
+        profile_expect_stack(firefox->profile, row.shown.call);
+}
+
 static void write_stack_column(struct firefox *firefox, struct row_reader reader)
 {
     reader.is_shown = true;
+    struct row_reader ahead = reader;
+    for (int i = 0; i < SOON; i++)
+        expect_stack(firefox, &ahead);
     json_key(firefox->out, "stack");
     json_open(firefox->out, '[');
     for (struct row row; next_row(&reader, &row);) {
-        if (row.shown.stack == PROFILE_NONE)
+        expect_stack(firefox, &ahead);
+        uint32_t stack = profile_stack_of(firefox->profile, row.shown.call);
+        if (stack == PROFILE_NONE)
             json_null(firefox->out);
         else
-            json_unsigned(firefox->out, row.shown.stack);
+            json_unsigned(firefox->out, stack);
     }
     json_close(firefox->out, ']');
 }

@@ -36,10 +36,13 @@ struct speedscope {
     struct number *rows;   /* by frame of the model, as stacks spell them */
     uint32_t *path;        /* scratch: one stack, leaf first */
     struct buffer spelled; /* stacks that were written lately: "[1,2,3]" */
-    struct span *spans;    /* of them, by stack plus one; of no bytes: it is not there */
+    struct span *spans;    /* of them, by call plus one; of no bytes: it is not there */
 };
 
-enum { SPELLED_BYTES = 32 << 20 };
+enum {
+    SPELLED_BYTES = 32 << 20,
+    SOON = 8, /* while so many stacks are written, memory answers */
+};
 
 struct span { /* in spelled */
     uint32_t start, bytes;
@@ -116,17 +119,17 @@ static void spell_stack(struct speedscope *scope, uint32_t stack)
 }
 
 /* A stack's frames lie all over memory, and programs are in the same places again and again. */
-static void write_stack(struct speedscope *scope, uint32_t stack)
+static void write_stack(struct speedscope *scope, uint32_t call)
 {
     struct buffer *spelled = &scope->spelled;
-    struct span *span = &scope->spans[(uint32_t)(stack + 1)]; /* none, the largest, is 0 */
+    struct span *span = &scope->spans[(uint32_t)(call + 1)]; /* none, the largest, is 0 */
     if (span->bytes == 0 && spelled->size >= SPELLED_BYTES) {
         buffer_clear(spelled);
-        memset(scope->spans, 0, (scope->profile->stack_count + 1) * sizeof(*scope->spans));
+        memset(scope->spans, 0, (scope->profile->call_count + 1) * sizeof(*scope->spans));
     }
     if (span->bytes == 0) {
         span->start = (uint32_t)spelled->size;
-        spell_stack(scope, stack);
+        spell_stack(scope, profile_stack_of(scope->profile, call));
         span->bytes = (uint32_t)(spelled->size - span->start);
     }
     if (spelled->failed)
@@ -135,43 +138,55 @@ static void write_stack(struct speedscope *scope, uint32_t stack)
         json_spelled(scope->out, spelled->bytes + span->start, span->bytes);
 }
 
-/* Neighbouring samples of equal stack. */
+/* Neighbouring samples of one call, which is of one stack. */
 struct runs {
-    struct profile_walk walk;
-    const struct profile_sample *next; /* the first of the next run; NULL: none */
-    uint32_t stack;                    /* of the run at hand */
+    struct sample_reader samples; /* at the first of the next run, … */
+    bool has_next;                /* … if there is one */
+    uint32_t call;                /* of the run at hand */
     uint64_t weight;
 };
 
 static struct runs runs_of(const struct speedscope *scope, uint32_t thread)
 {
     const struct profile *profile = scope->profile;
-    return (struct runs){.walk = profile_walk_of(profile, thread, profile->main_event)};
-}
-
-static void read_next(struct runs *runs)
-{
-    runs->next = profile_walk_next(&runs->walk);
+    struct runs runs = {
+        .samples = profile_read_list(profile_list_of(profile, thread, profile->main_event))};
+    runs.has_next = sample_reader_next(&runs.samples);
+    return runs;
 }
 
 static bool next_run(struct runs *runs)
 {
-    if (!runs->next)
+    const struct profile_sample *next = &runs->samples.sample;
+    if (!runs->has_next)
         return false;
-    runs->stack = runs->next->stack;
+    runs->call = next->call;
     runs->weight = 0;
-    for (; runs->next && runs->next->stack == runs->stack; read_next(runs))
-        runs->weight += runs->next->weight;
+    do {
+        runs->weight += next->weight;
+        runs->has_next = sample_reader_next(&runs->samples);
+    } while (runs->has_next && next->call == runs->call);
     return true;
+}
+
+/* Tells memory of the run that comes SOON. */
+static void expect_span(const struct speedscope *scope, struct runs *ahead)
+{
+    if (next_run(ahead))
+        __builtin_prefetch(&scope->spans[(uint32_t)(ahead->call + 1)]);
 }
 
 static void write_samples(struct speedscope *scope, uint32_t thread)
 {
-    struct runs runs = runs_of(scope, thread);
+    struct runs runs = runs_of(scope, thread), ahead = runs;
+    for (int i = 0; i < SOON; i++)
+        expect_span(scope, &ahead);
     json_key(scope->out, "samples");
     json_open(scope->out, '[');
-    for (read_next(&runs); next_run(&runs);)
-        write_stack(scope, runs.stack);
+    while (next_run(&runs)) {
+        expect_span(scope, &ahead);
+        write_stack(scope, runs.call);
+    }
     json_close(scope->out, ']');
 }
 
@@ -180,7 +195,7 @@ static void write_weights(struct speedscope *scope, uint32_t thread)
     struct runs runs = runs_of(scope, thread);
     json_key(scope->out, "weights");
     json_open(scope->out, '[');
-    for (read_next(&runs); next_run(&runs);)
+    while (next_run(&runs))
         json_unsigned(scope->out, runs.weight);
     json_close(scope->out, ']');
 }
@@ -276,7 +291,7 @@ static int speedscope_open(struct speedscope *scope)
     scope->rows = calloc(profile->frame_count + 1, sizeof(*scope->rows));
     scope->lines = calloc(profile->frame_count + 1, sizeof(*scope->lines));
     scope->path = calloc(profile->stack_count + 1, sizeof(*scope->path));
-    scope->spans = calloc(profile->stack_count + 1, sizeof(*scope->spans));
+    scope->spans = calloc(profile->call_count + 1, sizeof(*scope->spans));
     if (!scope->frames || !scope->rows || !scope->lines || !scope->path || !scope->spans ||
         text_table_open(&scope->texts) != 0)
         return -ENOMEM;

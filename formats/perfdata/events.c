@@ -69,6 +69,7 @@ static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
     attr->registers_user = optional_u64(&c);
     optional_u64(&c); /* stack bytes, clock */
     attr->registers_interrupted = optional_u64(&c);
+    attr->head_bytes = 8 * (uint32_t)__builtin_popcountll(attr->shown.sample_type & SAMPLE_HEAD);
     attr->name = default_name(attr->shown.type, attr->shown.config);
     attr->shown.name = attr->name;
     return attr->name ? 0 : -ENOMEM;

@@ -103,6 +103,9 @@ enum { /* sample_type */
        SAMPLE_PHYS_ADDR = 1 << 19,
        SAMPLE_CGROUP = 1 << 21,
        SAMPLE_WEIGHT_STRUCT = 1 << 24,
+       /* Fields of 8 bytes each, in front of all others. */
+       SAMPLE_HEAD = SAMPLE_IDENTIFIER | SAMPLE_IP | SAMPLE_TID | SAMPLE_TIME | SAMPLE_ADDR |
+                     SAMPLE_ID | SAMPLE_STREAM_ID | SAMPLE_CPU | SAMPLE_PERIOD,
 };
 
 enum { /* read_format */

@@ -59,26 +59,28 @@ struct perfdata_event {
     enum perfdata_event_kind kind;
     uint32_t type; /* the record's own */
     uint16_t misc;
+    bool is_plain; /* a SAMPLE with nothing behind `block`, as most are */
     uint32_t pid, tid;
-    uint32_t parent_pid, parent_tid; /* FORK, EXIT */
-    uint64_t time_ns;                /* 0 when the file has none */
-    uint64_t id;                     /* of the event on its CPU or task; 0: not recorded */
-    uint32_t cpu;                    /* UINT32_MAX when not recorded */
+    uint32_t cpu;     /* UINT32_MAX when not recorded */
+    uint64_t time_ns; /* 0 when the file has none */
+    uint64_t id;      /* of the event on its CPU or task; 0: not recorded */
 
     /* SAMPLE */
     size_t attr_index; /* which event */
     uint64_t ip;
     uint64_t period;
-    uint64_t data_avma;                  /* what was accessed; 0: not recorded */
-    uint64_t weight;                     /* of memory accesses: cycles; 0: not recorded */
-    uint64_t cgroup;                     /* SAMPLE, CGROUP; 0: not recorded */
-    const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
-    size_t count_count;
+    uint64_t data_avma; /* what was accessed; 0: not recorded */
+    uint64_t weight;    /* of memory accesses: cycles; 0: not recorded */
+    uint64_t cgroup;    /* SAMPLE, CGROUP; 0: not recorded */
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    uint64_t callchain_hash; /* left 0 for whoever reads many */
-    const uint8_t *raw;      /* fields of a tracepoint, see perfdata_field() */
+    uint64_t callchain_hash;    /* left 0 for whoever reads many */
+    struct window_block *block; /* of callchain and user_stack; NULL: they cannot be held */
+
+    const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
+    size_t count_count;
+    const uint8_t *raw; /* fields of a tracepoint, see perfdata_field() */
     size_t raw_bytes;
     const struct perfdata_branch *branches; /* LBR: the newest first */
     size_t branch_count;
@@ -88,8 +90,7 @@ struct perfdata_event {
     enum perfdata_abi user_abi;
     uint64_t user_registers_mask;
     const uint64_t *user_registers;
-    const uint8_t *user_stack;  /* in the byte order of the file */
-    struct window_block *block; /* that it lies in; NULL: it cannot be held */
+    const uint8_t *user_stack; /* in the byte order of the file */
     size_t user_stack_bytes;
     size_t user_stack_wanted_bytes; /* had the stack been as deep */
 
@@ -116,7 +117,11 @@ struct perfdata_event {
     /* COUNTER: time = zero + ticks * multiplier / 2^shift, in the kernel's own clock */
     uint64_t counter_shift, counter_multiplier, counter_zero_ns;
     uint64_t deferred_cookie; /* DEFERRED: follows PERF_CONTEXT_USER_DEFERRED in the callchain */
+    uint32_t parent_pid, parent_tid; /* FORK, EXIT */
 };
+
+/* Of a plain one so many bytes say all, and those behind them are 0. */
+#define PERFDATA_PLAIN_BYTES offsetof(struct perfdata_event, counts)
 
 struct perfdata_attr {
     uint32_t type;
@@ -145,8 +150,8 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
-/* Keeps an event's user_stack until its release, beyond the next event; all are released before the reader is
- * closed. False: it cannot be held, and is gone with the next event. */
+/* Keeps an event's callchain and user_stack until its release, beyond the next event; all are released before the
+ * reader is closed. False: they cannot be held, and are gone with the next event. */
 bool perfdata_hold(const struct perfdata_event *event);
 void perfdata_release(const struct perfdata_event *event);
 

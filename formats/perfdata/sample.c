@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+static const uint64_t NOT_PLAIN =
+    SAMPLE_READ | SAMPLE_RAW | SAMPLE_BRANCH_STACK | SAMPLE_REGS_USER | SAMPLE_STACK_USER;
+
+static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAMPLE_CALLCHAIN);
+
 /* Which event a sample belongs to is known before its layout is: an identifier stands first;
  * without it, all events of the file agree on what precedes the id. */
 static size_t find_attr(struct cursor body, const struct event_table *events)
@@ -85,9 +90,12 @@ void sample_callchain(struct cursor *c, struct sample_words *words, struct perfd
     const uint8_t *bytes = cursor_bytes(c, count * 8);
     if (!bytes)
         return;
+    event->callchain = (const void *)bytes;
+    event->callchain_count = (size_t)count;
+    if (!c->swapped && (uintptr_t)bytes % sizeof(*event->callchain) == 0)
+        return;
     copy_words(c, words->callchain, bytes, (size_t)count);
     event->callchain = words->callchain;
-    event->callchain_count = (size_t)count;
 }
 
 static void read_raw(struct cursor *c, struct perfdata_event *event)
@@ -184,27 +192,51 @@ static void read_tail(struct cursor *c, const struct event_attr *attr, struct pe
         event->cgroup = cursor_u64(c);
 }
 
-static void read_task_and_time(struct cursor *c, uint64_t type, struct perfdata_event *event)
+struct words { /* that are known to be there */
+    const uint8_t *at;
+    bool swapped;
+};
+
+static uint64_t next_word(struct words *words)
+{
+    uint64_t word;
+    memcpy(&word, words->at, sizeof(word));
+    words->at += sizeof(word);
+    return words->swapped ? __builtin_bswap64(word) : word;
+}
+
+static uint32_t next_half(struct words *words)
+{
+    uint32_t half;
+    memcpy(&half, words->at, sizeof(half));
+    words->at += sizeof(half);
+    return words->swapped ? __builtin_bswap32(half) : half;
+}
+
+static void read_head(struct words words, uint64_t type, struct perfdata_event *event)
 {
     if (type & SAMPLE_IDENTIFIER)
-        event->id = cursor_u64(c);
+        event->id = next_word(&words);
     if (type & SAMPLE_IP)
-        event->ip = cursor_u64(c);
+        event->ip = next_word(&words);
     if (type & SAMPLE_TID) {
-        event->pid = cursor_u32(c);
-        event->tid = cursor_u32(c);
+        event->pid = next_half(&words);
+        event->tid = next_half(&words);
     }
     if (type & SAMPLE_TIME)
-        event->time_ns = cursor_u64(c);
+        event->time_ns = next_word(&words);
     if (type & SAMPLE_ADDR)
-        event->data_avma = cursor_u64(c);
+        event->data_avma = next_word(&words);
     if (type & SAMPLE_ID)
-        event->id = cursor_u64(c);
-    skip_if(c, type & SAMPLE_STREAM_ID);
+        event->id = next_word(&words);
+    if (type & SAMPLE_STREAM_ID)
+        next_word(&words);
     if (type & SAMPLE_CPU) {
-        event->cpu = cursor_u32(c);
-        cursor_skip(c, 4);
+        event->cpu = next_half(&words);
+        next_half(&words);
     }
+    if (type & SAMPLE_PERIOD)
+        event->period = next_word(&words);
 }
 
 bool sample_decode(struct cursor body, const struct event_table *events, struct sample_words *words,
@@ -218,16 +250,19 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     const struct event_attr *attr = &events->attrs[event->attr_index];
     uint64_t type = attr->shown.sample_type;
     event->kind = PERFDATA_SAMPLE;
-    read_task_and_time(&body, type, event);
+    event->is_plain = (type & NOT_PLAIN) == 0;
     event->period = attr->shown.is_frequency ? 1 : attr->shown.period_or_frequency;
-    if (type & SAMPLE_PERIOD)
-        event->period = cursor_u64(&body);
+    const uint8_t *head = cursor_bytes(&body, attr->head_bytes);
+    if (head)
+        read_head((struct words){head, body.swapped}, type, event);
     if (type & SAMPLE_READ)
         read_counts(&body, attr->read_format, events, words, event);
     if (type & SAMPLE_CALLCHAIN)
         sample_callchain(&body, words, event);
     if (body.failed)
         return false;
+    if ((type & BEHIND_CHAIN) == 0)
+        return true;
     read_capture(&body, attr, words, event);
     read_tail(&body, attr, event);
     return true;

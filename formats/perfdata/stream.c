@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/stream.h"
 
+#include "base/fetch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -131,10 +133,12 @@ static struct cursor cursor_in(const struct stream *stream, const uint8_t *bytes
     return c;
 }
 
-/* The bytes of the file from stream->at on. 1, 0 at damage, negative errno. */
-static int get(struct stream *stream, size_t size, const uint8_t **bytes)
+/* The bytes of the file from stream->at on, of which *there are there so far. 1, 0 at damage, negative errno. */
+static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t *there)
 {
-    int err = window_get(&stream->window, stream->at, size, bytes);
+    if (size <= *there)
+        return 1;
+    int err = window_get(&stream->window, stream->at, size, bytes, there);
     if (err == -ENODATA) {
         stream_stop(stream, "the file became shorter while it was read,");
         return 0;
@@ -145,11 +149,13 @@ static int get(struct stream *stream, size_t size, const uint8_t **bytes)
 /* What follows the record at hand, of which its first word is the size. */
 static bool find_payload(struct stream *stream, struct record *record)
 {
-    struct cursor body = record->body;
     record->payload = (struct section){.offset = stream->at};
+    if (record->type != RECORD_AUXTRACE && record->type != RECORD_TRACING_DATA)
+        return true;
+    struct cursor body = record->body;
     if (record->type == RECORD_AUXTRACE)
         record->payload.size = cursor_u64(&body);
-    else if (record->type == RECORD_TRACING_DATA)
+    else
         record->payload.size = ((uint64_t)cursor_u32(&body) + 7) & ~UINT64_C(7);
     if (body.failed || record->payload.size > stream->end - stream->at)
         return false;
@@ -157,10 +163,20 @@ static bool find_payload(struct stream *stream, struct record *record)
     return true;
 }
 
+/* A thread has read it, so it lies in a cache of another processor. Small records are next to each other, which processors
+ * foresee. */
+static void expect_next(const uint8_t *next, size_t size)
+{
+    enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers, and what is before them */
+    if (size >= LARGE_BYTES)
+        fetch_bytes(next, HEAD_BYTES);
+}
+
 /* The record at stream->at, as it lies in the file. 1, 0 at the end or at damage, negative errno. */
 static int next_stored(struct stream *stream, struct record *record)
 {
     const uint8_t *bytes;
+    size_t there = 0;
     uint32_t size;
     uint64_t left = stream->end - stream->at;
     stream->record_at = stream->at;
@@ -170,7 +186,7 @@ static int next_stored(struct stream *stream, struct record *record)
         stream_stop(stream, "the file is cut off inside a record");
         return 0;
     }
-    int found = get(stream, RECORD_HEADER_BYTES, &bytes);
+    int found = get(stream, RECORD_HEADER_BYTES, &bytes, &there);
     if (found <= 0)
         return found;
     bool is_sane = read_header(record, cursor_in(stream, bytes, RECORD_HEADER_BYTES), &size);
@@ -180,13 +196,14 @@ static int next_stored(struct stream *stream, struct record *record)
         return 0;
     }
     bool is_wanted = record->type < RECORD_SIMPLEPERF_MIN;
-    found = is_wanted ? get(stream, size, &bytes) : 1;
+    found = is_wanted ? get(stream, size, &bytes, &there) : 1;
     if (found <= 0)
         return found;
     record->body = is_wanted ? cursor_in(stream, bytes + RECORD_HEADER_BYTES,
                                          size - (size_t)RECORD_HEADER_BYTES)
                              : cursor_in(stream, NULL, 0);
     record->block = is_wanted ? window_block(&stream->window) : NULL;
+    expect_next(bytes + size, size);
     record->body_offset = stream->at + RECORD_HEADER_BYTES;
     stream->at += size;
     if (find_payload(stream, record))

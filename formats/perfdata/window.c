@@ -185,14 +185,18 @@ static int go_to(struct window *window, uint64_t offset)
     return 0;
 }
 
-int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes)
+int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes,
+               size_t *there)
 {
     if (!window->at_hand || !has(window->at_hand, offset, size)) {
         int err = go_to(window, offset);
         if (err)
             return err;
     }
-    *bytes = window->at_hand->bytes + (offset - window->at_hand->start);
+    const struct window_block *block = window->at_hand;
+    size_t skip = (size_t)(offset - block->start);
+    *bytes = block->bytes + skip;
+    *there = block->size - skip;
     return 0;
 }
 

@@ -33,8 +33,10 @@ void window_close(struct window *window);
 void window_reuse(struct window *window, int fd, uint64_t file_bytes);
 
 /* size (at most 64 KiB) bytes at an offset of the file, valid until the next call, and while the block is
- * held. The range must lie in the file; -ENODATA when the file was shortened meanwhile, or -ENOMEM. */
-int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes);
+ * held; *there: how many there are from the offset on, which may be more. The range must lie in the file; -ENODATA when
+ * the file was shortened meanwhile, or -ENOMEM. */
+int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes,
+               size_t *there);
 
 /* Of the bytes that were got last. */
 struct window_block *window_block(const struct window *window);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pairs.h"
 
-#include "base/hash.h"
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -17,43 +16,51 @@ static const uint32_t *key_of(const void *elements, size_t element_bytes, uint32
     return (const void *)((const char *)elements + index * element_bytes);
 }
 
-static size_t slot_of(const struct pairs *pairs, uint32_t first, uint32_t second)
-{
-    return hash_word((uint64_t)first << 32 | second) & (pairs->slot_count - 1);
-}
-
-static int grow(struct pairs *pairs, const void *elements, size_t element_bytes, size_t count)
+static int grow(struct pairs *pairs)
 {
     struct pairs grown = {.slot_count = pairs->slot_count ? pairs->slot_count * 2 : 64};
     grown.slots = table_new(grown.slot_count, sizeof(*grown.slots));
     if (!grown.slots)
         return -1;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t *key = key_of(elements, element_bytes, i);
-        size_t slot = slot_of(&grown, key[0], key[1]);
-        while (grown.slots[slot])
+    for (size_t i = 0; i < pairs->slot_count; i++) {
+        size_t slot = pairs->slots[i].hash & (grown.slot_count - 1);
+        if (pairs->slots[i].index == 0)
+            continue;
+        while (grown.slots[slot].index)
             slot = (slot + 1) & (grown.slot_count - 1);
-        grown.slots[slot] = i + 1;
+        grown.slots[slot] = pairs->slots[i];
     }
     free(pairs->slots);
     *pairs = grown;
     return 0;
 }
 
+void pairs_expect_element(const struct pairs *pairs, const void *elements, size_t element_bytes,
+                          uint32_t hash)
+{
+    if (pairs->slot_count == 0)
+        return;
+    const struct pairs_slot *slot = &pairs->slots[hash & (pairs->slot_count - 1)];
+    if (slot->index)
+        __builtin_prefetch(key_of(elements, element_bytes, slot->index - 1));
+}
+
 uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t element_bytes,
-                           size_t count, uint32_t first, uint32_t second)
+                           size_t count, struct pair key)
 {
     if (count >= PAIRS_NONE - 1)
         return PAIRS_NONE;
-    if (count * 2 >= pairs->slot_count && grow(pairs, elements, element_bytes, count) != 0)
+    if (count * 2 >= pairs->slot_count && grow(pairs) != 0)
         return PAIRS_NONE;
-    size_t slot = slot_of(pairs, first, second);
-    for (; pairs->slots[slot]; slot = (slot + 1) & (pairs->slot_count - 1)) {
-        uint32_t index = pairs->slots[slot] - 1;
-        const uint32_t *key = key_of(elements, element_bytes, index);
-        if (key[0] == first && key[1] == second)
+    size_t slot = key.hash & (pairs->slot_count - 1);
+    for (; pairs->slots[slot].index; slot = (slot + 1) & (pairs->slot_count - 1)) {
+        uint32_t index = pairs->slots[slot].index - 1;
+        if (pairs->slots[slot].hash != key.hash)
+            continue;
+        const uint32_t *found = key_of(elements, element_bytes, index);
+        if (found[0] == key.first && found[1] == key.second)
             return index;
     }
-    pairs->slots[slot] = (uint32_t)count + 1;
+    pairs->slots[slot] = (struct pairs_slot){(uint32_t)count + 1, key.hash};
     return (uint32_t)count;
 }

@@ -1,26 +1,66 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A hash index over an array whose elements begin with two uint32_t that are their key: the nodes of a tree,
- * (parent, what). It holds nothing but slots; the keys are read where they are, so that a lookup touches
- * two places in memory and an element costs 8 to 16 bytes more than itself.
+ * (parent, what). Slots hold an index and a hash; the keys are read where they are, so that a lookup touches
+ * two places in memory and an element costs 16 to 32 bytes more than itself.
+ *
+ * Who looks up a whole path has to know one node before it can ask for the next, and waits for memory each time. So
+ * the hash of a node may be that of its path, which is known before any of its nodes is:
+ *
+ *     for each of the path   hash = pairs_path_hash(hash, what), pairs_expect(pairs, hash)
+ *     for each of the path   node = pairs_find_or_add(…, (struct pair){node, what, hash})
  */
 #pragma once
+
+#include "base/hash.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define PAIRS_NONE UINT32_MAX
 
+struct pairs_slot {
+    uint32_t index; /* of an element, plus one; 0 is empty */
+    uint32_t hash;
+};
+
 struct pairs {
-    uint32_t *slots; /* index + 1 of an element; 0 is empty; at most half full */
+    struct pairs_slot *slots; /* at most half full */
     size_t slot_count;
 };
 
+struct pair {
+    uint32_t first, second;
+    uint32_t hash; /* the same whenever the other two are */
+};
+
 void pairs_free(struct pairs *pairs);
+
+/* Of a path that goes on; 0: of the one that has not begun. */
+static inline uint32_t pairs_path_hash(uint32_t path_hash, uint32_t what)
+{
+    return (uint32_t)hash_word((uint64_t)path_hash << 32 | what);
+}
+
+static inline struct pair pair_of(uint32_t first, uint32_t second)
+{
+    return (struct pair){first, second, pairs_path_hash(first, second)};
+}
+
+/* That this hash will be looked up soon. */
+static inline void pairs_expect(const struct pairs *pairs, uint32_t hash)
+{
+    if (pairs->slot_count)
+        __builtin_prefetch(&pairs->slots[hash & (pairs->slot_count - 1)]);
+}
+
+/* The same, some time later: of the element, too. */
+void pairs_expect_element(const struct pairs *pairs, const void *elements, size_t element_bytes,
+                          uint32_t hash);
 
 /*
  * The index of the element with this key. `count`: there was none, and the caller appends it before the
  * next call. PAIRS_NONE: out of memory. elements: count of them, each of element_bytes.
  */
 uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t element_bytes,
-                           size_t count, uint32_t first, uint32_t second);
+                           size_t count, struct pair key);

@@ -12,17 +12,25 @@ void recent_free(struct recent *recent)
     *recent = (struct recent){0};
 }
 
+/* In the first slot: what was there is what is now in the second. */
+static void *make_room(struct recent *recent, size_t entry_bytes, uint64_t avma)
+{
+    uint8_t *slot = recent_slot(recent, entry_bytes, avma);
+    memcpy(slot + entry_bytes, slot, entry_bytes);
+    return slot;
+}
+
 static void grow(struct recent *recent, size_t entry_bytes)
 {
     size_t count = recent->slot_count ? recent->slot_count * 2 : FEWEST_SLOTS;
     struct recent grown = {.entries = calloc(count, entry_bytes), .slot_count = count};
     if (!grown.entries)
         return;
-    for (size_t i = 0; i < recent->slot_count; i++) {
+    for (size_t i = recent->slot_count; i-- > 0;) {
         const uint8_t *entry = recent->entries + i * entry_bytes;
         const struct recent_key *key = (const void *)entry;
         if (key->generation)
-            memcpy(recent_slot(&grown, entry_bytes, key->avma), entry, entry_bytes);
+            memcpy(make_room(&grown, entry_bytes, key->avma), entry, entry_bytes);
     }
     free(recent->entries);
     *recent = grown;
@@ -36,7 +44,7 @@ void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
     if (recent->slot_count == 0)
         return NULL;
     recent->added++;
-    struct recent_key *entry = recent_slot(recent, entry_bytes, key.avma);
+    struct recent_key *entry = make_room(recent, entry_bytes, key.avma);
     *entry = key;
     return entry;
 }

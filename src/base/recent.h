@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What was found for an address before: programs are in the same places again and again. A table of entries of one
- * size, each of which begins with its key; two keys of one slot replace each other.
+ * size, each of which begins with its key. A key may be in either of two slots side by side; of three keys of these
+ * two slots, the one added first is forgotten.
  *
  *     struct place { struct recent_key key; uint32_t id; };
  *     const struct place *known = recent_find(&recent, sizeof(*known), key);
@@ -32,9 +33,17 @@ struct recent { /* zeros: empty */
 
 void recent_free(struct recent *recent);
 
+/* The first of the two. */
 static inline void *recent_slot(const struct recent *recent, size_t entry_bytes, uint64_t avma)
 {
-    return recent->entries + (hash_word(avma) & (recent->slot_count - 1)) * entry_bytes;
+    return recent->entries + (hash_word(avma) & (recent->slot_count - 2)) * entry_bytes;
+}
+
+/* That it will be asked for soon. */
+static inline void recent_expect(const struct recent *recent, size_t entry_bytes, uint64_t avma)
+{
+    if (recent->slot_count)
+        __builtin_prefetch(recent_slot(recent, entry_bytes, avma));
 }
 
 /* NULL: not met, or forgotten. Valid until the next is added. */
@@ -43,10 +52,15 @@ static inline const void *recent_find(const struct recent *recent, size_t entry_
 {
     if (recent->slot_count == 0)
         return NULL;
-    const struct recent_key *have = recent_slot(recent, entry_bytes, key.avma);
-    return have->generation == key.generation && have->avma == key.avma ? have : NULL;
+    const uint8_t *slot = recent_slot(recent, entry_bytes, key.avma);
+    for (int way = 0; way < 2; way++, slot += entry_bytes) {
+        const struct recent_key *have = (const void *)slot;
+        if (have->generation == key.generation && have->avma == key.avma)
+            return have;
+    }
+    return NULL;
 }
 
-/* The entry for a key, to be filled in, in place of what was there; most_slots: a power of two. NULL: memory is out. */
+/* The entry for a key that is not there, to be filled in; most_slots: a power of two. NULL: memory is out. */
 void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
                  struct recent_key key);

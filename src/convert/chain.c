@@ -17,6 +17,7 @@ struct known_address {
     uint32_t address; /* of the profile */
 };
 enum { KNOWN_MOST = 1 << 16 };
+enum { SOON = 16 }; /* while so many are looked up, memory answers */
 
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
@@ -193,11 +194,20 @@ struct ips { /* a part of a callchain */
     size_t count;
 };
 
+static void expect_address(const struct chain *chain, struct ips user, size_t i)
+{
+    if (i < user.count)
+        recent_expect(&chain->known, sizeof(struct known_address), user.ips[i] - 1);
+}
+
 static int push_user(struct chain *chain, const struct address_map *map, struct ips user,
                      bool first_is_return_address)
 {
     bool is_return_address = first_is_return_address;
+    for (size_t i = 0; i < SOON; i++)
+        expect_address(chain, user, i);
     for (size_t i = 0; i < user.count; i++) {
+        expect_address(chain, user, i + SOON);
         if (is_marker(user.ips[i]))
             continue;
         if (push_pc(chain, map, SIDE_USER, user.ips[i], is_return_address) != 0)
@@ -270,12 +280,19 @@ static int push_chain(struct chain *chain, const struct perfdata_event *sample,
     return err ? err : push_user(chain, map, (struct ips){user.ips + 1, user.count - 1}, true);
 }
 
+static bool is_known(const struct chain *chain)
+{
+    return chain->walk && chain->walk->call;
+}
+
 static int push_user_part(struct chain *chain, const struct perfdata_event *sample,
                           const struct perfdata_attr *attr, const struct address_map *map,
                           struct ips user)
 {
-    if (unwinder_run(&chain->unwinder, sample, map, generation_of(chain, map)))
-        return push_unwound(chain, map, user);
+    if (unwinder_run(&chain->unwinder, sample, map, generation_of(chain, map))) {
+        chain->walk = chain->count == 0 ? chain->unwinder.walk : NULL;
+        return is_known(chain) ? 0 : push_unwound(chain, map, user);
+    }
     if (sample->branch_count && (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
         return push_branches(chain, sample, map, user);
     int err = push_chain(chain, sample, map, user);
@@ -293,6 +310,7 @@ int chain_gather(struct chain *chain, const struct perfdata_event *sample,
                  const struct perfdata_attr *attr, const struct address_map *map)
 {
     chain->count = 0;
+    chain->walk = NULL;
     chain->is_deferred = chain->depends_on_more = false;
     ssize_t at = push_other_sides(chain, sample, map);
     if (at < 0)
@@ -312,6 +330,7 @@ int chain_resume(struct chain *chain, const uint32_t *addresses, size_t count,
                  const struct perfdata_event *deferred, const struct address_map *map)
 {
     chain->count = 0;
+    chain->walk = NULL;
     for (size_t i = 0; i < count; i++)
         if (push(chain, addresses[i]) != 0)
             return -ENOMEM;
@@ -337,9 +356,12 @@ static size_t shared_calls(const struct chain *chain)
 
 uint32_t chain_call(struct chain *chain)
 {
+    if (is_known(chain))
+        return chain->walk->call - 1;
     size_t shared = shared_calls(chain);
     uint32_t call = shared ? chain->steps[shared - 1].call : PROFILE_NONE;
     chain->step_count = shared;
+    profile_expect_path(chain->modules->profile, call, chain->addresses, chain->count - shared);
     while (chain->step_count < chain->count) {
         uint32_t address = chain->addresses[chain->count - 1 - chain->step_count];
         struct chain_step *made = ARRAY_PUSH(chain->steps, chain->step_count, chain->step_capacity);
@@ -352,5 +374,7 @@ uint32_t chain_call(struct chain *chain)
         chain->modules->profile->failed = true;
         chain->step_count = 0;
     }
+    if (chain->walk && !chain->depends_on_more)
+        chain->walk->call = call + 1;
     return call;
 }

@@ -149,7 +149,7 @@ bool cut_has_sample(const struct cut *cut, const struct perfdata_event *event)
 
 bool cut_has_comm(const struct cut *cut, const char *name)
 {
-    size_t length = strlen(name);
+    size_t length = cut->comms ? strlen(name) : 0;
     for (const char *at = cut->comms; at; at = strchr(at, ',')) {
         at += *at == ',';
         if (strncmp(at, name, length) == 0 && (at[length] == '\0' || at[length] == ','))

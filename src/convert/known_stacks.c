@@ -33,24 +33,29 @@ static uint64_t hash_of(const struct mix *mix)
 
 uint64_t known_stacks_hash(const struct perfdata_event *sample)
 {
-    struct mix words = unmixed;
+    struct mix words = unmixed, others = {unmixed.b, unmixed.a};
+    const uint64_t *ips = sample->callchain;
     size_t count = sample->callchain_count, i = 0;
     if (count == 0 || sample->user_registers_mask || sample->branch_count)
         return 0;
-    mix(&words, count, sample->attr_index);
     mix(&words, (uint64_t)sample->pid << 32 | sample->misc,
-        count % 2 ? sample->callchain[count - 1] : 0);
-    for (; i + 1 < count; i += 2)
-        mix(&words, sample->callchain[i], sample->callchain[i + 1]);
+        (uint64_t)count << 32 | sample->attr_index);
+    for (; count - i >= 4; i += 4) { /* two products at once: each waits for its own */
+        mix(&words, ips[i], ips[i + 1]);
+        mix(&others, ips[i + 2], ips[i + 3]);
+    }
+    for (; i < count; i++)
+        mix(&words, ips[i], 0);
+    mix(&words, others.a, others.b);
     return hash_of(&words) | 1;
 }
 
+/* Made for each sample, and only to tell the few states of one process apart. */
 static uint32_t hash_place(const struct known_place *place)
 {
-    struct mix words = unmixed;
-    mix(&words, place->process, place->map->generation);
-    mix(&words, place->kernel->generation, 0);
-    return (uint32_t)hash_of(&words);
+    uint64_t hash = place->process * UINT64_C(0x9e3779b97f4a7c15) + place->map->generation;
+    hash = hash * UINT64_C(0xd6e8feb86659fd93) + place->kernel->generation;
+    return (uint32_t)(hash * UINT64_C(0xff51afd7ed558ccd) >> 32);
 }
 
 /* The lowest bit is set in all. */

@@ -6,6 +6,7 @@
 #include "convert/load.h"
 
 #include "base/array.h"
+#include "base/fetch.h"
 #include "convert/capture.h"
 #include "convert/facts.h"
 #include "convert/jits.h"
@@ -24,6 +25,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+enum { INNERMOST_BYTES = 384 }; /* of a copied stack: the frames that most of them differ in */
 
 struct loader {
     struct profile *profile;
@@ -173,6 +176,8 @@ static void expect_event(void *context, const struct perfdata_event *event)
     const struct loader *loader = context;
     if (event->callchain_hash)
         known_stacks_expect(&loader->samples.known, event->callchain_hash);
+    if (event->user_stack)
+        fetch_bytes(event->user_stack, INNERMOST_BYTES);
 }
 
 static int load_records(struct loader *loader)

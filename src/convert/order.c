@@ -4,7 +4,6 @@
 #include "base/array.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +87,7 @@ static struct extent extent_of(const struct perfdata_event *event)
         .path = event->path ? strlen(event->path) + 1 : 0,
         .name = event->name ? strlen(event->name) + 1 : 0,
         .counts = event->count_count * sizeof(*event->counts),
-        .chain = event->callchain_count * sizeof(*event->callchain),
+        .chain = event->block ? 0 : event->callchain_count * sizeof(*event->callchain),
         .raw = event->raw_bytes,
         .branches = event->branch_count * sizeof(*event->branches),
         .namespaces = event->namespace_count * sizeof(*event->namespaces),
@@ -106,13 +105,12 @@ static size_t extent_bytes(const struct extent *extent)
 }
 
 static struct perfdata_event *put_event(struct order_block *block,
-                                        const struct perfdata_event *event)
+                                        const struct perfdata_event *event, size_t bytes)
 {
     struct perfdata_event *copy = (void *)(block->bytes + block->used);
-    block->used += aligned(sizeof(*event));
+    block->used += aligned(bytes);
     block->events++;
-    *copy = *event;
-    return copy;
+    return memcpy(copy, event, bytes);
 }
 
 /* A copy of the event and of what it points to; NULL: out of memory. */
@@ -124,52 +122,51 @@ static const struct perfdata_event *copy_event(struct order *order,
         block_with_room(order, aligned(sizeof(*event)) + extent_bytes(&extent));
     if (!block)
         return NULL;
-    struct perfdata_event *copy = put_event(block, event);
+    struct perfdata_event *copy = put_event(block, event, sizeof(*event));
     copy->path = keep(block, event->path, extent.path);
     copy->name = keep(block, event->name, extent.name);
     copy->counts = keep(block, event->counts, extent.counts);
-    copy->callchain = keep(block, event->callchain, extent.chain);
     copy->raw = keep(block, event->raw, extent.raw);
     copy->branches = keep(block, event->branches, extent.branches);
     copy->namespaces = keep(block, event->namespaces, extent.namespaces);
     copy->user_registers = keep(block, event->user_registers, extent.registers);
-    if (!perfdata_hold(event))
-        copy->user_stack = keep(block, event->user_stack, extent.stack);
+    if (perfdata_hold(event))
+        return copy;
+    copy->callchain = keep(block, event->callchain, extent.chain);
+    copy->user_stack = keep(block, event->user_stack, extent.stack);
     return copy;
 }
 
-static bool is_chain_only(const struct perfdata_event *event)
-{
-    return !event->path && !event->name && (event->count_count | event->raw_bytes) == 0 &&
-           (event->branch_count | event->namespace_count) == 0 &&
-           (event->user_registers_mask | event->user_stack_bytes) == 0;
-}
-
-/* The same for most events. */
-static const struct perfdata_event *copy_chain(struct order *order,
+/* The same for most events, in a quarter of the memory: else what waits is more than the processor's caches hold. */
+static const struct perfdata_event *copy_plain(struct order *order,
                                                const struct perfdata_event *event)
 {
-    size_t chain_bytes = event->callchain_count * sizeof(*event->callchain);
+    size_t chain_bytes = event->block ? 0 : event->callchain_count * sizeof(*event->callchain);
     struct order_block *block =
-        block_with_room(order, aligned(sizeof(*event)) + aligned(chain_bytes));
+        block_with_room(order, aligned(PERFDATA_PLAIN_BYTES) + aligned(chain_bytes));
     if (!block)
         return NULL;
-    struct perfdata_event *copy = put_event(block, event);
-    copy->callchain = keep(block, event->callchain, chain_bytes);
+    struct perfdata_event *copy = put_event(block, event, PERFDATA_PLAIN_BYTES);
+    if (!perfdata_hold(event))
+        copy->callchain = keep(block, event->callchain, chain_bytes);
     return copy;
 }
 
 int order_add(struct order *order, const struct perfdata_event *event)
 {
+    if (array_reserve((void **)&order->entries, &order->capacity, order->count + 1,
+                      sizeof(*order->entries)) != 0)
+        return -ENOMEM;
     const struct perfdata_event *copy =
-        is_chain_only(event) ? copy_chain(order, event) : copy_event(order, event);
-    if (!copy || array_reserve((void **)&order->entries, &order->capacity, order->count + 1,
-                               sizeof(*order->entries)) != 0)
+        event->is_plain ? copy_plain(order, event) : copy_event(order, event);
+    if (!copy)
         return -ENOMEM;
     order->entries[order->count++] =
         (struct order_entry){event->time_ns, order->sequence++, copy, order->filling};
     if (event->time_ns > order->youngest_ns)
         order->youngest_ns = event->time_ns;
+    else if (event->time_ns < order->youngest_ns)
+        order->is_disordered = true;
     return 0;
 }
 
@@ -182,27 +179,34 @@ static int compare_entries(const void *left, const void *right)
 }
 
 /* Most files of one writer are in order already. */
-static bool is_ordered(const struct order *order)
+static void sort(struct order *order)
 {
-    for (size_t i = 1; i < order->count; i++)
-        if (order->entries[i].time_ns < order->entries[i - 1].time_ns)
-            return false;
-    return true;
+    if (order->is_disordered)
+        qsort(order->entries, order->count, sizeof(*order->entries), compare_entries);
+    order->is_disordered = false;
+}
+
+static int hand_out_one(struct order *order, const struct order_entry *entry)
+{
+    const struct perfdata_event *event = entry->event;
+    if (event->is_plain)
+        event = memcpy(&order->plain, event, PERFDATA_PLAIN_BYTES);
+    int err = order->handle(order->context, event);
+    release(order, entry);
+    return err;
 }
 
 static int hand_out(struct order *order, uint64_t until_ns)
 {
     if (order->count == 0)
         return 0;
-    if (!is_ordered(order))
-        qsort(order->entries, order->count, sizeof(*order->entries), compare_entries);
+    sort(order);
     size_t done = 0;
     int err = 0;
     while (err == 0 && done < order->count && order->entries[done].time_ns <= until_ns) {
         if (order->expect && done + SOON < order->count)
             order->expect(order->context, order->entries[done + SOON].event);
-        err = order->handle(order->context, order->entries[done].event);
-        release(order, &order->entries[done++]);
+        err = hand_out_one(order, &order->entries[done++]);
     }
     order->count -= done;
     memmove(order->entries, order->entries + done, order->count * sizeof(*order->entries));

@@ -13,6 +13,7 @@
 
 #include "perfdata/reader.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,22 +23,24 @@ struct order_block; /* memory of many events; used again when the last of them w
 
 struct order_entry {
     uint64_t time_ns, sequence;
-    const struct perfdata_event *event; /* in the block, with all that it points to */
-    struct order_block *block;
+    const struct perfdata_event *event; /* in the block, with all that it points to; … */
+    struct order_block *block;          /* … of plain ones, just what these have */
 };
 
 struct order {
     order_handler *handle; /* called in order; its error ends the call that caused it */
     void *context;
-    /* Told of events whose turn comes soon; may be NULL. */
+    /* Told of events whose turn comes soon, of which only what plain ones have may be read; may be NULL. */
     void (*expect)(void *context, const struct perfdata_event *event);
     struct order_entry *entries;
     size_t count, capacity;
     struct order_block *filling; /* takes the next event; NULL at first */
     struct order_block *spare;   /* without any event */
     uint64_t sequence;
-    uint64_t youngest_ns; /* of all records so far */
-    uint64_t before_ns;   /* of all records before the last mark */
+    uint64_t youngest_ns;        /* of all records so far */
+    uint64_t before_ns;          /* of all records before the last mark */
+    bool is_disordered;          /* some entry may be older than the one before it */
+    struct perfdata_event plain; /* that was handed out last */
 };
 
 /* Takes a copy of the event. 0 or -ENOMEM. */

@@ -45,6 +45,7 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
                                 .reader = reader,
                                 .tasks = tasks,
                                 .cut = cut,
+                                .is_whole = cut_is_whole(cut),
                                 .off_cpu_event = PROFILE_NONE};
     switches_init(&samples->switches, tasks, reader);
     samples->switches.handle = add_off_cpu;
@@ -122,6 +123,18 @@ static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
         samples->profile->threads[thread].cgroup = path;
 }
 
+static bool is_wanted_here(const struct samples *samples, const struct perfdata_event *event)
+{
+    return samples->is_whole || cut_has_sample(samples->cut, event);
+}
+
+static bool is_wanted_of(const struct samples *samples, uint32_t thread,
+                         const struct perfdata_attr *attr)
+{
+    return samples->is_whole || (has_thread(samples, thread) &&
+                                 cut_has_event(samples->cut, attr->name ? attr->name : ""));
+}
+
 static int take(struct samples *samples, const struct perfdata_event *event)
 {
     if (event->attr_index >= samples->events.attr_count)
@@ -129,13 +142,13 @@ static int take(struct samples *samples, const struct perfdata_event *event)
     const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
     struct profile_sample sample = {
         .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
-    if (!cut_has_sample(samples->cut, event) && !switches_needs(&samples->switches, attr))
+    bool is_wanted = is_wanted_here(samples, event);
+    if (!is_wanted && !switches_needs(&samples->switches, attr))
         return 0;
     sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
     if (sample.thread == PROFILE_NONE)
         return -ENOMEM;
-    bool is_wanted = cut_has_sample(samples->cut, event) && has_thread(samples, sample.thread) &&
-                     cut_has_event(samples->cut, attr->name ? attr->name : "");
+    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, attr);
     if (!is_wanted && !switches_needs(&samples->switches, attr))
         return 0;
     if (is_wanted) {

@@ -22,6 +22,7 @@ struct samples {
     struct perfdata_reader *reader;
     struct tasks *tasks;
     const struct cut *cut; /* settled */
+    bool is_whole;         /* it lets all through */
     struct chain chain;    /* of the sample at hand */
     struct known_stacks known;
     struct events events;

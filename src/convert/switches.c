@@ -53,10 +53,8 @@ static int stop(struct switches *switches, const struct profile_sample *at, bool
 
 static int start(struct switches *switches, uint32_t index, uint64_t time_ns)
 {
-    struct off_cpu *thread = thread_at(switches, index);
-    if (!thread)
-        return -ENOMEM;
-    if (!thread->is_off)
+    struct off_cpu *thread = index < switches->count ? &switches->threads[index] : NULL;
+    if (!thread || !thread->is_off)
         return 0;
     thread->is_off = false;
     const struct profile_sample sample = {

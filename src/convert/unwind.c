@@ -43,6 +43,7 @@ void unwinder_free(struct unwinder *unwinder)
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
     recent_free(&unwinder->cache);
+    known_walks_free(&unwinder->walks);
     *unwinder = (struct unwinder){0};
 }
 
@@ -67,6 +68,7 @@ static struct offline_result unwind(struct unwinder *unwinder, struct lookup loo
     const struct offline_map in = {.find = find,
                                    .context = &lookup,
                                    .cache = &unwinder->cache,
+                                   .walks = &unwinder->walks,
                                    .generation = generation,
                                    .machine = unwinder->machine};
     const struct offline_frames out = {
@@ -109,6 +111,7 @@ bool unwinder_run(struct unwinder *unwinder, const struct perfdata_event *sample
     struct offline_result result = unwind(unwinder, lookup, generation, &regs, &stack, FRAMES_MAX);
     unwinder->count = result.frame_count;
     unwinder->is_complete = result.end == OFFLINE_ROOT;
+    unwinder->walk = result.walk;
     count_end(unwinder, sample, result.end);
     return true;
 }

@@ -14,5 +14,5 @@ struct profile_index {
     struct intern *addresses;
     struct intern *funcs;
     struct intern *symbols;
-    struct pairs calls, stacks, lists;
+    struct pairs calls, lists;
 };

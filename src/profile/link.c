@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From calls (one node an address) to stacks (one node a frame): a call grows its caller's stack by
- * the frames of its address, outermost first.
+ * the frames of its address, outermost first. No two calls have the same parent and address, and no two addresses share
+ * a frame, so no stack is there twice.
  */
 #include "profile/profile.h"
+
+#include "base/array.h"
 
 /*
  * The call of samples that came without any address. They carry weight like all others, so they get
@@ -31,13 +34,26 @@ static uint32_t no_stack_call(struct profile *profile)
     return profile_call_id(profile, PROFILE_NONE, address);
 }
 
+static uint32_t add_stack(struct profile *profile, uint32_t parent, uint32_t frame)
+{
+    struct profile_stack *stack =
+        profile->stack_count < PROFILE_NONE
+            ? ARRAY_PUSH(profile->stacks, profile->stack_count, profile->stack_capacity)
+            : NULL;
+    profile->failed |= !stack;
+    if (!stack)
+        return PROFILE_NONE;
+    *stack = (struct profile_stack){parent, frame};
+    return (uint32_t)profile->stack_count - 1;
+}
+
 static uint32_t stack_of_call(struct profile *profile, const struct profile_call *call)
 {
     uint32_t stack =
         call->parent == PROFILE_NONE ? PROFILE_NONE : profile->calls[call->parent].stack;
     const struct profile_address *address = &profile->addresses[call->address];
-    for (uint32_t i = 0; i < address->frame_count; i++)
-        stack = profile_stack_id(profile, stack, address->first_frame + i);
+    for (uint32_t i = 0; i < address->frame_count && !profile->failed; i++)
+        stack = add_stack(profile, stack, address->first_frame + i);
     return stack;
 }
 
@@ -45,6 +61,7 @@ void profile_link_stacks(struct profile *profile)
 {
     if (profile->has_callless && profile->no_stack_call == PROFILE_NONE)
         profile->no_stack_call = no_stack_call(profile);
+    profile->stack_count = 0;
     for (size_t i = 0; i < profile->call_count && !profile->failed; i++)
         profile->calls[i].stack = stack_of_call(profile, &profile->calls[i]);
 }

@@ -27,7 +27,6 @@ static void index_free(struct profile_index *index)
     pairs_free(&index->calls);
     intern_free(index->funcs);
     intern_free(index->symbols);
-    pairs_free(&index->stacks);
     pairs_free(&index->lists);
     free(index);
 }
@@ -122,8 +121,6 @@ uint32_t profile_add_event(struct profile *profile, const struct profile_event *
     return (uint32_t)profile->event_count - 1;
 }
 
-enum { ADDED_UP_BYTES = 64 << 10 }; /* of packed samples of a list: 7000 at once */
-
 static struct profile_list *add_list(struct profile *profile, uint32_t thread_id, uint32_t event)
 {
     struct profile_thread *thread = &profile->threads[thread_id];
@@ -145,7 +142,7 @@ static struct profile_list *list_for(struct profile *profile, const struct profi
     if (recent && profile->lists[recent - 1].event == sample->event)
         return &profile->lists[recent - 1];
     uint32_t id = pairs_find_or_add(&profile->index->lists, profile->lists, sizeof(*profile->lists),
-                                    profile->list_count, sample->thread, sample->event);
+                                    profile->list_count, pair_of(sample->thread, sample->event));
     if (id == PAIRS_NONE)
         return NULL;
     struct profile_list *list = id < profile->list_count
@@ -163,17 +160,15 @@ int profile_add_sample(struct profile *profile, const struct profile_sample *sam
         return -ENOMEM;
     profile->sample_count++;
     profile->has_callless |= sample->call == PROFILE_NONE;
-    int err = sample_list_add(&list->samples, sample);
-    if (err == 0 && profile->adds_samples_up && list->samples.size >= ADDED_UP_BYTES)
-        err = sample_list_add_up(&list->samples);
-    return err;
+    return profile->adds_samples_up ? sample_list_sum(&list->samples, sample)
+                                    : sample_list_add(&list->samples, sample);
 }
 
 int profile_finish_samples(struct profile *profile)
 {
     int err = 0;
     for (size_t i = 0; i < profile->list_count && err == 0; i++)
-        err = profile->adds_samples_up ? sample_list_add_up(&profile->lists[i].samples)
+        err = profile->adds_samples_up ? sample_list_finish_sums(&profile->lists[i].samples)
                                        : sample_list_sort(&profile->lists[i].samples);
     return err;
 }

@@ -69,7 +69,8 @@ struct profile_address { /* unique; callers' addresses are already less one */
 struct profile_call { /* a node of the unnamed call tree; the first two are its key */
     uint32_t parent;
     uint32_t address;
-    uint32_t stack; /* after resolving: its innermost stack node */
+    uint32_t path_hash; /* private */
+    uint32_t stack;     /* after resolving: its innermost stack node */
 };
 
 struct profile_func {
@@ -101,7 +102,7 @@ struct profile_frame {
     enum profile_category category;
 };
 
-struct profile_stack { /* its own key */
+struct profile_stack { /* unique: a call has stacks of its own, as addresses have frames */
     uint32_t parent;
     uint32_t frame;
 };
@@ -213,7 +214,11 @@ uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address);
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
-uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t frame);
+
+/* That calls of these addresses, innermost first, are asked for next, each below the one before. Memory answers for all
+ * of them at once. */
+void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
+                         size_t count);
 
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);

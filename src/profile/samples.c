@@ -7,11 +7,13 @@
 #include <stdlib.h>
 
 enum { OTHER_WEIGHT = 1, OTHER_CPU = 2, PACKED_MAX = 1 + 10 + 5 + 10 + 3 };
+enum { WAITING_MOST = 4096 };
 
 void sample_list_free(struct sample_list *list)
 {
     free(list->bytes);
     free(list->sums);
+    free(list->waiting);
     pairs_free(&list->sum_index);
     *list = (struct sample_list){0};
 }
@@ -48,13 +50,18 @@ static uint64_t to_step(uint64_t word)
     return word >> 1 ^ (word & 1 ? UINT64_MAX : 0);
 }
 
-static void weigh(struct sample_list *list, uint64_t weight)
+/* What is known of a list as a whole. */
+static void note(struct sample_list *list, const struct profile_sample *sample)
 {
-    if (list->count == 0 || weight < list->least_weight)
-        list->least_weight = weight;
-    if (weight > list->most_weight)
-        list->most_weight = weight;
-    list->weight += weight;
+    if (list->count == 0 || sample->weight < list->least_weight)
+        list->least_weight = sample->weight;
+    if (sample->weight > list->most_weight)
+        list->most_weight = sample->weight;
+    list->weight += sample->weight;
+    list->is_disordered |= sample->time_ns < list->last_ns;
+    list->last_ns = sample->time_ns;
+    if (list->count++ == 0)
+        list->first_ns = sample->time_ns;
 }
 
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample)
@@ -72,13 +79,9 @@ int sample_list_add(struct sample_list *list, const struct profile_sample *sampl
         at = put(at, sample->weight);
     if (other_cpu)
         at = put(at, sample->cpu);
-    list->is_disordered |= sample->time_ns < list->last_ns;
     list->size = (size_t)(at - list->bytes);
     list->last = *sample;
-    list->last_ns = sample->time_ns;
-    weigh(list, sample->weight);
-    if (list->count++ == 0)
-        list->first_ns = sample->time_ns;
+    note(list, sample);
     return 0;
 }
 
@@ -108,10 +111,10 @@ static bool next_packed(struct sample_reader *reader)
     return true;
 }
 
-static int add_to_sum(struct sample_list *list, const struct profile_sample *sample)
+static int add_to_sum(struct sample_list *list, const struct sample_waiting *sample)
 {
     uint32_t id = pairs_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums),
-                                    list->sum_count, sample->call, sample->cpu);
+                                    list->sum_count, pair_of(sample->call, sample->cpu));
     if (id == PAIRS_NONE ||
         (id == list->sum_count && !ARRAY_PUSH(list->sums, list->sum_count, list->sum_capacity)))
         return -ENOMEM;
@@ -123,14 +126,34 @@ static int add_to_sum(struct sample_list *list, const struct profile_sample *sam
     return 0;
 }
 
-int sample_list_add_up(struct sample_list *list)
+static int add_up(struct sample_list *list)
 {
-    struct sample_reader reader = packed_of(list, 0, 0);
     int err = 0;
-    while (err == 0 && next_packed(&reader))
-        err = add_to_sum(list, &reader.sample);
-    list->size = 0;
-    list->last = (struct profile_sample){0};
+    for (size_t i = 0; i < list->waiting_count && err == 0; i++)
+        err = add_to_sum(list, &list->waiting[i]);
+    list->waiting_count = 0;
+    return err;
+}
+
+int sample_list_sum(struct sample_list *list, const struct profile_sample *sample)
+{
+    if (list->waiting_count == WAITING_MOST && add_up(list) != 0)
+        return -ENOMEM;
+    struct sample_waiting *waiting =
+        ARRAY_PUSH(list->waiting, list->waiting_count, list->waiting_capacity);
+    if (!waiting)
+        return -ENOMEM;
+    *waiting = (struct sample_waiting){sample->call, sample->cpu, sample->weight};
+    note(list, sample);
+    return 0;
+}
+
+int sample_list_finish_sums(struct sample_list *list)
+{
+    int err = add_up(list);
+    free(list->waiting);
+    list->waiting = NULL;
+    list->waiting_capacity = 0;
     return err;
 }
 

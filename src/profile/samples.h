@@ -9,8 +9,8 @@
  *     flags │ time since the one before │ call │ weight, if another one │ CPU, if another one
  *
  * Where times do not matter, those of one call and CPU are added up into one without a time: what they take grows with
- * the places that the thread was in, not with how often it was seen there. That is done for many samples at once,
- * whose sums then stay in the processor's caches.
+ * the places that the thread was in, not with how often it was seen there. Samples wait until there are many, whose
+ * sums then stay in the processor's caches.
  */
 #pragma once
 
@@ -39,11 +39,19 @@ struct sample_sum { /* the first two are its key */
     uint64_t weight, count;
 };
 
+struct sample_waiting { /* to be added to a sum */
+    uint32_t call;
+    uint32_t cpu;
+    uint64_t weight;
+};
+
 struct sample_list {
     uint8_t *bytes; /* owned */
     size_t size, capacity;
-    struct sample_sum *sums; /* owned; of samples that are no longer packed */
+    struct sample_sum *sums; /* owned */
     size_t sum_count, sum_capacity;
+    struct sample_waiting *waiting; /* owned */
+    size_t waiting_count, waiting_capacity;
     struct pairs sum_index;
     size_t count;    /* of samples, added up or not */
     uint64_t weight; /* of all */
@@ -58,9 +66,11 @@ void sample_list_free(struct sample_list *list);
 /* One more. 0 or -ENOMEM. Its thread, event and stack are not kept. */
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample);
 
-/* Adds each of the packed ones to those like it. A list has all or none of its samples added up before it is read.
- * 0 or -ENOMEM. */
-int sample_list_add_up(struct sample_list *list);
+/* The same for a list of which nobody asks when: all of its samples are added so, or none. 0 or -ENOMEM. */
+int sample_list_sum(struct sample_list *list, const struct profile_sample *sample);
+
+/* After the last one. 0 or -ENOMEM. */
+int sample_list_finish_sums(struct sample_list *list);
 
 /* Into the order of time; equal times stay as they were added, and so do sums. 0 or -ENOMEM. */
 int sample_list_sort(struct sample_list *list);

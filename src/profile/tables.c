@@ -29,16 +29,6 @@ static uint32_t out_of_memory(struct profile *profile)
     return PROFILE_NONE;
 }
 
-/* The same for the nodes of a tree: elements that begin with their key. */
-static uint32_t node_id(struct profile *profile, struct pairs *pairs, const void *nodes,
-                        size_t node_bytes, size_t count, uint32_t parent, uint32_t what)
-{
-    if (profile->failed)
-        return PROFILE_NONE;
-    uint32_t id = pairs_find_or_add(pairs, nodes, node_bytes, count, parent, what);
-    return id == PAIRS_NONE ? out_of_memory(profile) : id;
-}
-
 static bool is_bracketed(const char *name)
 {
     size_t length = strlen(name);
@@ -96,18 +86,42 @@ uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma
     return id;
 }
 
+static uint32_t path_hash(const struct profile *profile, uint32_t call)
+{
+    return call == PROFILE_NONE ? 0 : profile->calls[call].path_hash;
+}
+
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address)
 {
-    uint32_t id = node_id(profile, &profile->index->calls, profile->calls, sizeof(*profile->calls),
-                          profile->call_count, parent, address);
-    if (id == PROFILE_NONE || id < profile->call_count)
+    if (profile->failed)
+        return PROFILE_NONE;
+    const struct pair key = {parent, address, pairs_path_hash(path_hash(profile, parent), address)};
+    uint32_t id = pairs_find_or_add(&profile->index->calls, profile->calls, sizeof(*profile->calls),
+                                    profile->call_count, key);
+    if (id == PAIRS_NONE)
+        return out_of_memory(profile);
+    if (id < profile->call_count)
         return id;
     struct profile_call *call =
         ARRAY_PUSH(profile->calls, profile->call_count, profile->call_capacity);
     if (!call)
         return out_of_memory(profile);
-    *call = (struct profile_call){.parent = parent, .address = address, .stack = PROFILE_NONE};
+    *call = (struct profile_call){
+        .parent = parent, .address = address, .path_hash = key.hash, .stack = PROFILE_NONE};
     return id;
+}
+
+void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
+                         size_t count)
+{
+    const struct pairs *calls = &profile->index->calls;
+    uint32_t hash = path_hash(profile, parent);
+    for (size_t i = count; i-- > 0;)
+        pairs_expect(calls, hash = pairs_path_hash(hash, addresses[i]));
+    hash = path_hash(profile, parent);
+    for (size_t i = count; i-- > 0;)
+        pairs_expect_element(calls, profile->calls, sizeof(*profile->calls),
+                             hash = pairs_path_hash(hash, addresses[i]));
 }
 
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func)
@@ -135,20 +149,6 @@ uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol 
     if (!added)
         return out_of_memory(profile);
     *added = *symbol;
-    return id;
-}
-
-uint32_t profile_stack_id(struct profile *profile, uint32_t parent, uint32_t frame)
-{
-    uint32_t id = node_id(profile, &profile->index->stacks, profile->stacks,
-                          sizeof(*profile->stacks), profile->stack_count, parent, frame);
-    if (id == PROFILE_NONE || id < profile->stack_count)
-        return id;
-    struct profile_stack *stack =
-        ARRAY_PUSH(profile->stacks, profile->stack_count, profile->stack_capacity);
-    if (!stack)
-        return out_of_memory(profile);
-    *stack = (struct profile_stack){.parent = parent, .frame = frame};
     return id;
 }
 

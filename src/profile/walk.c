@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+struct sample_reader profile_read_list(const struct profile_list *list)
+{
+    return list ? sample_list_read(&list->samples, list->thread, (uint16_t)list->event)
+                : (struct sample_reader){.at = NULL};
+}
+
 struct profile_walk profile_walk_list(const struct profile *profile,
                                       const struct profile_list *list)
 {
-    struct profile_walk walk = {.profile = profile};
-    if (list)
-        walk.reader = sample_list_read(&list->samples, list->thread, (uint16_t)list->event);
-    return walk;
+    return (struct profile_walk){.profile = profile, .reader = profile_read_list(list)};
 }
 
 struct profile_walk profile_walk_of(const struct profile *profile, uint32_t thread, uint32_t event)
@@ -27,8 +30,7 @@ static void add_stack(const struct profile *profile, struct profile_sample *samp
 {
     if (sample->call == PROFILE_NONE)
         sample->call = profile->no_stack_call;
-    sample->stack =
-        sample->call == PROFILE_NONE ? PROFILE_NONE : profile->calls[sample->call].stack;
+    sample->stack = profile_stack_of(profile, sample->call);
 }
 
 /* The next one of all lists. */

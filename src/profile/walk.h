@@ -28,6 +28,23 @@ struct profile_walk profile_walk_of(const struct profile *profile, uint32_t thre
 /* NULL at the end. */
 const struct profile_sample *profile_walk_next(struct profile_walk *walk);
 
+/* The same samples without their stacks, each of which lies somewhere else in memory: for who does not ask for all. */
+struct sample_reader profile_read_list(const struct profile_list *list); /* NULL: no samples */
+
+/* The stack of a sample's call, after linking. */
+static inline uint32_t profile_stack_of(const struct profile *profile, uint32_t call)
+{
+    call = call == PROFILE_NONE ? profile->no_stack_call : call;
+    return call == PROFILE_NONE ? PROFILE_NONE : profile->calls[call].stack;
+}
+
+/* That the stack will be asked for soon. */
+static inline void profile_expect_stack(const struct profile *profile, uint32_t call)
+{
+    if (call != PROFILE_NONE)
+        __builtin_prefetch(&profile->calls[call].stack);
+}
+
 struct profile_by_time {        /* a heap, the list with the oldest sample first */
     struct profile_walk *walks; /* owned; each at a sample */
     size_t count;

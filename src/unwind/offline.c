@@ -169,10 +169,17 @@ static enum unwind_result step_complex(struct walk *walk)
 static enum unwind_result step(struct walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
+    struct known_walks *walks = walk->map->walks;
+    struct unwind_regs callee = walk->regs;
     enum unwind_result result = step_by_row(walk, place, &walk->regs, &is_signal_frame);
     /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
-    if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0))
+    if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
+        if (walks)
+            known_walks_other_step(walks);
         return step_complex(walk);
+    }
+    if (walks && result == UNWIND_OK)
+        known_walks_step(walks, place->rule, &callee, &walk->regs);
     walk->is_return_address = !is_signal_frame;
     walk->behind++;
     return result;
@@ -183,6 +190,47 @@ static void put_frame(const struct offline_frames *frames, size_t index, const s
     frames->pcs[index] = walk->regs.pc;
     if (frames->are_return_addresses)
         frames->are_return_addresses[index] = walk->is_return_address;
+}
+
+static struct known_frame frame_of(const struct walk *walk)
+{
+    return (struct known_frame){.regs = walk->regs,
+                                .generation = walk->map->generation,
+                                .is_return_address = walk->is_return_address};
+}
+
+/* The walk from a frame on, if it is known and there is room for its frames. */
+static struct known_walk *find_known(const struct walk *walk, const struct offline_frames *frames,
+                                     size_t at)
+{
+    const struct known_walks *walks = walk->map->walks;
+    const struct known_frame frame = frame_of(walk);
+    if (!walks || at >= KNOWN_WALKS_FRAMES || walk->has_lost_sp)
+        return NULL;
+    struct known_walk *known = known_walks_find(walks, &frame, walk->stack);
+    return known && known->count < frames->max - at ? known : NULL;
+}
+
+/* Its frames up to the root. How many there are then. */
+static size_t put_known(const struct walk *walk, const struct known_walk *known,
+                        const struct offline_frames *frames, size_t at)
+{
+    put_frame(frames, at++, walk);
+    for (uint32_t number = known->first; number;) {
+        const struct known_step *step = &walk->map->walks->steps[number - 1];
+        frames->pcs[at] = step->caller.pc;
+        if (frames->are_return_addresses)
+            frames->are_return_addresses[at] = true;
+        at++;
+        number = step->next;
+    }
+    return at;
+}
+
+static struct known_walk *keep(const struct walk *walk, const struct known_frame *first,
+                               const struct known_walk *joined)
+{
+    return walk->map->walks ? known_walks_keep(walk->map->walks, first, joined) : NULL;
 }
 
 static enum offline_end end_of(enum unwind_result result)
@@ -210,7 +258,16 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };
+    const struct known_frame first = frame_of(&walk);
+    if (map->walks)
+        known_walks_begin(map->walks);
     for (size_t count = 0; count < frames->max; count++) {
+        struct known_walk *known = find_known(&walk, frames, count);
+        if (known) {
+            size_t all = put_known(&walk, known, frames, count);
+            return (struct offline_result){all, OFFLINE_ROOT,
+                                           count ? keep(&walk, &first, known) : known};
+        }
         uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
         struct offline_place place;
         bool is_found = find_place(&walk, lookup_pc, &place);
@@ -218,12 +275,13 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         if (is_found || count == 0)
             put_frame(frames, count, &walk);
         if (!is_found)
-            return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED};
+            return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED, NULL};
         enum unwind_result result = step(&walk, &place);
         if (result != UNWIND_OK)
-            return (struct offline_result){count + 1, end_of(result)};
+            return (struct offline_result){count + 1, end_of(result),
+                                           result == UNWIND_END ? keep(&walk, &first, NULL) : NULL};
     }
-    return (struct offline_result){frames->max, OFFLINE_TOO_DEEP};
+    return (struct offline_result){frames->max, OFFLINE_TOO_DEEP, NULL};
 }
 
 struct sorted_mappings {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/recent.h"
+#include "unwind/known_walks.h"
 #include "unwind/machine.h"
 
 #include <stdbool.h>
@@ -32,6 +33,8 @@ enum offline_end {
 struct offline_result {
     size_t frame_count;
     enum offline_end end;
+    struct known_walk
+        *walk; /* what it is now known as; NULL: it is not. Valid until the next walk */
 };
 
 /* Where the mappings of a process are looked up, by whoever keeps them. */
@@ -39,8 +42,9 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
-    struct recent *cache; /* what holds at PCs; starts as zeros. NULL: none */
-    uint64_t generation;  /* for the cache: another one for each state of the map, not 0 */
+    struct recent *cache;      /* what holds at PCs; starts as zeros. NULL: none */
+    struct known_walks *walks; /* the same of walks */
+    uint64_t generation;       /* for both: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };
 

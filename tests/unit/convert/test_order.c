@@ -122,6 +122,45 @@ static void registers_and_stacks_are_kept(void **state)
     order_free(&order);
 }
 
+static int check_plain(void *context, const struct perfdata_event *event)
+{
+    struct seen *seen = context;
+    assert_int_equal(event->time_ns, ++seen->count);
+    if (event->is_plain) {
+        assert_int_equal(event->callchain_count, 2);
+        assert_int_equal(event->callchain[1], event->time_ns + 1);
+        assert_int_equal(event->callchain_hash, event->time_ns + 2);
+        assert_null(event->path);
+        assert_int_equal(event->parent_tid, 0);
+    } else {
+        assert_string_equal(event->path, "path");
+        assert_int_equal(event->parent_tid, event->time_ns);
+    }
+    return 0;
+}
+
+/* Nothing of the others is in them, which have more members. */
+static void plain_samples_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    struct seen seen = {0};
+    struct order order = {.handle = check_plain, .context = &seen};
+    for (uint32_t i = COUNT; i > 0; i--) {
+        const uint64_t chain[] = {i, i + 1};
+        struct perfdata_event plain = {.is_plain = true,
+                                       .time_ns = i,
+                                       .callchain = chain,
+                                       .callchain_count = 2,
+                                       .callchain_hash = i + 2};
+        struct perfdata_event other = {.time_ns = i, .path = "path", .parent_tid = i};
+        assert_int_equal(order_add(&order, i % 3 ? &plain : &other), 0);
+    }
+    assert_int_equal(order_finish(&order), 0);
+    assert_int_equal(seen.count, COUNT);
+    order_free(&order);
+}
+
 static int refuse(void *context, const struct perfdata_event *event)
 {
     (void)event;
@@ -147,6 +186,7 @@ int main(void)
         cmocka_unit_test(rounds_come_out_in_the_order_of_time),
         cmocka_unit_test(what_an_event_points_to_is_kept),
         cmocka_unit_test(registers_and_stacks_are_kept),
+        cmocka_unit_test(plain_samples_come_out_as_they_went_in),
         cmocka_unit_test(an_error_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

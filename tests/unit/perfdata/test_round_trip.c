@@ -244,7 +244,7 @@ static void a_build_id_is_listed_once(void **state)
 static void a_large_recording_keeps_every_sample(void **state)
 {
     (void)state;
-    enum { SAMPLES = 40000, FRAMES = 40 }; /* 15 MB: many batches, many windows */
+    enum { SAMPLES = 40000, FRAMES = 40, HELD = 77 }; /* 15 MB: many batches, many windows */
     uint64_t frames[FRAMES];
     int fd = memory_file();
     struct perfdata_writer *writer = open_writer(fd);
@@ -260,11 +260,15 @@ static void a_large_recording_keeps_every_sample(void **state)
     perfdata_writer_close(writer);
 
     struct perfdata_reader *reader = open_reader(fd);
-    struct perfdata_event event;
+    struct perfdata_event event, held = {.kind = PERFDATA_OTHER};
     uint64_t seen = 0;
     while (perfdata_next(reader, &event) == 1) {
         if (event.kind != PERFDATA_SAMPLE)
             continue;
+        if (seen == HELD) {
+            assert_true(perfdata_hold(&event));
+            held = event;
+        }
         assert_int_equal(event.tid, seen);
         assert_int_equal(event.period, seen);
         assert_int_equal(event.callchain_count, 2 + seen % FRAMES);
@@ -272,6 +276,9 @@ static void a_large_recording_keeps_every_sample(void **state)
         seen++;
     }
     assert_int_equal(seen, SAMPLES);
+    assert_int_equal(held.callchain_count, 2 + HELD % FRAMES);
+    assert_int_equal(held.callchain[1 + HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
+    perfdata_release(&held);
     perfdata_reader_close(reader);
     close(fd);
 }

@@ -43,7 +43,11 @@ static void assert_is_from(const uint8_t *bytes, uint64_t offset, size_t size)
 static void assert_reads(struct window *window, uint64_t offset, size_t size)
 {
     const uint8_t *bytes;
-    assert_int_equal(window_get(window, offset, size, &bytes), 0);
+    size_t there;
+    assert_int_equal(window_get(window, offset, size, &bytes, &there), 0);
+    assert_true(there >= size);
+    /* None of it is from behind the end. */
+    assert_true(there <= window->file_bytes - offset);
     assert_is_from(bytes, offset, size);
 }
 
@@ -95,12 +99,13 @@ static void what_is_held_stays(void **state)
     (void)state;
     enum { HELD = 19 };
     const uint8_t *bytes[HELD];
+    size_t there;
     struct window_block *blocks[HELD];
     struct window window;
     int fd = made_file(LARGE_BYTES);
     window_open(&window, fd, LARGE_BYTES);
     for (size_t i = 0; i < HELD; i++) {
-        assert_int_equal(window_get(&window, i << 20, 65536, &bytes[i]), 0);
+        assert_int_equal(window_get(&window, i << 20, 65536, &bytes[i], &there), 0);
         blocks[i] = window_block(&window);
         window_block_hold(blocks[i]);
     }
@@ -136,6 +141,7 @@ static void a_file_that_became_shorter_ends_with_an_error(void **state)
 {
     (void)state;
     const uint8_t *bytes;
+    size_t there;
     struct window window;
     int fd = made_file(LARGE_BYTES);
     window_open(&window, fd, LARGE_BYTES);
@@ -143,8 +149,8 @@ static void a_file_that_became_shorter_ends_with_an_error(void **state)
     assert_int_equal(ftruncate(fd, 6 << 20), 0);
     for (uint64_t at = 1 << 20; at < 3 << 20; at += 1 << 20)
         assert_reads(&window, at, 8);
-    assert_int_equal(window_get(&window, 6 << 20, 8, &bytes), -ENODATA);
-    assert_int_equal(window_get(&window, 8 << 20, 8, &bytes), -ENODATA);
+    assert_int_equal(window_get(&window, 6 << 20, 8, &bytes, &there), -ENODATA);
+    assert_int_equal(window_get(&window, 8 << 20, 8, &bytes, &there), -ENODATA);
     assert_reads(&window, 8, 8);
     window_close(&window);
     close(fd);

@@ -88,7 +88,7 @@ static void sorting_keeps_the_order_of_equal_times(void **state)
     sample_list_free(&list);
 }
 
-/* 3 calls at 2 CPUs, many times each, in batches of any size. */
+/* 3 calls at 2 CPUs, many times each, and more than wait at once. */
 static void added_up_samples_are_one_a_place_with_their_sum(void **state)
 {
     (void)state;
@@ -99,11 +99,9 @@ static void added_up_samples_are_one_a_place_with_their_sum(void **state)
                                               .weight = i,
                                               .call = i % 3 ? i % 3 : PROFILE_NONE,
                                               .cpu = (uint16_t)(i % 2 ? 7 : PROFILE_NO_CPU)};
-        assert_int_equal(sample_list_add(&list, &sample), 0);
-        if (i % 701 == 0)
-            assert_int_equal(sample_list_add_up(&list), 0);
+        assert_int_equal(sample_list_sum(&list, &sample), 0);
     }
-    assert_int_equal(sample_list_add_up(&list), 0);
+    assert_int_equal(sample_list_finish_sums(&list), 0);
     struct sample_reader reader = sample_list_read(&list, 4, 0);
     for (uint32_t i = 0; i < PLACES; i++) { /* in the order in which they were first met */
         assert_true(sample_reader_next(&reader));
