@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
 # (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
-# (.gnu_debugdata), deflate (zlib sections, faster). Each with its reason in README.md.
+# (.gnu_debugdata), deflate (zlib sections and .gz files, faster). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 

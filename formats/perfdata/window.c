@@ -5,6 +5,7 @@
 #include "base/table.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ enum {
     LARGE_FILE_BYTES = 1 << 24,
     ROOM_BYTES = 1 << 16,
     HEADER_BYTES = 1 << 12, /* the rest of the struct, at most */
+    PIECE_BYTES = 1 << 17,  /* so little is read in 20 us */
     BLOCK_BYTES = TABLE_LARGE_PAGE_BYTES - ROOM_BYTES - HEADER_BYTES,
 };
 
@@ -24,8 +26,9 @@ struct window_block {
     struct window *window;
     struct window_block *next_spare;
     size_t holds;
-    int err;
-    uint64_t start; /* file offset of bytes[0] */
+    _Atomic size_t begun; /* of its bytes, reading; … */
+    _Atomic int err;      /* … of any of it */
+    uint64_t start;       /* file offset of bytes[0] */
     size_t size;
     uint8_t *bytes;   /* in memory, at its end or before it */
     size_t most;      /* bytes that a block of its file has */
@@ -111,16 +114,26 @@ static struct window_block *new_block(struct window *window, uint64_t start)
         return NULL;
     block->window = window;
     block->holds = 1;
+    block->begun = 0;
+    block->err = 0;
     block->start = start;
     block->size = left < most ? (size_t)left : most;
     block->bytes = block->memory + ROOM_BYTES;
     return block;
 }
 
+/* Piece by piece, while there are any: whoever needs the block helps who has begun. */
 static void read_block(void *context)
 {
     struct window_block *block = context;
-    block->err = io_pread(block->window->fd, block->bytes, block->size, block->start);
+    size_t at;
+    while ((at = atomic_fetch_add(&block->begun, PIECE_BYTES)) < block->size) {
+        size_t left = block->size - at;
+        int err = io_pread(block->window->fd, block->bytes + at,
+                           left < PIECE_BYTES ? left : PIECE_BYTES, block->start + at);
+        if (err)
+            block->err = err;
+    }
 }
 
 static bool has(const struct window_block *block, uint64_t offset, size_t size)
@@ -155,6 +168,8 @@ static void join(struct window_block *block, const struct window_block *before, 
 static struct window_block *take_next(struct window *window, uint64_t offset)
 {
     struct window_block *before = window->at_hand, *block = window->next;
+    if (block)
+        read_block(block);
     aside_wait(&window->aside);
     window->next = NULL;
     if (block && has(before, offset, 0) && end_of(before) - offset <= ROOM_BYTES) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bounded view of a file of any size: captures may be larger than memory. While one block is looked at, a thread
- * reads the next, since copying out of the page cache takes as long as all that is done with it. What reaches from
- * one block into the next is put before that:
+ * reads the next, since copying out of the page cache takes as long as all that is done with it; where it takes longer, this
+ * one helps. What reaches from one block into the next is put before that:
  *
  *     file     ├──────────── block ────────────┼──────────── block ────────────┤
  *                                         ├ record ┤

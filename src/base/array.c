@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/array.h"
 
+#include "base/table.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
     void *moved = realloc(*items, bytes);
     if (!moved)
         return -ENOMEM;
+    if (bytes >= 2 * TABLE_LARGE_PAGE_BYTES)
+        table_prefer_large_pages(moved, bytes);
     *items = moved;
     *capacity = grown;
     return 0;

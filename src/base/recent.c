@@ -12,6 +12,12 @@ void recent_free(struct recent *recent)
     *recent = (struct recent){0};
 }
 
+void recent_forget(struct recent *recent, size_t entry_bytes)
+{
+    if (recent->slot_count)
+        memset(recent->entries, 0, recent->slot_count * entry_bytes);
+}
+
 /* In the first slot: what was there is what is now in the second. */
 static void *make_room(struct recent *recent, size_t entry_bytes, uint64_t avma)
 {

@@ -32,6 +32,8 @@ struct recent { /* zeros: empty */
 };
 
 void recent_free(struct recent *recent);
+/* Forgets everything, and keeps the memory. */
+void recent_forget(struct recent *recent, size_t entry_bytes);
 
 /* The first of the two. */
 static inline void *recent_slot(const struct recent *recent, size_t entry_bytes, uint64_t avma)

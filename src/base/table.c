@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/table.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/* The system need not do so. */
+void table_prefer_large_pages(void *bytes, size_t size)
+{
+    size_t before = -(uintptr_t)bytes % TABLE_LARGE_PAGE_BYTES;
+    if (size < before + TABLE_LARGE_PAGE_BYTES)
+        return;
+    size_t whole_bytes = (size - before) / TABLE_LARGE_PAGE_BYTES * TABLE_LARGE_PAGE_BYTES;
+    (void)madvise((char *)bytes + before, whole_bytes, MADV_HUGEPAGE);
+}
 
 void *table_room(size_t size)
 {
     void *room = aligned_alloc(TABLE_LARGE_PAGE_BYTES, size);
     if (room)
-        (void)madvise(room, size, MADV_HUGEPAGE);
+        table_prefer_large_pages(room, size);
     return room;
 }
 

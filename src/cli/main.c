@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/heap.h"
 #include "base/say.h"
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -67,5 +68,6 @@ static int dispatch(char *const *words)
 
 int main(int argc, char **argv)
 {
+    heap_prefer_large_pages();
     return finish(dispatch(argv + (argc > 0)));
 }

@@ -2,11 +2,11 @@
 #include "elf/decompress.h"
 
 #include "base/array.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <zlib.h>
 
 #ifdef REC_HAVE_DEFLATE
@@ -22,26 +22,15 @@
 /* zlib cannot do better than 1032:1, so who promises more is lying. */
 #define INFLATE_RATIO_MAX 1032
 
-/* A third of the time of inflating is the system's, which hands out memory page by page, unless it is asked for large
- * ones. It need not do so. */
-static void ask_for_large_pages(uint8_t *bytes, size_t size)
-{
-    enum { LARGE_PAGE_BYTES = 2 << 20 };
-    size_t before = -(uintptr_t)bytes % LARGE_PAGE_BYTES;
-    if (size < before + LARGE_PAGE_BYTES)
-        return;
-    size_t whole_bytes = (size - before) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
-    (void)madvise(bytes + before, whole_bytes, MADV_HUGEPAGE);
-}
-
-/* Room for size bytes after what is there; NULL when memory is out. */
+/* Room for size bytes after what is there; NULL when memory is out. A third of the time of inflating is the system's,
+ * which hands out memory page by page, unless it is asked for large ones. */
 static uint8_t *room(struct buffer *out, size_t size)
 {
     size_t need;
     if (__builtin_add_overflow(out->size, size, &need) ||
         array_reserve((void **)&out->bytes, &out->capacity, need ? need : 1, 1) != 0)
         return NULL;
-    ask_for_large_pages(out->bytes + out->size, size);
+    table_prefer_large_pages(out->bytes + out->size, size);
     return out->bytes + out->size;
 }
 
@@ -146,7 +135,7 @@ int decompress_xz(const void *bytes, size_t stored, size_t limit, struct buffer 
 #ifdef REC_HAVE_DEFLATE
 #define WITHOUT_DEFLATE ""
 #else
-#define WITHOUT_DEFLATE ", libdeflate-dev (names from compressed debug info in half the time)"
+#define WITHOUT_DEFLATE ", libdeflate-dev (compressed debug info and .gz files in half the time)"
 #endif
 
 const char *decompress_missing(void)

@@ -130,6 +130,7 @@ static void fill_image(struct collector *collector, struct image *image,
         .last_cpu_ns = start_cpu_ns,
         .counted_cpu_ns = start_cpu_ns,
         .looked_ns = start_ns,
+        .mapped_ns = start_ns,
     };
     collector->live[collector->live_count++] = (uint32_t)(image - collector->images);
     if (image->parent_pid == getpid())

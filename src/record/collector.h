@@ -69,6 +69,7 @@ struct image {
     uint64_t last_count_ns;          /* … which had counted so much */
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
+    uint64_t mapped_ns;              /* no record is older: its start, then the date of that one */
     /* What calls the start routine of each of its threads: return addresses, innermost first; 0: no thread
      * had a sample yet. */
     uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];
@@ -179,12 +180,13 @@ struct collector {
     struct buffer miss_bytes;
     uint32_t modules_done; /* of the compiler's, by the last look */
 
-    uint64_t round_ns; /* time of this round */
+    uint64_t round_ns, last_round_ns; /* time of this round, and of the one before */
     uint64_t look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
     uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
-    uint64_t wrote_since_round;
+    uint64_t file_round_begin,
+        file_round_ns; /* bytes of the file, and time, at the end of the last one */
     uint64_t handler_ticks[HANDLER_BUCKETS];
     uint64_t handler_max_ticks;
     uint8_t *scratch; /* one record, copied out of shared memory */

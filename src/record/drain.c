@@ -60,7 +60,6 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     thread->image->seen_ns += weight_ns;
     collector->summary->cpu_seen_ns += weight_ns;
     stack_count_end(collector, weight_ns);
-    collector->wrote_since_round++;
 }
 
 /* A first map is on its way, or the target could not walk: later. */
@@ -92,8 +91,8 @@ static void take_record(struct collector *collector, struct thread_view *thread,
     const struct image *image = thread->image;
     if (image->gone_ns && time_ns > image->gone_ns)
         time_ns = image->gone_ns; /* what its end is dated */
-    if (time_ns < image->start_ns)
-        time_ns = image->start_ns;
+    if (time_ns < image->mapped_ns)
+        time_ns = image->mapped_ns;
     if (!is_sane(collector, header)) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return;

@@ -98,24 +98,27 @@ static bool had_mapping(const struct image_map *old, const struct image_mapping 
            strcmp(same->path, mapping->path) == 0;
 }
 
-/* When a mapping came is not known exactly: before the first of the samples that wait for it. */
+/* When a mapping came is not known exactly: before the first of the samples that wait for it. The first map was read
+ * when the program started, perhaps long ago; what it was needed for before the last round does wait. */
 static uint64_t date_ns(const struct collector *collector, const struct image *image,
                         const struct image_map *map)
 {
-    uint64_t time_ns = map->read_ns;
+    uint64_t time_ns = image->map ? map->read_ns : collector->last_round_ns;
     for (size_t i = 0; i < collector->miss_count; i++) {
         const struct miss *miss = &collector->misses[i];
         if (&collector->images[miss->image] == image && !miss->map && miss->time_ns < time_ns)
             time_ns = miss->time_ns;
     }
-    return time_ns;
+    return time_ns > image->start_ns ? time_ns : image->start_ns;
 }
 
-static bool write_new_mappings(struct collector *collector, const struct image *image,
+static bool write_new_mappings(struct collector *collector, struct image *image,
                                const struct image_map *map)
 {
     const struct image_map *old = image->map;
     uint64_t time_ns = date_ns(collector, image, map);
+    if (!old)
+        image->mapped_ns = time_ns;
     bool found = false;
     for (size_t i = 0; i < map->count; i++) {
         if (had_mapping(old, &map->mappings[i]))

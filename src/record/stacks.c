@@ -102,7 +102,6 @@ static void write_sample(struct collector *collector, const struct perfdata_samp
     perfdata_write_sample(collector->writer, sample);
     image->seen_ns += sample->weight_ns;
     collector->summary->cpu_seen_ns += sample->weight_ns;
-    collector->wrote_since_round++;
 }
 
 void stack_write(struct collector *collector, const struct decoded *from)

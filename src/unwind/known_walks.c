@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 enum {
-    STEPS_MOST = 1 << 16, /* of all walks: then they are forgotten */
+    STEPS_MOST = 1 << 15, /* of all walks: then they are forgotten */
     STEPS_OF_WALK = 256,  /* deeper ones are not kept */
-    WALKS_MOST = 1 << 14,
+    WALKS_MOST = 1 << 13,
 };
 
 void known_walks_free(struct known_walks *walks)
@@ -124,7 +124,7 @@ struct known_walk *known_walks_keep(struct known_walks *walks, const struct know
     if (!walks->is_simple || walks->made_count == 0)
         return NULL;
     if (walks->count + STEPS_OF_WALK > STEPS_MOST) {
-        recent_free(&walks->walks);
+        recent_forget(&walks->walks, sizeof(struct known_walk));
         walks->count = 0;
         return NULL;
     }

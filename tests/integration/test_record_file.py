@@ -24,7 +24,7 @@ class CaptureFile(rec.Case):
             long = self.recorded(rec.target("depth"), depth, "1300", rec_options=["-F", "4999"])
             samples = long.count("samples") - short.count("samples")
             bytes_ = os.path.getsize(long.path()) - os.path.getsize(short.path())
-            self.assertGreater(samples, 3000)
+            self.assertGreater(samples, 500)  # however low the kernel has set its highest rate
             frames = depth + 5  # _start, two of libc, main, leaf
             # Two bytes for what is not a sample: rounds of the drain, names.
             self.assertLessEqual(bytes_ / samples, 64 + 8 * frames + 2)

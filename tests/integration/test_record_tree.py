@@ -4,11 +4,12 @@
 import collections
 import gzip
 import json
+import statistics
 import struct
 
 import rec
 
-COMM, EXIT, FORK, SAMPLE, MMAP2 = 3, 4, 7, 9, 10
+COMM, EXIT, FORK, SAMPLE, MMAP2, FINISHED_ROUND = 3, 4, 7, 9, 10, 68
 COMM_EXEC = 1 << 13
 
 # Every way to start something, also a thread, a program that cannot be followed, and a daemon.
@@ -29,7 +30,7 @@ Task = collections.namedtuple("Task", "kind pid parent tid time_ns name is_exec"
 
 
 def records(path):
-    """The task, mapping and sample records of a rec.data: header, then records of type, misc, size."""
+    """The task, mapping, sample and round records of a rec.data: header, then records of type, misc, size."""
     with open(path, "rb") as file:
         content = file.read()
     at, size = struct.unpack_from("<QQ", content, 40)
@@ -48,6 +49,8 @@ def records(path):
         elif kind == SAMPLE:
             _, _, pid, tid, time_ns = struct.unpack_from("<QQIIQ", body)
             yield Task(kind, pid, 0, tid, time_ns, "", False)
+        elif kind == FINISHED_ROUND:
+            yield Task(kind, 0, 0, 0, 0, "", False)
         at += size
 
 
@@ -91,6 +94,18 @@ class Tree(rec.Case):
             for task in tasks:
                 if task.kind == MMAP2:
                     self.assertGreater(task.time_ns, forks[task.pid])
+
+    def test_mappings_are_not_older_than_half_of_the_round_before(self):
+        """When a round ends, hotspot is done with the older half of what it has: what comes later is an error."""
+        for run in self.each_engine():
+            before, times = [], []
+            for task in records(run.path()):
+                if task.kind == FINISHED_ROUND:
+                    before, times = times, []
+                    continue
+                times.append(task.time_ns)
+                if task.kind == MMAP2 and before:
+                    self.assertGreaterEqual(task.time_ns, statistics.median(before))
 
     def test_parents_are_in_the_tree(self):
         for run in self.each_engine():

@@ -41,6 +41,9 @@ static void what_is_found_was_added(void **state)
     }
     assert_true(found > COUNT / 2);
     assert_true(recent.slot_count <= MOST_SLOTS);
+    recent_forget(&recent, sizeof(struct place));
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_null(recent_find(&recent, sizeof(struct place), key_of(i, 0)));
     recent_free(&recent);
 }
 

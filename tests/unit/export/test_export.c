@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export.h"
+#include "export/gzip.h"
 
 #include "build.h"
 #include "export/common.h"
@@ -67,6 +68,23 @@ static struct profile *profile_of_samples(unsigned count)
     return profile;
 }
 
+/* One gzip member: what reads no others, as browsers do, must get all of it. */
+static void expect_inflated(const struct buffer *packed, const uint8_t *plain, size_t size)
+{
+    uint8_t *unpacked = malloc(size + 1);
+    z_stream stream = {.next_in = packed->bytes,
+                       .avail_in = (uInt)packed->size,
+                       .next_out = unpacked,
+                       .avail_out = (uInt)size + 1};
+    assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    assert_int_equal(stream.total_out, size);
+    assert_memory_equal(unpacked, plain, size);
+    inflateEnd(&stream);
+    free(unpacked);
+}
+
 /* More output than the compressor takes and gives in one piece. */
 static void compressed_output_is_the_plain_output(void **state)
 {
@@ -80,21 +98,42 @@ static void compressed_output_is_the_plain_output(void **state)
         assert_true(plain.size > 1 << 17);
         assert_true(packed.size < plain.size);
 
-        uint8_t *unpacked = malloc(plain.size + 1);
-        z_stream stream = {.next_in = packed.bytes,
-                           .avail_in = (uInt)packed.size,
-                           .next_out = unpacked,
-                           .avail_out = (uInt)plain.size + 1};
-        assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
-        assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
-        assert_int_equal(stream.total_out, plain.size);
-        assert_memory_equal(unpacked, plain.bytes, plain.size);
-        inflateEnd(&stream);
-        free(unpacked);
+        expect_inflated(&packed, plain.bytes, plain.size);
         buffer_free(&plain);
         buffer_free(&packed);
     }
     profile_free(profile);
+}
+
+static int keep(void *context, const void *bytes, size_t size)
+{
+    buffer_append(context, bytes, size);
+    return 0;
+}
+
+/* Held back until the end, and more than that. */
+static void any_amount_is_one_member(void **state)
+{
+    (void)state;
+    enum { WHOLE = 8 << 20, MOST = WHOLE + 1, PIECE = 100000 };
+    static const size_t sizes[] = {0, 1, WHOLE, MOST};
+    uint8_t *plain = malloc(MOST);
+    for (size_t i = 0; i < MOST; i++)
+        plain[i] = (uint8_t)(i >> 10 ^ i % 61);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct buffer packed = {0};
+        struct gzip *gzip;
+        assert_int_equal(gzip_open(&gzip, 1, keep, &packed), 0);
+        for (size_t at = 0; at < sizes[i]; at += PIECE) {
+            size_t left = sizes[i] - at;
+            assert_int_equal(gzip_write(gzip, plain + at, left < PIECE ? left : PIECE), 0);
+        }
+        assert_int_equal(gzip_finish(gzip), 0);
+        gzip_free(gzip);
+        expect_inflated(&packed, plain, sizes[i]);
+        buffer_free(&packed);
+    }
+    free(plain);
 }
 
 static void an_empty_profile_can_be_written_in_every_format(void **state)
@@ -229,6 +268,7 @@ int main(void)
         cmocka_unit_test(the_longest_suffix_decides_format_and_compression),
         cmocka_unit_test(every_exporter_is_found_by_its_name_and_its_usual_suffix),
         cmocka_unit_test(compressed_output_is_the_plain_output),
+        cmocka_unit_test(any_amount_is_one_member),
         cmocka_unit_test(an_empty_profile_can_be_written_in_every_format),
         cmocka_unit_test(an_incomplete_profile_is_refused),
         cmocka_unit_test(a_firefox_file_for_no_browser_is_thinned),
