@@ -101,25 +101,27 @@ static uint64_t address_space_bytes(void)
 }
 
 /* Never above what the process may have already. */
-static int lower(__rlimit_resource_t resource, rlim_t wanted)
+static int lower(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0)
         return -errno;
-    limit.rlim_max = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    limit.rlim_cur = wanted < limit.rlim_cur ? wanted : limit.rlim_cur;
+    limit.rlim_max = hard < limit.rlim_max ? hard : limit.rlim_max;
+    limit.rlim_cur = soft < limit.rlim_cur ? soft : limit.rlim_cur;
     return setrlimit(resource, &limit) == 0 ? 0 : -errno;
 }
 
 int confine(const struct confine_limits *limits, int writable_fd)
 {
-    int err = lower(RLIMIT_CORE, 0);
+    uint64_t memory_bytes = address_space_bytes() + limits->memory_bytes;
+    int err = lower(RLIMIT_CORE, 0, 0);
     if (err == 0)
-        err = lower(RLIMIT_FSIZE, 0);
+        err = lower(RLIMIT_FSIZE, 0, 0);
     if (err == 0)
-        err = lower(RLIMIT_CPU, limits->cpu_s);
+        err =
+            lower(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1); /* SIGXCPU comes before SIGKILL */
     if (err == 0)
-        err = lower(RLIMIT_AS, address_space_bytes() + limits->memory_bytes);
+        err = lower(RLIMIT_AS, memory_bytes, memory_bytes);
     if (err == 0)
         err = filter_calls(writable_fd);
     return err == -EINVAL || err == -ENOSYS ? 0 : err;

@@ -100,9 +100,10 @@ static const char *trouble_of(const struct worker *worker, int status)
 {
     if (worker->trouble)
         return worker->trouble;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return "was ended from outside, perhaps for want of memory";
     if (WIFSIGNALED(status))
-        return WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL ? "took too long"
-                                                                          : "crashed";
+        return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
     return WEXITSTATUS(status) ? "ran out of memory" : NULL;
 }
 

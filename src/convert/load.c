@@ -176,7 +176,7 @@ static void expect_event(void *context, const struct perfdata_event *event)
     const struct loader *loader = context;
     if (event->callchain_hash)
         known_stacks_expect(&loader->samples.known, event->callchain_hash);
-    if (event->user_stack)
+    if (!event->is_plain && event->user_stack) /* of a plain one that waits nothing else is there */
         fetch_bytes(event->user_stack, INNERMOST_BYTES);
 }
 

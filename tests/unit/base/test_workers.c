@@ -30,6 +30,7 @@ struct outcomes {
     size_t ended;
     int release_fd; /* written to while jobs run; 0: nobody waits */
     unsigned meanwhile_calls;
+    bool kills; /* the first that there is, while jobs run */
 };
 
 static void run_job(void *context, size_t job, struct buffer *out)
@@ -52,9 +53,24 @@ static void note_trouble(void *context, size_t job, const char *why)
     outcomes->ended++;
 }
 
+/* As the kernel does when there is no memory left. */
+static void kill_first_child(void)
+{
+    char path[64];
+    int pid = 0;
+    snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
 static void release(void *context)
 {
     struct outcomes *outcomes = context;
+    if (outcomes->kills)
+        kill_first_child();
     assert_int_equal(outcomes->ended, 0);
     outcomes->meanwhile_calls++;
     if (outcomes->release_fd)
@@ -158,6 +174,15 @@ static void a_job_that_waits_for_ever_is_ended(void **state)
     assert_string_equal(outcomes.answers[1], "an answer");
 }
 
+static void a_job_that_somebody_kills_did_not_take_too_long(void **state)
+{
+    (void)state;
+    struct outcomes outcomes = {.jobs = {spins, answers}, .kills = true};
+    run_all(&outcomes);
+    assert_string_equal(outcomes.troubles[0], "was ended from outside, perhaps for want of memory");
+    assert_string_equal(outcomes.answers[1], "an answer");
+}
+
 static void waits_to_be_released(struct buffer *out)
 {
     char byte;
@@ -238,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_bad_job_costs_its_own_answer),
         cmocka_unit_test(a_job_that_waits_for_ever_is_ended),
+        cmocka_unit_test(a_job_that_somebody_kills_did_not_take_too_long),
         cmocka_unit_test(the_caller_works_while_jobs_run),
         cmocka_unit_test(more_jobs_than_processors),
         cmocka_unit_test(a_job_can_read_and_nothing_else),
