@@ -2,6 +2,7 @@
 #include "base/workers.h"
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/io.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ __attribute__((noreturn)) static void work(const struct workers *workers, size_t
 {
     struct buffer answer = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    heap_save_memory();
     forget_handlers();
     close_range(3, (unsigned)fd - 1, 0);
     close_range((unsigned)fd + 1, ~0u, 0);
