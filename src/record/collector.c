@@ -31,38 +31,10 @@
 #define NOISE_PARTS 32
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
-/* hotspot takes the older half of a round for certain. Much longer than anything is under way, then, mappings above
- * all, and not so long that readers have to keep much. */
-#define FILE_ROUND_NS 100000000
-#define FILE_ROUND_MAX_NS 1000000000
-#define FILE_ROUND_BYTES (1u << 20)
-
-static bool has_map_under_way(const struct collector *collector)
-{
-    for (size_t i = 0; i < collector->live_count; i++)
-        if (collector->images[collector->live[i]].map_requests)
-            return true;
-    return false;
-}
-
-/* A round of the file: readers sort within two of them. */
-static void end_file_round(struct collector *collector)
-{
-    uint64_t bytes = perfdata_bytes_written(collector->writer) - collector->file_round_begin;
-    uint64_t age_ns = collector->round_ns - collector->file_round_ns;
-    if (bytes == 0 || (age_ns < FILE_ROUND_NS && bytes < FILE_ROUND_BYTES))
-        return;
-    /* What waits is older than what follows: samples, and mappings, which nobody misses for ever. */
-    if (collector->miss_count || (age_ns < FILE_ROUND_MAX_NS && has_map_under_way(collector)))
-        return;
-    perfdata_write_round(collector->writer);
-    collector->file_round_begin = perfdata_bytes_written(collector->writer);
-    collector->file_round_ns = collector->round_ns;
-}
 
 static void end_round(struct collector *collector)
 {
-    end_file_round(collector);
+    file_round_end(collector);
     if (collector->round_ns - collector->last_checkpoint_ns >= CHECKPOINT_INTERVAL_NS) {
         perfdata_checkpoint(collector->writer);
         collector->last_checkpoint_ns = collector->round_ns;

@@ -8,6 +8,7 @@
  *                                    drain every ring       drain.c ──▶ stacks.c ──▶ perfdata writer
  *                                    finish misses          misses.c ─────▲
  *                                    settle ended processes settle.c ─────┘
+ *                                    end the file's round   file_round.c
  *     nothing runs ─────▶ wake.c
  *
  * Vocabulary: an image is one program in one process; exec makes a new image of the same pid. An image has
@@ -210,6 +211,10 @@ void collector_free(struct collector *collector);
 
 /* When something in a ring says that it happened: not before the recording and not after now. */
 uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks);
+
+/* file_round.c */
+/* Ends a round of the file when one is due. */
+void file_round_end(struct collector *collector);
 
 /* answers.c */
 /* True when somebody had rung. */
