@@ -71,6 +71,7 @@ struct image {
     struct proc_maps first_mappings; /* as read at its start; taken by the first request */
     struct image_map *map;           /* NULL until the first one */
     uint64_t mapped_ns;              /* no record is older: its start, then the date of that one */
+    uint64_t unmapped_ns; /* the first end of a thread that was told before; 0: none was */
     /* What calls the start routine of each of its threads: return addresses, innermost first; 0: no thread
      * had a sample yet. */
     uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];

@@ -30,6 +30,17 @@ static void set_name(struct collector *collector, struct thread_view *thread, co
     perfdata_write_comm(collector->writer, &task, name, false);
 }
 
+/* It is told at once, and its first map then says that it was there by now. */
+static void want_map_of_exit(struct collector *collector, struct image *image, uint64_t time_ns)
+{
+    if (image->map)
+        return;
+    image_want_first_map(collector, image);
+    bool is_first = image->unmapped_ns == 0 || time_ns < image->unmapped_ns;
+    if (image->map_requests > 0 && is_first)
+        image->unmapped_ns = time_ns;
+}
+
 static void take_exit(struct collector *collector, struct thread_view *thread,
                       const struct record_header *header, uint64_t time_ns)
 {
@@ -56,6 +67,7 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
         .frames = frames,
         .frame_count = root_avmas[0] ? 1 + THREAD_ROOT_FRAMES : 1,
     };
+    want_map_of_exit(collector, thread->image, time_ns);
     perfdata_write_sample(collector->writer, &sample);
     thread->image->seen_ns += weight_ns;
     collector->summary->cpu_seen_ns += weight_ns;

@@ -104,6 +104,8 @@ static uint64_t date_ns(const struct collector *collector, const struct image *i
                         const struct image_map *map)
 {
     uint64_t time_ns = image->map ? map->read_ns : collector->last_round_ns;
+    if (!image->map && image->unmapped_ns && image->unmapped_ns <= time_ns)
+        time_ns = image->unmapped_ns - 1; /* it stands behind that one in the file */
     for (size_t i = 0; i < collector->miss_count; i++) {
         const struct miss *miss = &collector->misses[i];
         if (&collector->images[miss->image] == image && !miss->map && miss->time_ns < time_ns)

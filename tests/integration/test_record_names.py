@@ -56,6 +56,15 @@ class Inlined(rec.Case):
         self.assertTrue(hot["file"].endswith("tests/targets/inlined.c"), hot)
 
 
+class BriefThreads(rec.Case):
+    def test_threads_that_end_before_the_map_is_there_have_their_names(self):
+        run = self.recorded(rec.target("brief_threads"), "40", rec_options=["-F", "99"])
+        text = subprocess.run([rec.REC, "convert", run.path(), "--format", "perf-text", "-o", "-"],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+        ends = [sample for sample in text.split("\n\n") if "end_early" in sample]
+        self.assertGreaterEqual(len(ends), 38)
+
+
 class NoInline(rec.Case):
     """What symbol tables say alone, of names that are stored and of names that are looked up."""
 
