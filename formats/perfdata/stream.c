@@ -203,7 +203,8 @@ static int next_stored(struct stream *stream, struct record *record)
                                          size - (size_t)RECORD_HEADER_BYTES)
                              : cursor_in(stream, NULL, 0);
     record->block = is_wanted ? window_block(&stream->window) : NULL;
-    expect_next(bytes + size, size);
+    if (is_wanted)
+        expect_next(bytes + size, size);
     record->body_offset = stream->at + RECORD_HEADER_BYTES;
     stream->at += size;
     if (find_payload(stream, record))

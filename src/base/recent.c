@@ -18,11 +18,13 @@ void recent_forget(struct recent *recent, size_t entry_bytes)
         memset(recent->entries, 0, recent->slot_count * entry_bytes);
 }
 
-/* In the first slot: what was there is what is now in the second. */
-static void *make_room(struct recent *recent, size_t entry_bytes, uint64_t avma)
+/* In the first slot: what was there is what is now in the second, but for what has the same key. */
+static void *make_room(struct recent *recent, size_t entry_bytes, const struct recent_key *key)
 {
-    uint8_t *slot = recent_slot(recent, entry_bytes, avma);
-    memcpy(slot + entry_bytes, slot, entry_bytes);
+    uint8_t *slot = recent_slot(recent, entry_bytes, key->avma);
+    const struct recent_key *have = (const void *)slot;
+    if (have->generation != key->generation || have->avma != key->avma)
+        memcpy(slot + entry_bytes, slot, entry_bytes);
     return slot;
 }
 
@@ -36,7 +38,7 @@ static void grow(struct recent *recent, size_t entry_bytes)
         const uint8_t *entry = recent->entries + i * entry_bytes;
         const struct recent_key *key = (const void *)entry;
         if (key->generation)
-            memcpy(make_room(&grown, entry_bytes, key->avma), entry, entry_bytes);
+            memcpy(make_room(&grown, entry_bytes, key), entry, entry_bytes);
     }
     free(recent->entries);
     *recent = grown;
@@ -50,7 +52,7 @@ void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
     if (recent->slot_count == 0)
         return NULL;
     recent->added++;
-    struct recent_key *entry = make_room(recent, entry_bytes, key.avma);
+    struct recent_key *entry = make_room(recent, entry_bytes, &key);
     *entry = key;
     return entry;
 }

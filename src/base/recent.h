@@ -63,6 +63,7 @@ static inline const void *recent_find(const struct recent *recent, size_t entry_
     return NULL;
 }
 
-/* The entry for a key that is not there, to be filled in; most_slots: a power of two. NULL: memory is out. */
+/* The entry for a key, to be filled in, also in place of one that the key has; most_slots: a power of two. NULL: memory
+ * is out. */
 void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
                  struct recent_key key);

@@ -18,7 +18,8 @@
 /* Compiling the tables of `true` costs more than `true`: a process must have run for so long first. */
 #define WORTH_TABLES_NS 3000000
 /* CPU time between two looks at a process' event, which interrupt it, and take long when its processor is busy: this,
- * and this part of what it has used. The last stretch is off by 3 % at most, and counts where no bill is passed on. */
+ * and this part of what it has used: eight times while that grows tenfold. What it used since the last look is shared out
+ * by what was before, which matters where no bill is passed on. */
 #define COUNT_INTERVAL_NS 20000000
 #define COUNT_PARTS 4
 

@@ -48,20 +48,29 @@ static bool is_privileged(const char *path, int fd)
     return changes_user || changes_group || has_capabilities;
 }
 
+/* A path that somebody else has chosen: what is no file is not opened, which devices notice. */
+static bool read_linker(const char *path, pid_t pid, struct buffer *file)
+{
+    struct stat status;
+    char opened[64];
+    int place = io_open_in_root_of(pid, path, O_PATH);
+    if (place < 0)
+        return false;
+    snprintf(opened, sizeof(opened), "/proc/self/fd/%d", place);
+    bool is_read = fstat(place, &status) == 0 && S_ISREG(status.st_mode) &&
+                   io_read_file(opened, file, LINKER_BYTES_MAX) == 0;
+    close(place);
+    return is_read;
+}
+
 /* One that cannot be read is the program's own trouble. */
 static bool is_linker_too_old(const char *path, pid_t pid)
 {
     static const char version[] = SESSION_LIBC_VERSION;
-    struct stat status;
     struct buffer file = {0};
-    int fd = io_open_in_root_of(pid, path, O_RDONLY);
-    if (fd < 0)
-        return false;
-    bool is_too_old = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                      io_read_all(fd, &file, LINKER_BYTES_MAX) == 0 &&
-                      !memmem(file.bytes, file.size, version, sizeof(version));
+    bool is_too_old =
+        read_linker(path, pid, &file) && !memmem(file.bytes, file.size, version, sizeof(version));
     buffer_free(&file);
-    close(fd);
     return is_too_old;
 }
 

@@ -51,14 +51,15 @@ __attribute__((visibility("default"))) int close(int fd)
     return first_needed((uint32_t)fd, (uint32_t)fd) == NO_FD ? REAL(close)(fd) : 0;
 }
 
-/* In up to three pieces, around those that stay. */
+/* In up to three pieces, around those that stay. Flags do what they do also where nothing is left to close. */
 static long close_pieces(uint32_t first, uint32_t last, int flags)
 {
     for (;;) {
         uint32_t stays = first_needed(first, last);
         if (stays == NO_FD)
             return raw_syscall(SYS_close_range, first, last, flags);
-        long result = first < stays ? raw_syscall(SYS_close_range, first, stays - 1, flags) : 0;
+        long result = first < stays ? raw_syscall(SYS_close_range, first, stays - 1, flags)
+                                    : raw_syscall(SYS_close_range, NO_FD, NO_FD, flags);
         if (raw_failed(result) || stays == last)
             return result;
         first = stays + 1;
