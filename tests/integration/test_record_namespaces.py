@@ -14,7 +14,7 @@ WAYS = {"clone": 2, "syscall": 2, "close": 2, "range": 2, "bare": 2, "from": 2, 
 
 
 CROWD = 600
-MOST = 0.7 * CROWD  # a busy machine may keep some of them from starting in time
+MOST = 0.5 * CROWD  # a busy machine may keep some of them from starting in time
 # As many processes at once, then as many threads.
 MANY = f"""
 import os, threading, time
