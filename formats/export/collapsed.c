@@ -40,7 +40,8 @@ struct collapsed {
     struct name_node *nodes;
     size_t node_count, node_capacity;
     struct known *known; /* by stack of the model */
-    uint32_t *path;      /* scratch */
+    uint32_t *path;      /* scratch, as is the next: stacks, and their names */
+    uint32_t *path_names;
     bool failed;
 };
 
@@ -72,19 +73,6 @@ static uint32_t name_of(const struct collapsed *collapsed, uint32_t stack)
     return collapsed->names.frames[collapsed->profile->stacks[stack].frame];
 }
 
-/* That the nodes of the path will be asked for, below this one. */
-static void expect_path(const struct collapsed *collapsed, uint32_t node, size_t depth)
-{
-    uint32_t hash = path_hash(collapsed, node);
-    for (size_t i = depth; i-- > 0;)
-        pairs_expect(&collapsed->node_index,
-                     hash = pairs_path_hash(hash, name_of(collapsed, collapsed->path[i])));
-    hash = path_hash(collapsed, node);
-    for (size_t i = depth; i-- > 0;)
-        pairs_expect_element(&collapsed->node_index, collapsed->nodes, sizeof(*collapsed->nodes),
-                             hash = pairs_path_hash(hash, name_of(collapsed, collapsed->path[i])));
-}
-
 /* The node of a stack below a task's: up to what is known, then down again. Threads come one after the other. */
 static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t stack)
 {
@@ -97,12 +85,14 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t 
             node = known.node - 1;
             break;
         }
-        collapsed->path[depth++] = stack;
+        collapsed->path[depth] = stack;
+        collapsed->path_names[depth++] = name_of(collapsed, stack);
     }
-    expect_path(collapsed, node, depth);
+    pairs_expect_path(&collapsed->node_index, collapsed->nodes, sizeof(*collapsed->nodes),
+                      path_hash(collapsed, node), collapsed->path_names, depth);
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
-        node = node_of(collapsed, node, name_of(collapsed, next));
+        node = node_of(collapsed, node, collapsed->path_names[depth]);
         collapsed->known[next] = (struct known){task, node + 1};
     }
     return node;
@@ -156,10 +146,11 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
 {
     size_t depth = 0;
     for (; node != NODE_NONE; node = collapsed->nodes[node].parent)
-        collapsed->path[depth++] = collapsed->nodes[node].name;
+        collapsed->path_names[depth++] = collapsed->nodes[node].name;
     while (depth > 0) {
         size_t size;
-        const void *name = intern_bytes(collapsed->names.texts, collapsed->path[--depth], &size);
+        const void *name =
+            intern_bytes(collapsed->names.texts, collapsed->path_names[--depth], &size);
         buffer_append(collapsed->out, name, size);
         buffer_append(collapsed->out, depth ? ";" : " ", 1);
     }
@@ -199,8 +190,10 @@ static int collapsed_open(struct collapsed *collapsed, const struct export_optio
     collapsed->known = calloc(profile->stack_count + 1, sizeof(*collapsed->known));
     /* A line has up to two names more than its stack: process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
+    collapsed->path_names = calloc(profile->stack_count + 2, sizeof(*collapsed->path_names));
     int err = collapsed_names_open(&collapsed->names, profile, options);
-    return err != 0 || (collapsed->known && collapsed->path) ? err : -ENOMEM;
+    return err != 0 || (collapsed->known && collapsed->path && collapsed->path_names) ? err
+                                                                                      : -ENOMEM;
 }
 
 static void collapsed_close(struct collapsed *collapsed)
@@ -210,6 +203,7 @@ static void collapsed_close(struct collapsed *collapsed)
     free(collapsed->nodes);
     free(collapsed->known);
     free(collapsed->path);
+    free(collapsed->path_names);
 }
 
 static int collapsed_write(const struct profile *profile, const struct export_options *options,

@@ -35,14 +35,29 @@ static int grow(struct pairs *pairs)
     return 0;
 }
 
-void pairs_expect_element(const struct pairs *pairs, const void *elements, size_t element_bytes,
-                          uint32_t hash)
+static const struct pairs_slot *slot_of(const struct pairs *pairs, uint32_t hash)
 {
+    return &pairs->slots[hash & (pairs->slot_count - 1)];
+}
+
+/* All slots first: while memory answers for the last, the first have come, and say where their elements are. */
+void pairs_expect_path(const struct pairs *pairs, const void *elements, size_t element_bytes,
+                       uint32_t path_hash, const uint32_t *whats, size_t count)
+{
+    uint32_t hash = path_hash;
     if (pairs->slot_count == 0)
         return;
-    const struct pairs_slot *slot = &pairs->slots[hash & (pairs->slot_count - 1)];
-    if (slot->index)
-        __builtin_prefetch(key_of(elements, element_bytes, slot->index - 1));
+    for (size_t i = count; i-- > 0;) {
+        hash = pairs_path_hash(hash, whats[i]);
+        __builtin_prefetch(slot_of(pairs, hash));
+    }
+    hash = path_hash;
+    for (size_t i = count; i-- > 0;) {
+        hash = pairs_path_hash(hash, whats[i]);
+        const struct pairs_slot *slot = slot_of(pairs, hash);
+        if (slot->index)
+            __builtin_prefetch(key_of(elements, element_bytes, slot->index - 1));
+    }
 }
 
 uint32_t pairs_find_or_add(struct pairs *pairs, const void *elements, size_t element_bytes,

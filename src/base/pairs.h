@@ -7,8 +7,9 @@
  * Who looks up a whole path has to know one node before it can ask for the next, and waits for memory each time. So
  * the hash of a node may be that of its path, which is known before any of its nodes is:
  *
- *     for each of the path   hash = pairs_path_hash(hash, what), pairs_expect(pairs, hash)
- *     for each of the path   node = pairs_find_or_add(…, (struct pair){node, what, hash})
+ *     pairs_expect_path(…, hash of the node that it starts at, path, count)
+ *     for each of the path   hash = pairs_path_hash(hash, what)
+ *                            node = pairs_find_or_add(…, (struct pair){node, what, hash})
  */
 #pragma once
 
@@ -47,16 +48,10 @@ static inline struct pair pair_of(uint32_t first, uint32_t second)
     return (struct pair){first, second, pairs_path_hash(first, second)};
 }
 
-/* That this hash will be looked up soon. */
-static inline void pairs_expect(const struct pairs *pairs, uint32_t hash)
-{
-    if (pairs->slot_count)
-        __builtin_prefetch(&pairs->slots[hash & (pairs->slot_count - 1)]);
-}
-
-/* The same, some time later: of the element, too. */
-void pairs_expect_element(const struct pairs *pairs, const void *elements, size_t element_bytes,
-                          uint32_t hash);
+/* That the nodes of a path will be looked up now, the last of whats first, below a node of this hash: memory answers for
+ * all of them at once. */
+void pairs_expect_path(const struct pairs *pairs, const void *elements, size_t element_bytes,
+                       uint32_t path_hash, const uint32_t *whats, size_t count);
 
 /*
  * The index of the element with this key. `count`: there was none, and the caller appends it before the

@@ -114,14 +114,8 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
 void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
                          size_t count)
 {
-    const struct pairs *calls = &profile->index->calls;
-    uint32_t hash = path_hash(profile, parent);
-    for (size_t i = count; i-- > 0;)
-        pairs_expect(calls, hash = pairs_path_hash(hash, addresses[i]));
-    hash = path_hash(profile, parent);
-    for (size_t i = count; i-- > 0;)
-        pairs_expect_element(calls, profile->calls, sizeof(*profile->calls),
-                             hash = pairs_path_hash(hash, addresses[i]));
+    pairs_expect_path(&profile->index->calls, profile->calls, sizeof(*profile->calls),
+                      path_hash(profile, parent), addresses, count);
 }
 
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func)
