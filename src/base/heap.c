@@ -5,7 +5,8 @@
 
 #include <malloc.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -14,6 +15,11 @@ enum {
     MAPPED_BYTES = 1 << 20,    /* what is larger grows by being moved, not by being copied */
     ANY_BYTES = 1 << 19,       /* more than there is yet */
 };
+
+static struct {
+    char *start;
+    size_t bytes;
+} large; /* what malloc() takes in large pages; of no bytes: nothing */
 
 void heap_prefer_large_pages(void)
 {
@@ -26,8 +32,11 @@ void heap_prefer_large_pages(void)
     free(any);
     char *end = sbrk(0);
     mallopt(M_TOP_PAD, TABLE_LARGE_PAGE_BYTES);
-    if (end > start)
-        table_prefer_large_pages(start, (size_t)(end - start));
+    if (end <= start)
+        return;
+    large.start = start;
+    large.bytes = (size_t)(end - start);
+    table_prefer_large_pages(large.start, large.bytes);
 }
 
 void heap_save_memory(void)
@@ -35,5 +44,7 @@ void heap_save_memory(void)
     mallopt(M_MMAP_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TRIM_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TOP_PAD, DEFAULT_BYTES);
-    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+    size_t before = -(uintptr_t)large.start % TABLE_LARGE_PAGE_BYTES;
+    if (large.bytes > before)
+        (void)madvise(large.start + before, large.bytes - before, MADV_NOHUGEPAGE);
 }
