@@ -187,8 +187,8 @@ struct collector {
     uint64_t last_checkpoint_ns;
     uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
-    uint64_t file_round_begin,
-        file_round_ns; /* bytes of the file, and time, at the end of the last one */
+    /* Bytes of the file, and time, at the end of its last round. */
+    uint64_t file_round_begin, file_round_ns;
     uint64_t handler_ticks[HANDLER_BUCKETS];
     uint64_t handler_max_ticks;
     uint8_t *scratch; /* one record, copied out of shared memory */
