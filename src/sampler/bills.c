@@ -127,10 +127,8 @@ __attribute__((visibility("default"))) int waitid(idtype_t type, id_t id, siginf
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &cancelling);
     long result = raw_syscall(SYS_waitid, type, id, info, options, &usage);
     pthread_setcanceltype(cancelling, &cancelling);
-    if (raw_failed(result)) {
-        errno = (int)-result;
-        return -1;
-    }
+    if (raw_failed(result))
+        return raw_told(result);
     if (is_end(info))
         note(info->si_pid, &usage);
     return 0;

@@ -68,10 +68,7 @@ static long close_pieces(uint32_t first, uint32_t last, int flags)
 
 __attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags)
 {
-    long result = close_pieces(first, last, flags);
-    if (raw_failed(result))
-        errno = (int)-result;
-    return raw_failed(result) ? -1 : 0;
+    return raw_told(close_pieces(first, last, flags));
 }
 
 /* On a kernel without close_range() the C library finds another way. */

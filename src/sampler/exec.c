@@ -29,12 +29,6 @@ void inheritance_end(struct inheritance inheritance)
         masks_unblock_after_exec();
 }
 
-static int fail(long result)
-{
-    errno = (int)-result;
-    return -1;
-}
-
 static int execute(int directory, const char *path, char *const *argv, char *const *environment,
                    int flags)
 {
@@ -50,7 +44,7 @@ static int execute(int directory, const char *path, char *const *argv, char *con
                       : raw_syscall(SYS_execveat, directory, path, argv, environment, flags);
     end_forget();
     inheritance_end(inheritance);
-    return fail(result);
+    return raw_told(result);
 }
 
 __attribute__((visibility("default"))) int execve(const char *path, char *const *argv,
@@ -74,7 +68,7 @@ __attribute__((visibility("default"))) int fexecve(int fd, char *const *argv,
                                                    char *const *environment)
 {
     if (fd < 0 || !argv || !environment)
-        return fail(-EINVAL);
+        return raw_told(-EINVAL);
     return execute(fd, "", argv, environment, AT_EMPTY_PATH);
 }
 

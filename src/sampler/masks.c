@@ -215,14 +215,6 @@ static long change(int how, const sigset_t *set, sigset_t *old)
     return result;
 }
 
-static int errno_of(long result)
-{
-    if (result == 0)
-        return 0;
-    errno = (int)-result;
-    return -1;
-}
-
 __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t *set,
                                                            sigset_t *old)
 {
@@ -231,7 +223,7 @@ __attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset
 
 __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-    return errno_of(change(how, set, old));
+    return raw_told(change(how, set, old));
 }
 
 /* The obsolete ones: masks of 32 bits, or one signal. */
@@ -240,7 +232,7 @@ static int change_bits(int how, bool sets, uint32_t bits)
     sigset_t set, old;
     *word_of(&set) = bits;
     long result = change(how, sets ? &set : NULL, &old);
-    return raw_failed(result) ? errno_of(result) : (int)*word_of(&old);
+    return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
 }
 
 __attribute__((visibility("default"))) int sigblock(int mask)
@@ -262,9 +254,9 @@ int masks_change_one(int how, int number)
 {
     sigset_t set;
     if (number < 1 || number > 64)
-        return errno_of(-EINVAL);
+        return raw_told(-EINVAL);
     *word_of(&set) = UINT64_C(1) << (number - 1);
-    return errno_of(change(how, &set, NULL));
+    return raw_told(change(how, &set, NULL));
 }
 
 __attribute__((visibility("default"))) int sighold(int number)

@@ -4,6 +4,7 @@
 
 #include "sampler/arch_x86_64.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 #define raw_syscall(number, ...) raw_syscall_pad(number, ##__VA_ARGS__, 0, 0, 0, 0, 0, 0)
@@ -13,4 +14,13 @@
 static inline bool raw_failed(long result)
 {
     return result < 0 && result > -4096;
+}
+
+/* The same as functions of the C library tell it. */
+static inline int raw_told(long result)
+{
+    if (!raw_failed(result))
+        return (int)result;
+    errno = (int)-result;
+    return -1;
 }
