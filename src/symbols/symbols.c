@@ -65,7 +65,7 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
     if (!has_debug_info(image))
         return 0;
     if (packed_is_needed(image) &&
-        packed_open(&symbols->packed, image) == 0)
+        packed_open(&symbols->packed, image, config->wanted, config->wanted_count) == 0)
         image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     symbols->is_damaged = !symbols->dwarf;
