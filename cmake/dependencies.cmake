@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
 # (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
-# (.gnu_debugdata), deflate (zlib sections and .gz files, faster). Each with its reason in README.md.
+# (.gnu_debugdata), deflate (zlib sections and .gz files, faster), isal (zlib
+# sections in little memory). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -30,3 +31,4 @@ endfunction()
 rec_find_optional(REC_ZSTD zstd zstd.h libzstd-dev)
 rec_find_optional(REC_LZMA lzma lzma.h liblzma-dev)
 rec_find_optional(REC_DEFLATE deflate libdeflate.h libdeflate-dev)
+rec_find_optional(REC_ISAL isal isa-l/igzip_lib.h libisal-dev)

@@ -7,6 +7,7 @@
 #include "symbols/symbols.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -25,10 +26,10 @@ static const char *find_fetched(const void *context, const uint8_t *build_id, si
     return fetch_find(context, build_id, build_id_bytes);
 }
 
-static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct symbols **symbols,
-                        struct error *error)
+static int open_symbols(const struct lookup *lookup, const struct lookup_piece *piece,
+                        const uint64_t *wanted, struct symbols **symbols, struct error *error)
 {
-    const struct profile_lib *lib = &lookup->profile->libs[lib_id];
+    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
     const char *path = profile_text(lookup->profile, lib->path);
     struct symfs_path here = symfs_path(lookup->options->symfs, path);
     struct symfs_path now =
@@ -39,6 +40,8 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
         .find_fetched_context = &lookup->fetch,
         .path_now = now.text,
         .symbols_only = lookup->options->symbols_only,
+        .wanted = wanted,
+        .wanted_count = piece->count,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
@@ -55,6 +58,20 @@ static int open_symbols(const struct lookup *lookup, uint32_t lib_id, struct sym
     return bytes ? symbols_open_memory(symbols, bytes, size, error) : -ENOENT;
 }
 
+static uint64_t svma_of(const struct lookup *lookup, const struct lookup_piece *piece, size_t i)
+{
+    return lookup->profile->addresses[lookup->order[piece->first + i]].svma;
+}
+
+/* Owned; NULL: out of memory. */
+static uint64_t *addresses_of(const struct lookup *lookup, const struct lookup_piece *piece)
+{
+    uint64_t *svmas = calloc(piece->count, sizeof(*svmas));
+    for (size_t i = 0; svmas && i < piece->count; i++)
+        svmas[i] = svma_of(lookup, piece, i);
+    return svmas;
+}
+
 /* Names go the way they are stored in captures: a profile of this one lib is made for them. */
 static struct profile *resolve_piece(const struct lookup *lookup, const struct lookup_piece *piece,
                                      struct symbols *symbols)
@@ -68,7 +85,7 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
     if (lib_id != PROFILE_NONE)
         named->libs[lib_id].category = PROFILE_LIBRARY;
     for (size_t i = 0; i < piece->count && !named->failed; i++) {
-        uint64_t svma = lookup->profile->addresses[lookup->order[piece->first + i]].svma;
+        uint64_t svma = svma_of(lookup, piece, i);
         uint32_t address = profile_address_id(named, lib_id, svma);
         struct symbol_result result;
         if (address == PROFILE_NONE || symbols_resolve(symbols, svma, &result) != 0)
@@ -93,7 +110,9 @@ void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece 
     struct symbols *symbols = NULL;
     struct error error = {{0}};
     const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
-    int err = open_symbols(lookup, piece->lib, &symbols, &error);
+    uint64_t *wanted = addresses_of(lookup, piece);
+    int err = wanted ? open_symbols(lookup, piece, wanted, &symbols, &error) : -ENOMEM;
+    free(wanted);
     if (err == 0 && symbols_is_damaged(symbols))
         buffer_printf(out,
                       "%s: its debug info is damaged: lines, inlined calls, names may be missing",

@@ -137,9 +137,14 @@ int decompress_xz(const void *bytes, size_t stored, size_t limit, struct buffer 
 #else
 #define WITHOUT_DEFLATE ", libdeflate-dev (compressed debug info and .gz files in half the time)"
 #endif
+#ifdef REC_HAVE_ISAL
+#define WITHOUT_ISAL ""
+#else
+#define WITHOUT_ISAL ", libisal-dev (compressed debug info in less memory)"
+#endif
 
 const char *decompress_missing(void)
 {
-    static const char missing[] = WITHOUT_ZSTD WITHOUT_LZMA WITHOUT_DEFLATE;
+    static const char missing[] = WITHOUT_ZSTD WITHOUT_LZMA WITHOUT_DEFLATE WITHOUT_ISAL;
     return missing + (missing[0] ? 2 : 0);
 }

@@ -17,10 +17,10 @@ enum {
 };
 
 int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
-                   struct symtab *symtab)
+                   struct symtab_files *files)
 {
     *functions =
-        (struct functions){.keys = intern_new(), .paths = paths, .lines = lines, .symtab = symtab};
+        (struct functions){.keys = intern_new(), .paths = paths, .lines = lines, .files = files};
     return functions->keys ? contexts_init(&functions->contexts) : -ENOMEM;
 }
 
@@ -32,6 +32,7 @@ void functions_free(struct functions *functions)
     if (functions->keys)
         intern_free(functions->keys);
     contexts_free(&functions->contexts);
+    symtab_free(&functions->symtab);
     *functions = (struct functions){0};
 }
 
@@ -94,19 +95,45 @@ static bool is_mangled(const char *name)
            (strncmp(name, "_D", 2) == 0 && name[2] >= '0' && name[2] <= '9');
 }
 
+/* Compilers of C and assemblers do not: the names of their functions are those of the symbols. */
+static bool may_be_mangled(const Dwarf_Die *die)
+{
+    Dwarf_Die unit;
+    if (!dwarf_cu_die(die->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL))
+        return true;
+    switch (dwarf_srclang(&unit)) {
+    case DW_LANG_C89:
+    case DW_LANG_C:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case DW_LANG_Mips_Assembler:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static const struct symbol *symbol_at(struct functions *functions, uint64_t svma)
+{
+    if (!functions->has_symtab && symtab_load(&functions->symtab, functions->files) != 0)
+        symtab_free(&functions->symtab);
+    functions->has_symtab = true;
+    const struct symbol *symbol = symtab_find(&functions->symtab, svma);
+    return symbol && symbol->svma == svma ? symbol : NULL;
+}
+
 /*
  * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas), and D's that take
  * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line
  * instance knows better; and it knows something where the name lies in a file that is not there.
  */
-static const char *name_of_instance(const struct function *function, struct symtab *symtab,
-                                    const char *plain)
+static const char *name_of_instance(struct functions *functions, const struct function *function,
+                                    const Dwarf_Die *key, const char *plain)
 {
-    const struct symbol *symbol =
-        function->entry_svma ? symtab_find(symtab, function->entry_svma) : NULL;
-    if (!symbol || symbol->svma != function->entry_svma)
+    if (function->entry_svma == 0 || (plain && !may_be_mangled(key)))
         return NULL;
-    return !plain || is_mangled(symbol->name) ? symbol->name : NULL;
+    const struct symbol *symbol = symbol_at(functions, function->entry_svma);
+    return symbol && (!plain || is_mangled(symbol->name)) ? symbol->name : NULL;
 }
 
 /* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
@@ -209,7 +236,7 @@ static void name_function(struct functions *functions, struct function *function
     const char *plain = string_attribute(key, DW_AT_name);
     const char *linkage = linkage_name(key);
     if (!linkage)
-        linkage = name_of_instance(function, functions->symtab, plain);
+        linkage = name_of_instance(functions, function, key, plain);
     if (linkage)
         function->owned = demangle_function(linkage);
     else if (plain)

@@ -14,7 +14,7 @@
 #include "symbols/contexts.h"
 #include "symbols/lines.h"
 #include "symbols/paths.h"
-#include "symbols/symtab.h"
+#include "symbols/symtab_load.h"
 
 #include <elfutils/libdw.h>
 
@@ -32,14 +32,16 @@ struct functions {
     struct function *functions;
     size_t count, capacity;
     struct contexts contexts;
-    unsigned nesting;      /* of names that are put together from names */
-    struct paths *paths;   /* borrowed */
-    struct lines *lines;   /* borrowed */
-    struct symtab *symtab; /* borrowed */
+    unsigned nesting;           /* of names that are put together from names */
+    struct paths *paths;        /* borrowed */
+    struct lines *lines;        /* borrowed */
+    struct symtab_files *files; /* borrowed */
+    struct symtab symtab;       /* whole: instances are anywhere */
+    bool has_symtab;            /* it was asked for */
 };
 
 int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,
-                   struct symtab *symtab);
+                   struct symtab_files *files);
 void functions_free(struct functions *functions);
 
 /* Notes where an out-of-line instance starts; 0 or -ENOMEM. */

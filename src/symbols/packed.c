@@ -3,6 +3,7 @@
 
 #include "elf/decompress.h"
 #include "elf/elf_file.h"
+#include "symbols/excerpt.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -50,29 +51,62 @@ static bool is_wanted(const char *name)
     return starts_with(name, ".debug_") || strcmp(name, ".gnu_debugaltlink") == 0;
 }
 
-static int open_sections(struct packed *packed, const struct elf_file *elf)
+/* Which .debug_info can be read in excerpts by. */
+static bool tells_of_units(const char *name)
+{
+    return strcmp(name, ".debug_aranges") == 0 || strcmp(name, ".debug_abbrev") == 0;
+}
+
+static struct cursor content_of(const struct image_build *build, const char *name)
+{
+    for (size_t i = 0; i < build->count; i++)
+        if (strcmp(build->sections[i].name, name) == 0)
+            return cursor_of(build->sections[i].bytes, build->sections[i].size);
+    return (struct cursor){0};
+}
+
+static int open_section(struct packed *packed, struct image_build *build,
+                        const struct elf_file *elf, const struct elf_section *section,
+                        struct excerpt *excerpt)
+{
+    struct buffer *content = &packed->sections[build->count];
+    int err = -ENOTSUP;
+    if (strcmp(section->name, ".debug_info") == 0) {
+        excerpt->aranges = content_of(build, ".debug_aranges");
+        excerpt->abbreviations = content_of(build, ".debug_abbrev");
+        err = excerpt_read(excerpt, elf, section, content);
+    }
+    if (err != 0 && elf_read_section(elf, section, content, NULL) == -ENOMEM)
+        return -ENOMEM;
+    image_build_add(build, section->name, content->bytes, content->size);
+    return 0;
+}
+
+static int open_sections(struct packed *packed, const struct elf_file *elf, struct excerpt *excerpt)
 {
     struct image_build build = {0};
-    for (size_t i = 0; i < elf_section_count(elf); i++) {
-        const struct elf_section *section = elf_section(elf, i);
-        if (!is_wanted(section->name) || build.count == IMAGE_BUILD_SECTIONS)
+    for (size_t i = 0; i < 2 * elf_section_count(elf); i++) {
+        bool is_first = i < elf_section_count(elf);
+        const struct elf_section *section = elf_section(elf, i % elf_section_count(elf));
+        if (!is_wanted(section->name) || tells_of_units(section->name) != is_first ||
+            build.count == IMAGE_BUILD_SECTIONS)
             continue;
-        struct buffer *content = &packed->sections[build.count];
-        int err = elf_read_section(elf, section, content, NULL);
-        if (err == -ENOMEM)
+        int err = open_section(packed, &build, elf, section, excerpt);
+        if (err != 0)
             return err;
-        image_build_add(&build, section->name, content->bytes, content->size);
     }
     return image_build_finish(&build, &packed->image);
 }
 
-int packed_open(struct packed *packed, const struct image *from)
+int packed_open(struct packed *packed, const struct image *from, const uint64_t *wanted,
+                size_t wanted_count)
 {
     struct elf_file *elf;
+    struct excerpt excerpt = {.wanted = wanted, .wanted_count = wanted_count};
     int err = elf_open(&elf, from->fd, NULL);
     if (err != 0)
         return err;
-    err = open_sections(packed, elf);
+    err = open_sections(packed, elf, &excerpt);
     elf_close(elf);
     return err;
 }

@@ -23,9 +23,10 @@ void packed_free(struct packed *packed);
 /* Whether some section is compressed. */
 bool packed_is_needed(const struct image *image);
 
-/* packed->image becomes the debug sections of a file that names are looked up in, decompressed. 0, -ENOTSUP,
- * -ENOMEM. */
-int packed_open(struct packed *packed, const struct image *from);
+/* packed->image becomes the debug sections of a file that names are looked up in, decompressed; of .debug_info maybe only
+ * what wanted addresses need (excerpt.h), none: everything. 0, -ENOTSUP, -ENOMEM. */
+int packed_open(struct packed *packed, const struct image *from, const uint64_t *wanted,
+                size_t wanted_count);
 
 /* The symbol table that some distributions leave, compressed by xz, in stripped files (.gnu_debugdata). 0,
  * or -ENOENT, -ENOTSUP, -EBADMSG, … */

@@ -44,7 +44,7 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
     if ((!config->debug_directory || open_linked(image, &link, path, config) != 0) &&
         make_empty(image) != 0)
         return;
-    if (packed_is_needed(image) && packed_open(&supplement->packed, image) == 0)
+    if (packed_is_needed(image) && packed_open(&supplement->packed, image, NULL, 0) == 0)
         image = &supplement->packed.image;
     supplement->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     if (supplement->dwarf)

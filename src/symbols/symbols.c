@@ -3,12 +3,10 @@
 
 #include "base/array.h"
 #include "symbols/debug_file.h"
-#include "symbols/image.h"
 #include "symbols/packed.h"
-#include "symbols/plt.h"
 #include "symbols/split.h"
 #include "symbols/supplement.h"
-#include "symbols/symtab.h"
+#include "symbols/symtab_load.h"
 #include "symbols/units.h"
 #include "symbols/unnamed.h"
 
@@ -17,9 +15,7 @@
 #include <string.h>
 
 struct symbols {
-    struct image image;   /* the file as mapped */
-    struct image debug;   /* its separate debug file, if there is one */
-    struct image data;    /* .gnu_debugdata: used when both are without .symtab */
+    struct symtab_files files;
     struct packed packed; /* the debug info of one of the former, made readable, if it was not */
     Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
     struct supplement supplement;
@@ -51,9 +47,7 @@ void symbols_close(struct symbols *symbols)
     dwarf_end(symbols->dwarf);
     supplement_close(&symbols->supplement);
     packed_free(&symbols->packed);
-    image_close(&symbols->data);
-    image_close(&symbols->debug);
-    image_close(&symbols->image);
+    symtab_files_close(&symbols->files);
     free(symbols->debug_directory);
     free(symbols->frames);
     free(symbols);
@@ -64,44 +58,14 @@ static bool has_debug_info(const struct image *image)
     return image->elf && image_debug_section(image->elf, "info");
 }
 
-/* .dynsym, and what .gnu_debugdata adds: it leaves out what .dynsym has. */
-static int load_small_symtabs(struct symbols *symbols)
-{
-    symbols->source = "dynsym";
-    int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_DYNSYM);
-    if (err == -ENOENT)
-        symbols->source = "none";
-    if ((err == 0 || err == -ENOENT) &&
-        packed_open_debugdata(&symbols->data, &symbols->image) == 0) {
-        symbols->source = "debugdata";
-        err = symtab_add_section(&symbols->symtab, symbols->data.elf, SHT_SYMTAB);
-    }
-    return err == -ENOENT ? 0 : err;
-}
-
-static int load_symtab(struct symbols *symbols)
-{
-    symbols->source = "symtab";
-    int err = symtab_add_section(&symbols->symtab, symbols->image.elf, SHT_SYMTAB);
-    if (err == -ENOENT && symbols->debug.elf)
-        err = symtab_add_section(&symbols->symtab, symbols->debug.elf, SHT_SYMTAB);
-    if (err == -ENOENT)
-        err = load_small_symtabs(symbols);
-    if (err == 0)
-        err = plt_add_symbols(&symbols->symtab, symbols->image.elf);
-    if (err == 0)
-        err = symtab_finish(&symbols->symtab);
-    image_let_go(&symbols->image);
-    image_let_go(&symbols->debug);
-    return err;
-}
-
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
-    const struct image *image = has_debug_info(&symbols->image) ? &symbols->image : &symbols->debug;
+    const struct image *image =
+        has_debug_info(&symbols->files.image) ? &symbols->files.image : &symbols->files.debug;
     if (!has_debug_info(image))
         return 0;
-    if (packed_is_needed(image) && packed_open(&symbols->packed, image) == 0)
+    if (packed_is_needed(image) &&
+        packed_open(&symbols->packed, image, config->wanted, config->wanted_count) == 0)
         image = &symbols->packed.image;
     symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
     symbols->is_damaged = !symbols->dwarf;
@@ -109,16 +73,17 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         return 0;
     symbols->source = "dwarf";
     supplement_open(&symbols->supplement, symbols->dwarf,
-                    symbols->debug.path ?: symbols->image.path, config);
-    symbols->splits = (struct splits){.image = image,
-                                      .paths = {symbols->image.path, symbols->debug.path},
-                                      .debug_directory = symbols->debug_directory};
+                    symbols->files.debug.path ?: symbols->files.image.path, config);
+    symbols->splits =
+        (struct splits){.image = image,
+                        .paths = {symbols->files.image.path, symbols->files.debug.path},
+                        .debug_directory = symbols->debug_directory};
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = lines_init(&symbols->lines);
     if (err == 0)
         err =
-            functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->symtab);
+            functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->files);
     if (err == 0)
         err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
     symbols->is_damaged |= symbols->units.is_damaged;
@@ -127,7 +92,10 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
 
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
-    int err = load_symtab(symbols);
+    int err = symtab_init(&symbols->symtab, config->wanted, config->wanted_count);
+    if (err == 0)
+        err = symtab_load(&symbols->symtab, &symbols->files);
+    symbols->source = symbols->files.source;
     if (err == 0 && !config->symbols_only)
         err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
@@ -138,8 +106,9 @@ static struct symbols *allocate(void)
     struct symbols *symbols = calloc(1, sizeof(*symbols));
     if (!symbols)
         return NULL;
-    symbols->image.fd = symbols->debug.fd = symbols->data.fd = symbols->supplement.image.fd = -1;
-    symbols->unnamed.image = &symbols->image;
+    symtab_files_init(&symbols->files);
+    symbols->supplement.image.fd = -1;
+    symbols->unnamed.image = &symbols->files.image;
     packed_init(&symbols->packed);
     packed_init(&symbols->supplement.packed);
     return symbols;
@@ -149,7 +118,7 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                           size_t build_id_bytes, struct error *error)
 {
     const uint8_t *found;
-    size_t found_bytes = image_build_id(&symbols->image, &found);
+    size_t found_bytes = image_build_id(&symbols->files.image, &found);
     if (build_id_bytes == 0 ||
         (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0))
         return 0;
@@ -164,12 +133,13 @@ static void open_debug_file(struct symbols *symbols, const char *path,
                             const struct symbols_config *config)
 {
     const uint8_t *id;
-    if (config->symbols_only ? symtab_is_in(symbols->image.elf, SHT_SYMTAB)
-                             : has_debug_info(&symbols->image))
+    if (config->symbols_only ? symtab_is_in(symbols->files.image.elf, SHT_SYMTAB)
+                             : has_debug_info(&symbols->files.image))
         return;
-    size_t id_bytes = image_build_id(&symbols->image, &id);
-    if (debug_file_open(&symbols->debug, &symbols->image, path, config->debug_directory) != 0)
-        (void)debug_file_open_fetched(&symbols->debug, config, id, id_bytes);
+    size_t id_bytes = image_build_id(&symbols->files.image, &id);
+    if (debug_file_open(&symbols->files.debug, &symbols->files.image, path,
+                        config->debug_directory) != 0)
+        (void)debug_file_open_fetched(&symbols->files.debug, config, id, id_bytes);
 }
 
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
@@ -180,7 +150,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
     symbols->debug_directory = strdup(config->debug_directory);
-    int err = image_open_at(&symbols->image, config->path_now ?: path, path, error);
+    int err = image_open_at(&symbols->files.image, config->path_now ?: path, path, error);
     if (err == 0 && !symbols->debug_directory)
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
@@ -203,7 +173,7 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
     struct symbols *symbols = allocate();
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
-    int err = image_open_memory(&symbols->image, bytes, size, error);
+    int err = image_open_memory(&symbols->files.image, bytes, size, error);
     if (err == 0)
         err = load(symbols, &(struct symbols_config){0}, error);
     if (err != 0) {
@@ -221,7 +191,7 @@ const char *symbols_source(const struct symbols *symbols)
 
 bool symbols_is_damaged(const struct symbols *symbols)
 {
-    return symbols->is_damaged || image_is_cut(&symbols->image);
+    return symbols->is_damaged || image_is_cut(&symbols->files.image);
 }
 
 static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)

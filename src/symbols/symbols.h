@@ -44,6 +44,9 @@ struct symbols_config {
     const void *find_fetched_context;
     const char *path_now; /* leads to the file; NULL: its path does */
     bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
+    /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
+    const uint64_t *wanted;
+    size_t wanted_count;
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused

@@ -13,8 +13,21 @@
 
 enum { NO_SYMBOL = UINT32_MAX };
 
+/* A quarter of a megabyte of the file. */
+enum { LET_GO_SYMBOLS = (1 << 18) / sizeof(Elf64_Sym) };
+
+int symtab_init(struct symtab *symtab, const uint64_t *wanted, size_t count)
+{
+    *symtab = (struct symtab){0};
+    return count ? wanted_init(&symtab->wanted, wanted, count) : 0;
+}
+
 void symtab_free(struct symtab *symtab)
 {
+    wanted_free(&symtab->wanted);
+    for (size_t i = 0; i < symtab->copy_count; i++)
+        free(symtab->copies[i]);
+    free(symtab->copies);
     for (size_t i = 0; symtab->readable && i < symtab->count; i++)
         free(symtab->readable[i]);
     free(symtab->readable);
@@ -55,21 +68,34 @@ static bool is_code(const GElf_Sym *sym, const char *name)
     return name && (type == STT_FUNC || type == STT_GNU_IFUNC);
 }
 
+/* Of few symbols names are copied: one that is read where it lies has 16 pages of the file mapped. */
+static const char *keep_name(struct symtab *symtab, const char *name)
+{
+    if (symtab->wanted.count == 0)
+        return name;
+    char **copy = ARRAY_PUSH(symtab->copies, symtab->copy_count, symtab->copy_capacity);
+    return copy ? *copy = strdup(name) : NULL;
+}
+
 static int add_symbol(struct symtab *symtab, struct symbol symbol, uint64_t bytes)
 {
     symbol.is_sized = bytes != 0;
     if (symbol.is_sized && __builtin_add_overflow(symbol.svma, bytes, &symbol.end))
         return 0;
+    if (!wanted_keeps(&symtab->wanted, symbol.svma, symbol.end, symbol.is_sized))
+        return 0;
+    symbol.name = keep_name(symtab, symbol.name);
     struct symbol *added = ARRAY_PUSH(symtab->symbols, symtab->count, symtab->capacity);
-    if (!added)
+    if (!added || !symbol.name)
         return -ENOMEM;
     *added = symbol;
     return 0;
 }
 
-static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const uint64_t *ends,
-                       size_t section_count)
+static int add_symbols(struct symtab *symtab, const struct image *image, Elf_Scn *section,
+                       const uint64_t *ends, size_t section_count)
 {
+    Elf *elf = image->elf;
     GElf_Shdr header;
     Elf_Data *data = elf_getdata(section, NULL);
     if (!data || !gelf_getshdr(section, &header) || header.sh_entsize == 0)
@@ -78,6 +104,8 @@ static int add_symbols(struct symtab *symtab, Elf *elf, Elf_Scn *section, const 
     int err = 0;
     for (size_t i = 1; i < count && i <= INT32_MAX && err == 0; i++) {
         GElf_Sym sym;
+        if (i % LET_GO_SYMBOLS == 0)
+            image_let_go(image);
         if (!gelf_getsym(data, (int)i, &sym) || sym.st_name == 0 || sym.st_shndx >= section_count ||
             sym.st_value >= ends[sym.st_shndx])
             continue;
@@ -108,15 +136,16 @@ bool symtab_is_in(Elf *elf, uint32_t section_type)
     return section_of_type(elf, section_type) != NULL;
 }
 
-int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type)
+int symtab_add_section(struct symtab *symtab, const struct image *image, uint32_t section_type)
 {
     size_t section_count = 0;
-    Elf_Scn *section = section_of_type(elf, section_type);
-    uint64_t *ends = section ? section_ends(elf, &section_count) : NULL;
+    Elf_Scn *section = section_of_type(image->elf, section_type);
+    uint64_t *ends = section ? section_ends(image->elf, &section_count) : NULL;
     if (!ends)
         return -ENOENT;
-    int err = add_symbols(symtab, elf, section, ends, section_count);
+    int err = add_symbols(symtab, image, section, ends, section_count);
     free(ends);
+    image_let_go(image);
     return err;
 }
 
@@ -178,6 +207,12 @@ int symtab_finish(struct symtab *symtab)
         return 0;
     if (symtab->count > NO_SYMBOL)
         return -ENOMEM;
+    wanted_finish(&symtab->wanted);
+    for (size_t i = 0; i < symtab->count; i++) {
+        struct symbol *symbol = &symtab->symbols[i];
+        if (!symbol->is_sized)
+            symbol->end = wanted_end(&symtab->wanted, symbol->svma, symbol->end);
+    }
     symtab->readable = calloc(symtab->count, sizeof(*symtab->readable));
     int err = symtab->readable ? SORT_BY(symtab->symbols, symtab->count, svma) : -ENOMEM;
     return err ? err : nest(symtab);

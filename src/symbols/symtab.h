@@ -8,10 +8,14 @@
  * names for the same place the first of these decides: a size before none, functions before untyped
  * labels, global before weak before local, fewer leading underscores, the shorter, the alphabet.
  *
- * Tables have 100 000 symbols, and few of them are asked for: names are not looked at before that. node's
- * take 7.5 MB of its file, which stay on disk.
+ * Tables have 100 000 symbols, and few of them are asked for. Where it is known which addresses will be, others are
+ * not kept (wanted.h); where it is not, names are not looked at before: node's take 7.5 MB of its file. Of the file's
+ * pages few are in memory at once.
  */
 #pragma once
+
+#include "symbols/image.h"
+#include "symbols/wanted.h"
 
 #include <libelf.h>
 #include <stdbool.h>
@@ -20,7 +24,7 @@
 
 struct symbol {
     uint64_t svma, end;
-    const char *name; /* as in the file; borrowed from the Elf */
+    const char *name; /* as in the file; borrowed */
     uint8_t rank;     /* by type and binding; lower is better */
     bool is_sized;    /* otherwise its end is a guess */
     bool is_plt;
@@ -30,19 +34,24 @@ struct symbol {
 };
 
 struct symtab {
+    struct wanted wanted;
     struct symbol *symbols; /* by address */
     size_t count, capacity;
+    char **copies; /* of names; where everything is wanted they lie in the Elf */
+    size_t copy_count, copy_capacity;
     char **readable; /* by symbol, owned: names that were asked for */
 };
 
+/* wanted: the only addresses that will be looked for, ascending; none: any may be. 0 or -ENOMEM. */
+int symtab_init(struct symtab *symtab, const uint64_t *wanted, size_t count);
 void symtab_free(struct symtab *symtab);
 
 /* Whether there is a section of this type (SHT_SYMTAB, SHT_DYNSYM). */
 bool symtab_is_in(Elf *elf, uint32_t section_type);
 
 /* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT when there
- * is no such section, or -ENOMEM. The Elf must outlive the table. */
-int symtab_add_section(struct symtab *symtab, Elf *elf, uint32_t section_type);
+ * is no such section, or -ENOMEM. The image must outlive the table. */
+int symtab_add_section(struct symtab *symtab, const struct image *image, uint32_t section_type);
 
 /* Adds the stub of a function; the function's name is borrowed. 0 or -ENOMEM. */
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name);

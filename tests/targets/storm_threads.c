@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * storm_threads ROUNDS: threads that return, exit, are cancelled while they wait or while they run, or are
- * detached. Afterwards as many descriptors are open as before, and memory has not grown.
+ * detached. Afterwards as many descriptors are open as before, and memory of its own has not grown by more than what
+ * bookkeeping for a thousand threads at once takes, which is kept for later ones.
  */
 #include "storm.h"
 
@@ -9,6 +10,8 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+
+#define KEPT_KIB_MAX 8192
 
 enum { RETURNS, EXITS, IS_CANCELLED_WAITING, IS_CANCELLED_RUNNING, IS_DETACHED, KINDS };
 
@@ -83,14 +86,14 @@ static unsigned count_entries(const char *path)
     return count;
 }
 
-static long resident_kib(void)
+static long anonymous_kib(void)
 {
     char line[128];
     long kib = 0;
     FILE *status = fopen("/proc/self/status", "r");
     while (status && fgets(line, sizeof(line), status))
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kib = strtol(line + 6, NULL, 10);
+        if (strncmp(line, "RssAnon:", 8) == 0)
+            kib = strtol(line + 8, NULL, 10);
     fclose(status);
     return kib;
 }
@@ -100,12 +103,12 @@ int main(int argc, char **argv)
     char *first[] = {argv[0], "50", NULL};
     int result = storm_run(2, first, work); /* stacks and arenas that are kept */
     unsigned descriptors = count_entries("/proc/self/fd");
-    long before_kib = resident_kib();
+    long before_kib = anonymous_kib();
     result += storm_run(argc, argv, work);
     for (int i = 0; i < 1000 && count_entries("/proc/self/task") > 3; i++)
         usleep(10000);
     printf("%u threads, %d more descriptors, %s\n", count_entries("/proc/self/task") - 2,
            (int)(count_entries("/proc/self/fd") - descriptors),
-           resident_kib() - before_kib < 4096 ? "as much memory" : "more memory");
+           anonymous_kib() - before_kib < KEPT_KIB_MAX ? "as much memory" : "more memory");
     return result;
 }

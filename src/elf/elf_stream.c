@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+#include "elf/elf_stream.h"
+
+#include <errno.h>
+
+#ifdef REC_HAVE_ISAL
+#include "elf/elf_internal.h"
+
+#include <elf.h>
+#include <isa-l/igzip_lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 15 };
+
+struct elf_stream {
+    const struct elf_file *elf;
+    uint64_t at, end;     /* of the file: what has not been read yet */
+    uint64_t bytes;       /* inflated */
+    const uint8_t *ready; /* inflated, and not asked for yet */
+    size_t ready_bytes;
+    bool may_have_more; /* inflated inside of the library */
+    uint8_t in[CHUNK_BYTES], out[CHUNK_BYTES];
+    struct inflate_state state;
+};
+
+int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
+                    const struct elf_section *section)
+{
+    Elf64_Chdr header;
+    if (!(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
+        return -ENOTSUP;
+    int err = elf_read_at(elf, section->offset, &header, sizeof(header));
+    if (err != 0)
+        return err;
+    if (header.ch_type != ELFCOMPRESS_ZLIB)
+        return -ENOTSUP;
+    struct elf_stream *stream = malloc(sizeof(*stream));
+    if (!stream)
+        return -ENOMEM;
+    stream->elf = elf;
+    stream->at = section->offset + sizeof(header);
+    stream->end = section->offset + section->bytes;
+    stream->bytes = header.ch_size;
+    stream->ready_bytes = 0;
+    stream->may_have_more = false;
+    isal_inflate_init(&stream->state);
+    stream->state.crc_flag = ISAL_ZLIB;
+    *out = stream;
+    return 0;
+}
+
+void elf_stream_close(struct elf_stream *stream)
+{
+    free(stream);
+}
+
+uint64_t elf_stream_bytes(const struct elf_stream *stream)
+{
+    return stream->bytes;
+}
+
+static int read_more(struct elf_stream *stream)
+{
+    uint64_t left = stream->end - stream->at;
+    size_t size = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+    int err = size ? elf_read_at(stream->elf, stream->at, stream->in, size) : -EBADMSG;
+    if (err != 0)
+        return err;
+    stream->at += size;
+    stream->state.next_in = stream->in;
+    stream->state.avail_in = (uint32_t)size;
+    return 0;
+}
+
+static int inflate_more(struct elf_stream *stream)
+{
+    struct inflate_state *state = &stream->state;
+    state->next_out = stream->out;
+    state->avail_out = CHUNK_BYTES;
+    while (state->avail_out == CHUNK_BYTES) {
+        int err = state->block_state == ISAL_BLOCK_FINISH ? -EBADMSG : 0;
+        if (err == 0 && state->avail_in == 0 && !stream->may_have_more)
+            err = read_more(stream);
+        if (err == 0 && isal_inflate(state) != ISAL_DECOMP_OK)
+            err = -EBADMSG;
+        if (err != 0)
+            return err;
+        stream->may_have_more = state->avail_out == 0;
+    }
+    stream->ready = stream->out;
+    stream->ready_bytes = CHUNK_BYTES - state->avail_out;
+    return 0;
+}
+
+int elf_stream_read(struct elf_stream *stream, void *out, uint64_t size)
+{
+    uint8_t *to = out;
+    while (size > 0) {
+        int err = stream->ready_bytes ? 0 : inflate_more(stream);
+        if (err != 0)
+            return err;
+        size_t part = size < stream->ready_bytes ? (size_t)size : stream->ready_bytes;
+        if (to) {
+            memcpy(to, stream->ready, part);
+            to += part;
+        }
+        stream->ready += part;
+        stream->ready_bytes -= part;
+        size -= part;
+    }
+    return 0;
+}
+
+#else
+
+int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
+                    const struct elf_section *section)
+{
+    (void)out, (void)elf, (void)section;
+    return -ENOTSUP;
+}
+
+void elf_stream_close(struct elf_stream *stream)
+{
+    (void)stream;
+}
+
+uint64_t elf_stream_bytes(const struct elf_stream *stream)
+{
+    (void)stream;
+    return 0;
+}
+
+int elf_stream_read(struct elf_stream *stream, void *out, uint64_t size)
+{
+    (void)stream, (void)out, (void)size;
+    return -ENOTSUP;
+}
+#endif

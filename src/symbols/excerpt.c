@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/excerpt.h"
+
+#include "base/array.h"
+#include "elf/elf_stream.h"
+#include "symbols/excerpt_units.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BYTES_MAX = 1 << 30,
+    LENGTH_BYTES = 4,
+    HEADER_BYTES = 12, /* of version 5, and the most that is looked at */
+    EMPTY_BYTES = HEADER_BYTES + 1,
+};
+
+struct writing {
+    struct elf_stream *stream;
+    uint8_t *bytes; /* as they will be; zeros so far */
+    uint64_t size, at;
+    uint64_t empty_from; /* what is left out begins there; == at: nothing */
+};
+
+/* Compilers' tables end, and their codes are small; others are not looked through. */
+static bool refers_to_units(struct cursor c)
+{
+    while (cursor_uleb128(&c) != 0 && !c.failed) {
+        (void)cursor_uleb128(&c); /* tag */
+        (void)cursor_u8(&c);      /* children */
+        uint64_t name, form;
+        do {
+            name = cursor_uleb128(&c);
+            form = cursor_uleb128(&c);
+            if (form == DW_FORM_implicit_const)
+                (void)cursor_sleb128(&c);
+            if (form == DW_FORM_ref_addr || form == DW_FORM_ref_sig8 || form == DW_FORM_indirect)
+                return true;
+        } while (!c.failed && (name != 0 || form != 0));
+    }
+    return c.failed;
+}
+
+/* unit: from its header on. */
+static bool stands_alone(const struct excerpt *excerpt, struct cursor unit)
+{
+    cursor_skip(&unit, LENGTH_BYTES);
+    uint16_t version = cursor_u16(&unit);
+    if (version >= 5)
+        cursor_skip(&unit, 2);
+    struct cursor abbreviations = excerpt->abbreviations;
+    cursor_seek(&abbreviations, cursor_u32(&unit));
+    return !unit.failed && version <= 5 && !refers_to_units(abbreviations);
+}
+
+/* What was left out becomes a unit. */
+static int write_empty(struct writing *writing)
+{
+    uint64_t bytes = writing->at - writing->empty_from;
+    if (bytes == 0)
+        return 0;
+    if (bytes < EMPTY_BYTES)
+        return -ENOTSUP;
+    uint8_t header[HEADER_BYTES] = {[4] = 5, [6] = DW_UT_partial, [7] = 8};
+    uint32_t length = (uint32_t)(bytes - LENGTH_BYTES);
+    memcpy(header, &length, sizeof(length));
+    memcpy(writing->bytes + writing->empty_from, header, sizeof(header));
+    return 0;
+}
+
+static int keep_unit(const struct excerpt *excerpt, struct writing *writing, const uint8_t *length,
+                     uint64_t bytes)
+{
+    uint8_t *unit = writing->bytes + writing->at;
+    int err = write_empty(writing);
+    if (err == 0)
+        err = elf_stream_read(writing->stream, unit + LENGTH_BYTES, bytes);
+    if (err != 0)
+        return err;
+    memcpy(unit, length, LENGTH_BYTES);
+    writing->at += LENGTH_BYTES + bytes;
+    writing->empty_from = writing->at;
+    return stands_alone(excerpt, cursor_of(unit, LENGTH_BYTES + bytes)) ? 0 : -ENOTSUP;
+}
+
+static int next_unit(const struct excerpt *excerpt, const struct excerpt_units *units,
+                     struct writing *writing)
+{
+    uint8_t length[LENGTH_BYTES];
+    if (writing->size - writing->at < EMPTY_BYTES)
+        return -ENOTSUP;
+    int err = elf_stream_read(writing->stream, length, LENGTH_BYTES);
+    if (err != 0)
+        return err;
+    struct cursor c = cursor_of(length, LENGTH_BYTES);
+    uint64_t bytes = cursor_u32(&c);
+    if (bytes > writing->size - writing->at - LENGTH_BYTES) /* or of 64 bits */
+        return -ENOTSUP;
+    if (excerpt_units_need(units, writing->at))
+        return keep_unit(excerpt, writing, length, bytes);
+    writing->at += LENGTH_BYTES + bytes;
+    return elf_stream_read(writing->stream, NULL, bytes);
+}
+
+static int write_units(const struct excerpt *excerpt, const struct excerpt_units *units,
+                       struct elf_stream *stream, struct buffer *out)
+{
+    struct writing writing = {.stream = stream, .size = elf_stream_bytes(stream)};
+    if (writing.size > BYTES_MAX)
+        return -ENOTSUP;
+    writing.bytes =
+        calloc(1, (size_t)writing.size + 1); /* pages that are not written take no memory */
+    int err = writing.bytes ? 0 : -ENOMEM;
+    while (err == 0 && writing.at < writing.size && writing.at < units->end)
+        err = next_unit(excerpt, units, &writing);
+    writing.at = writing.size;
+    if (err == 0)
+        err = write_empty(&writing);
+    if (err == 0)
+        *out =
+            (struct buffer){.bytes = writing.bytes, .size = writing.size, .capacity = writing.size};
+    else
+        free(writing.bytes);
+    return err;
+}
+
+int excerpt_read(const struct excerpt *excerpt, const struct elf_file *elf,
+                 const struct elf_section *section, struct buffer *out)
+{
+    struct excerpt_units units = {0};
+    struct elf_stream *stream = NULL;
+    int err = excerpt->wanted_count ? elf_stream_open(&stream, elf, section) : -ENOTSUP;
+    if (err == 0)
+        err = excerpt_units_read(&units, excerpt->aranges, excerpt->wanted, excerpt->wanted_count);
+    if (err == 0)
+        err = write_units(excerpt, &units, stream, out);
+    excerpt_units_free(&units);
+    elf_stream_close(stream);
+    return err;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Of a compressed .debug_info the units that wanted addresses need. The C library's is 6 MB of 2000 units, and a
+ * recording has addresses of 40: the others are inflated, too, but not kept.
+ *
+ *     .debug_aranges   which units hold wanted addresses
+ *     .debug_info      │ unit │ unit │ unit │ unit │ unit │ unit │ unit │
+ *     excerpt          │ nothing     │ unit │ nothing            │ unit │     at the same offsets
+ *
+ * "Nothing" is a partial unit without content. An excerpt is made only where no kept unit refers to another.
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "elf/elf_file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct excerpt {
+    const uint64_t *wanted; /* ascending; none: everything */
+    size_t wanted_count;
+    struct cursor aranges, abbreviations; /* those sections */
+};
+
+/* -ENOTSUP, and others: it has to be read whole, then nothing is in out. */
+int excerpt_read(const struct excerpt *excerpt, const struct elf_file *elf,
+                 const struct elf_section *section, struct buffer *out);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What .debug_aranges says about the units that wanted addresses need. */
+#pragma once
+
+#include "base/cursor.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct excerpt_unit {
+    uint64_t offset;  /* of its header */
+    bool has_aranges; /* it is mentioned with code */
+    bool is_wanted;
+};
+
+struct excerpt_units {
+    struct excerpt_unit *units; /* by offset; a unit may come several times */
+    size_t count, capacity;
+    bool
+        is_complete; /* it says where all wanted addresses are; otherwise units that it does not mention are needed */
+    uint64_t end; /* what begins from here on is not needed */
+};
+
+/* 0, -EBADMSG: it cannot be relied on, or -ENOMEM. wanted: ascending. */
+int excerpt_units_read(struct excerpt_units *units, struct cursor aranges, const uint64_t *wanted,
+                       size_t wanted_count);
+void excerpt_units_free(struct excerpt_units *units);
+
+/* Whether the unit whose header is at the offset is needed. */
+bool excerpt_units_need(const struct excerpt_units *units, uint64_t offset);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Compressed debug info of which only wanted units are kept: answers are those of the whole. */
+#include "elf/decompress.h"
+#include "symbols/excerpt.h"
+#include "toolbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+enum { UNITS = 8 };
+
+static const char *const units_of_c =
+    "for i in 1 2 3 4 5 6 7 8; do echo "
+    "\"static inline int in$i(int x) { return x * $i; } int f$i(int x) { return in$i(x) + 1; }\" "
+    "> u$i.c; done";
+
+static void build_units(const char *name, const char *options)
+{
+    assert_int_equal(
+        run("%s && gcc -g -O1 -gz=zlib %s u?.c $S/sym_c.c -o %s", units_of_c, options, name), 0);
+}
+
+static struct symbols *open_for(const char *name, const uint64_t *wanted, size_t count)
+{
+    struct symbols *symbols;
+    struct error error = {{0}};
+    struct symbols_config config = {
+        .debug_directory = "/nonexistent", .wanted = wanted, .wanted_count = count};
+    if (symbols_open(&symbols, in_directory(name), NULL, 0, &config, &error) != 0)
+        fail_msg("%s", error.text);
+    return symbols;
+}
+
+static void assert_same_text(const char *a, const char *b)
+{
+    assert_string_equal(a ? a : "(none)", b ? b : "(none)");
+}
+
+/* Returns how many frames there are. */
+static size_t compare_answers(struct symbols *some, struct symbols *all, uint64_t svma)
+{
+    struct symbol_result found, expected;
+    assert_int_equal(symbols_resolve(some, svma, &found), 0);
+    assert_int_equal(symbols_resolve(all, svma, &expected), 0);
+    assert_int_equal(found.frame_count, expected.frame_count);
+    assert_same_text(found.symbol_name, expected.symbol_name);
+    for (size_t i = 0; i < found.frame_count; i++) {
+        assert_same_text(found.frames[i].name, expected.frames[i].name);
+        assert_same_text(found.frames[i].file, expected.frames[i].file);
+        assert_int_equal(found.frames[i].line, expected.frames[i].line);
+        assert_same_text(found.frames[i].definition_file, expected.frames[i].definition_file);
+    }
+    return found.frame_count;
+}
+
+static void hold_against_whole(const char *name, const uint64_t *wanted, size_t count)
+{
+    struct symbols *some = open_for(name, wanted, count), *all = open_for(name, NULL, 0);
+    for (size_t i = 0; i < count; i++)
+        (void)compare_answers(some, all, wanted[i]);
+    assert_same_text(symbols_source(some), symbols_source(all));
+    symbols_close(some);
+    symbols_close(all);
+}
+
+static void read_section(const struct elf_file *elf, const char *name, struct buffer *out)
+{
+    const struct elf_section *section = elf_find_section(elf, name);
+    if (section)
+        assert_int_equal(elf_read_section(elf, section, out, NULL), 0);
+}
+
+/* How much of .debug_info an excerpt keeps, in per cent; or an error. */
+static int excerpt_of(const char *name, const uint64_t *wanted, size_t count)
+{
+    struct buffer aranges = {0}, abbreviations = {0}, whole = {0}, out = {0};
+    struct elf_file *elf;
+    int fd = open(in_directory(name), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(elf_open(&elf, fd, NULL), 0);
+    read_section(elf, ".debug_aranges", &aranges);
+    read_section(elf, ".debug_abbrev", &abbreviations);
+    read_section(elf, ".debug_info", &whole);
+    struct excerpt excerpt = {.wanted = wanted,
+                              .wanted_count = count,
+                              .aranges = cursor_of(aranges.bytes, aranges.size),
+                              .abbreviations = cursor_of(abbreviations.bytes, abbreviations.size)};
+    int result = excerpt_read(&excerpt, elf, elf_find_section(elf, ".debug_info"), &out);
+    if (result == 0) {
+        size_t same = 0;
+        assert_int_equal(out.size, whole.size);
+        for (size_t i = 0; i < out.size; i++)
+            same += out.bytes[i] != 0 && out.bytes[i] == whole.bytes[i];
+        for (size_t i = 0; i < whole.size; i++)
+            result += whole.bytes[i] != 0;
+        result = (int)(100 * same / (size_t)result);
+    }
+    buffer_free(&aranges);
+    buffer_free(&abbreviations);
+    buffer_free(&whole);
+    buffer_free(&out);
+    elf_close(elf);
+    close(fd);
+    return result;
+}
+
+static void skip_without_isal(void)
+{
+    if (strstr(decompress_missing(), "isal"))
+        skip();
+}
+
+static void one_address_needs_one_unit(void **state)
+{
+    (void)state;
+    build_units("units", "");
+    for (int i = 1; i <= UNITS; i++) {
+        char function[] = {'f', (char)('0' + i), '\0'};
+        uint64_t svma = address_of("units", function);
+        hold_against_whole("units", &svma, 1);
+    }
+    skip_without_isal();
+    uint64_t svma = address_of("units", "f3");
+    assert_in_range(excerpt_of("units", &svma, 1), 1, 30);
+}
+
+/* What the compiler's own start files hold is in no unit: units that .debug_aranges leaves out might be it. */
+static void addresses_outside_of_units_are_so_in_an_excerpt(void **state)
+{
+    (void)state;
+    build_units("units", "");
+    uint64_t wanted[] = {address_of("units", "_start"), address_of("units", "f5")};
+    hold_against_whole("units", wanted, 2);
+}
+
+static void without_aranges_all_is_kept(void **state)
+{
+    (void)state;
+    build_units("units", "");
+    assert_int_equal(run("objcopy --remove-section .debug_aranges units bare"), 0);
+    uint64_t svma = address_of("bare", "f4");
+    hold_against_whole("bare", &svma, 1);
+    skip_without_isal();
+    assert_int_equal(excerpt_of("bare", &svma, 1), 100);
+}
+
+static void units_that_refer_to_others_are_read_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(run("g++ -g -gz=zlib -O2 -fdebug-types-section -gdwarf-5 $S/sym_cxx.cc -o "
+                         "types"),
+                     0);
+    uint64_t svma = address_of("types", "main");
+    hold_against_whole("types", &svma, 1);
+    assert_int_equal(excerpt_of("types", &svma, 1), -ENOTSUP);
+    build_units("merged", "-flto");
+    svma = address_of("merged", "main");
+    hold_against_whole("merged", &svma, 1);
+}
+
+/* Ends, without a crash; the sanitizers see to that. */
+static void damaged_files_are_survived(void **state)
+{
+    (void)state;
+    build_units("units", "");
+    uint64_t svma = address_of("units", "f3");
+    char *damage = output_of("cd %s && for i in `seq 30`; do cp units damaged$i; done; "
+                             "stat -c %%s units",
+                             test_directory);
+    long size = strtol(damage, NULL, 10);
+    free(damage);
+    srandom(1);
+    for (int i = 1; i <= 30; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "damaged%d", i);
+        int fd = open(in_directory(name), O_WRONLY | O_CLOEXEC);
+        for (int n = 0; n < 30; n++) { /* headers at both ends are left alone */
+            unsigned char byte = (unsigned char)random();
+            assert_int_equal(pwrite(fd, &byte, 1, size / 3 + random() % (size / 3)), 1);
+        }
+        close(fd);
+        struct symbols *symbols = open_for(name, &svma, 1);
+        struct symbol_result result;
+        assert_int_equal(symbols_resolve(symbols, svma, &result), 0);
+        symbols_close(symbols);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_address_needs_one_unit),
+        cmocka_unit_test(addresses_outside_of_units_are_so_in_an_excerpt),
+        cmocka_unit_test(without_aranges_all_is_kept),
+        cmocka_unit_test(units_that_refer_to_others_are_read_whole),
+        cmocka_unit_test(damaged_files_are_survived),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
