@@ -13,26 +13,36 @@ enum {
     DEFAULT_BYTES = 128 << 10, /* of malloc's thresholds */
     HEAP_BYTES = 32 << 20,     /* of address space */
     MAPPED_BYTES = 1 << 20,    /* what is larger grows by being moved, not by being copied */
-    ANY_BYTES = 1 << 19,       /* more than there is yet */
+    OWN_BYTES = 1 << 12,       /* of malloc(), more than it needs at first */
 };
 
 static struct {
-    char *start;
+    char *start; /* of a large page */
     size_t bytes;
 } large; /* what malloc() takes in large pages; of no bytes: nothing */
+
+/* Where the kernel lets the heap begin is random. All up to the first large page is filled, but for what malloc() writes to
+ * in between: a large page of which a part was touched before it was one consists of small ones. */
+static char *begin_at_large_page(void)
+{
+    static void *volatile filler; /* never used; or the compiler leaves it out */
+    char *start = sbrk(0);
+    size_t before = TABLE_LARGE_PAGE_BYTES + -(uintptr_t)start % TABLE_LARGE_PAGE_BYTES;
+    filler = malloc(before - OWN_BYTES);
+    return filler ? start + before : NULL;
+}
 
 void heap_prefer_large_pages(void)
 {
     mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+    mallopt(M_MMAP_THRESHOLD, 2 * TABLE_LARGE_PAGE_BYTES);
     mallopt(M_TRIM_THRESHOLD, 2 * HEAP_BYTES);
     mallopt(M_TOP_PAD, HEAP_BYTES);
-    char *start = sbrk(0);
-    void *volatile any = malloc(ANY_BYTES); /* or the compiler leaves it out */
-    free(any);
+    char *start = begin_at_large_page();
     char *end = sbrk(0);
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     mallopt(M_TOP_PAD, TABLE_LARGE_PAGE_BYTES);
-    if (end <= start)
+    if (!start || end <= start)
         return;
     large.start = start;
     large.bytes = (size_t)(end - start);
@@ -49,7 +59,6 @@ void heap_save_memory(void)
     mallopt(M_MMAP_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TRIM_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TOP_PAD, DEFAULT_BYTES);
-    size_t before = -(uintptr_t)large.start % TABLE_LARGE_PAGE_BYTES;
-    if (large.bytes > before)
-        (void)madvise(large.start + before, large.bytes - before, MADV_NOHUGEPAGE);
+    if (large.bytes)
+        (void)madvise(large.start, large.bytes, MADV_NOHUGEPAGE);
 }
