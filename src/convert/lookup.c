@@ -14,8 +14,8 @@
 /* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
  * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 20 };
-/* Of libs without debug info. */
-enum { SMALL_ADDRESSES = 200, PIECES_OF_JOB = 8 };
+/* Of libs without debug info: half of so many take less time than another process. */
+enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8 };
 
 /* Its symbols are read in less time than a process takes. */
 static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_count)
