@@ -13,8 +13,8 @@
 struct writer {
     const struct profile *profile;
     const struct names *before;
-    struct intern *strings;
-    struct intern *functions; /* by index in the profile */
+    struct intern *strings; /* by number in the profile, as functions are */
+    struct intern *functions;
     struct buffer function_bytes;
     struct buffer lib_bytes;
     size_t lib_count;
@@ -31,22 +31,22 @@ static void put(struct buffer *out, uint64_t value)
     } while (value);
 }
 
+/* Its number here; where memory is out, any. */
+static uint64_t string_id(struct writer *writer, struct buffer *out, uint32_t string)
+{
+    uint32_t id = intern_add(writer->strings, &string, sizeof(string));
+    out->failed |= id == INTERN_NONE;
+    return id;
+}
+
 static void put_string(struct writer *writer, struct buffer *out, uint32_t string)
 {
-    uint32_t id = intern_text(writer->strings, profile_text(writer->profile, string));
-    out->failed |= id == INTERN_NONE;
-    put(out, id);
+    put(out, string_id(writer, out, string));
 }
 
 static void put_optional(struct writer *writer, struct buffer *out, uint32_t string)
 {
-    if (string == PROFILE_NONE) {
-        put(out, 0);
-        return;
-    }
-    uint32_t id = intern_text(writer->strings, profile_text(writer->profile, string));
-    out->failed |= id == INTERN_NONE;
-    put(out, id + UINT64_C(1));
+    put(out, string == PROFILE_NONE ? 0 : string_id(writer, out, string) + 1);
 }
 
 static void put_function(struct writer *writer, uint32_t func)
@@ -204,10 +204,12 @@ static void put_strings(const struct writer *writer, struct buffer *out)
 {
     put(out, intern_count(writer->strings));
     for (uint32_t i = 0; i < intern_count(writer->strings); i++) {
-        size_t size;
-        const void *bytes = intern_bytes(writer->strings, i, &size);
+        uint32_t string;
+        memcpy(&string, intern_bytes(writer->strings, i, NULL), sizeof(string));
+        const char *text = profile_text(writer->profile, string);
+        size_t size = strlen(text);
         put(out, size);
-        buffer_append(out, bytes, size);
+        buffer_append(out, text, size);
     }
 }
 
