@@ -126,6 +126,12 @@ void buffer_u32(struct buffer *buffer, uint32_t value)
     append_little_endian(buffer, value, 4);
 }
 
+void buffer_set_u32(struct buffer *buffer, size_t at, uint32_t value)
+{
+    uint32_t little = htole32(value);
+    memcpy(buffer->bytes + at, &little, sizeof(little));
+}
+
 void buffer_u64(struct buffer *buffer, uint64_t value)
 {
     append_little_endian(buffer, value, 8);

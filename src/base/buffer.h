@@ -41,4 +41,6 @@ void buffer_u8(struct buffer *buffer, uint8_t value);
 void buffer_u16(struct buffer *buffer, uint16_t value);
 void buffer_u32(struct buffer *buffer, uint32_t value);
 void buffer_u64(struct buffer *buffer, uint64_t value);
+/* In place of the 4 bytes at an offset, in a buffer without a drain. */
+void buffer_set_u32(struct buffer *buffer, size_t at, uint32_t value);
 void buffer_u64s(struct buffer *buffer, const uint64_t *values, size_t count);

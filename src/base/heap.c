@@ -49,6 +49,11 @@ void heap_prefer_large_pages(void)
     table_prefer_large_pages(large.start, large.bytes);
 }
 
+void heap_give_back(void)
+{
+    malloc_trim(0);
+}
+
 void heap_save_memory(void)
 {
     mallopt(M_MMAP_THRESHOLD, DEFAULT_BYTES);

@@ -6,6 +6,9 @@
  * be called once, first of all. */
 void heap_prefer_large_pages(void);
 
+/* What is free goes back to the kernel: before processes are forked that would have it, too, and before there is more. */
+void heap_give_back(void);
+
 /* In a process forked from it, of which there are several at once: its pages are small again, and what is freed goes back
- * to the kernel. Of node's recording all together hold 21 to 26 MiB then, 28 to 35 otherwise. */
+ * to the kernel. */
 void heap_save_memory(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/named.h"
 
+#include "base/heap.h"
 #include "base/placeholder.h"
 #include "base/say.h"
 #include "base/short_name.h"
@@ -29,8 +30,10 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     progress_start();
     int err = convert_load(&profile, path, &watched, error);
     progress_set("finding names", 0, 0);
+    heap_give_back();
     if (!err)
         err = convert_resolve(profile, path, &watched, error);
+    heap_give_back();
     progress_end();
     if (err) {
         profile_free(profile);

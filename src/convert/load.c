@@ -306,6 +306,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     if (profile->product == PROFILE_NONE)
         profile->product =
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
+    profile_end_calls(profile);
     set_times(loader);
     add_notes(loader);
     return profile->failed ? -ENOMEM : 0;

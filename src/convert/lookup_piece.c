@@ -86,7 +86,7 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
         named->libs[lib_id].category = PROFILE_LIBRARY;
     for (size_t i = 0; i < piece->count && !named->failed; i++) {
         uint64_t svma = svma_of(lookup, piece, i);
-        uint32_t address = profile_address_id(named, lib_id, svma);
+        uint32_t address = profile_add_address(named, lib_id, svma);
         struct symbol_result result;
         if (address == PROFILE_NONE || symbols_resolve(symbols, svma, &result) != 0)
             named->failed = true;
@@ -125,6 +125,7 @@ void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece 
     if (err || (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0))
         return;
     struct profile *named = resolve_piece(lookup, piece, symbols);
+    symbols_close(symbols);
     if (!named || named->failed || names_write(named, NULL, out) != 0)
         out->failed = true;
 }

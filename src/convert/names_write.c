@@ -213,18 +213,19 @@ static void put_strings(const struct writer *writer, struct buffer *out)
 
 static void put_all(const struct writer *writer, struct buffer *out)
 {
-    struct buffer body = {0};
-    put_strings(writer, &body);
-    put(&body, intern_count(writer->functions));
-    buffer_append(&body, writer->function_bytes.bytes, writer->function_bytes.size);
-    put(&body, writer->lib_count);
-    buffer_append(&body, writer->lib_bytes.bytes, writer->lib_bytes.size);
     buffer_text(out, NAMES_MAGIC);
     buffer_u32(out, NAMES_VERSION);
-    buffer_u32(out, (uint32_t)crc32_z(crc32_z(0, NULL, 0), body.bytes, body.size));
-    buffer_append(out, body.bytes, body.size);
-    out->failed |= body.failed;
-    buffer_free(&body);
+    buffer_u32(out, 0); /* the checksum's place */
+    size_t start = out->size;
+    put_strings(writer, out);
+    put(out, intern_count(writer->functions));
+    buffer_append(out, writer->function_bytes.bytes, writer->function_bytes.size);
+    put(out, writer->lib_count);
+    buffer_append(out, writer->lib_bytes.bytes, writer->lib_bytes.size);
+    if (!out->failed)
+        buffer_set_u32(
+            out, start - sizeof(uint32_t),
+            (uint32_t)crc32_z(crc32_z(0, NULL, 0), out->bytes + start, out->size - start));
 }
 
 int names_write(const struct profile *profile, const struct names *before, struct buffer *out)

@@ -211,9 +211,14 @@ const char *profile_text(const struct profile *profile, uint32_t string); /* "" 
 uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t *build_id,
                         size_t build_id_bytes);
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma);
+/* Of who knows that it is not there yet; where one address was added so, all are. */
+uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svma);
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address);
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
+
+/* No call will be asked for any more: what finds those that there are is freed. */
+void profile_end_calls(struct profile *profile);
 
 /* That calls of these addresses, innermost first, are asked for next, each below the one before. Memory answers for all
  * of them at once. */

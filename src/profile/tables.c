@@ -72,18 +72,24 @@ uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t
     return id;
 }
 
+uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svma)
+{
+    size_t id = profile->address_count;
+    struct profile_address *address =
+        ARRAY_PUSH(profile->addresses, profile->address_count, profile->address_capacity);
+    if (!address || id >= PROFILE_NONE)
+        return out_of_memory(profile);
+    *address = (struct profile_address){.lib = lib, .svma = svma};
+    return (uint32_t)id;
+}
+
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma)
 {
     const uint64_t key[] = {lib, svma};
     uint32_t id = key_id(profile, profile->index->addresses, key, sizeof(key));
     if (id == PROFILE_NONE || id < profile->address_count)
         return id;
-    struct profile_address *address =
-        ARRAY_PUSH(profile->addresses, profile->address_count, profile->address_capacity);
-    if (!address)
-        return out_of_memory(profile);
-    *address = (struct profile_address){.lib = lib, .svma = svma};
-    return id;
+    return profile_add_address(profile, lib, svma);
 }
 
 static uint32_t path_hash(const struct profile *profile, uint32_t call)
@@ -109,6 +115,11 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
     *call = (struct profile_call){
         .parent = parent, .address = address, .path_hash = key.hash, .stack = PROFILE_NONE};
     return id;
+}
+
+void profile_end_calls(struct profile *profile)
+{
+    pairs_free(&profile->index->calls);
 }
 
 void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,

@@ -213,6 +213,7 @@ int symtab_finish(struct symtab *symtab)
         if (!symbol->is_sized)
             symbol->end = wanted_end(&symtab->wanted, symbol->svma, symbol->end);
     }
+    wanted_free(&symtab->wanted);
     symtab->readable = calloc(symtab->count, sizeof(*symtab->readable));
     int err = symtab->readable ? SORT_BY(symtab->symbols, symtab->count, svma) : -ENOMEM;
     return err ? err : nest(symtab);

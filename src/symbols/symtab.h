@@ -34,7 +34,7 @@ struct symbol {
 };
 
 struct symtab {
-    struct wanted wanted;
+    struct wanted wanted;   /* until it is finished */
     struct symbol *symbols; /* by address */
     size_t count, capacity;
     char **copies; /* of names; where everything is wanted they lie in the Elf */

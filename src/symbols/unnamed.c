@@ -17,6 +17,10 @@ enum {
     ENTRY_BYTES = 8,
 };
 
+enum {
+    LET_GO_LOOKUPS = 256
+}; /* of a compiler's 3 MB of tables 16 pages are mapped for each byte that is touched */
+
 void unnamed_free(struct unnamed *unnamed)
 {
     for (size_t i = 0; i < unnamed->count; i++)
@@ -84,6 +88,8 @@ const char *unnamed_find(struct unnamed *unnamed, uint64_t svma)
 {
     if (!unnamed->was_read && unnamed->image->path)
         read_tables(unnamed);
+    if (++unnamed->lookup_count % LET_GO_LOOKUPS == 0)
+        image_let_go(unnamed->image);
     size_t low = 0, high = unnamed->names ? unnamed->table.size / ENTRY_BYTES : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;

@@ -24,6 +24,7 @@ struct unnamed {
     struct intern *names; /* as pointers to them stay valid: start -> index in texts */
     char **texts;         /* owned */
     size_t count, capacity;
+    size_t lookup_count;
 };
 
 void unnamed_free(struct unnamed *unnamed);

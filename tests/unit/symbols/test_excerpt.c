@@ -9,15 +9,15 @@
 
 enum { UNITS = 8 };
 
-static const char *const units_of_c =
-    "for i in 1 2 3 4 5 6 7 8; do echo "
-    "\"static inline int in$i(int x) { return x * $i; } int f$i(int x) { return in$i(x) + 1; }\" "
-    "> u$i.c; done";
-
-static void build_units(const char *name, const char *options)
+/* "units": eight of C with a function each, and main(). */
+static int build_units(void **state)
 {
-    assert_int_equal(
-        run("%s && gcc -g -O1 -gz=zlib %s u?.c $S/sym_c.c -o %s", units_of_c, options, name), 0);
+    if (make_directory(state) != 0)
+        return -1;
+    return run("for i in 1 2 3 4 5 6 7 8; do echo "
+               "\"static inline int in$i(int x) { return x * $i; } int f$i(int x) { return in$i(x) "
+               "+ 1; }\" > u$i.c; done; echo 'int main(void) { return 0; }' > main.c; "
+               "gcc -g -O1 -gz=zlib u?.c main.c -o units");
 }
 
 static struct symbols *open_for(const char *name, const uint64_t *wanted, size_t count)
@@ -112,7 +112,6 @@ static void skip_without_isal(void)
 static void one_address_needs_one_unit(void **state)
 {
     (void)state;
-    build_units("units", "");
     for (int i = 1; i <= UNITS; i++) {
         char function[] = {'f', (char)('0' + i), '\0'};
         uint64_t svma = address_of("units", function);
@@ -127,7 +126,6 @@ static void one_address_needs_one_unit(void **state)
 static void addresses_outside_of_units_are_so_in_an_excerpt(void **state)
 {
     (void)state;
-    build_units("units", "");
     uint64_t wanted[] = {address_of("units", "_start"), address_of("units", "f5")};
     hold_against_whole("units", wanted, 2);
 }
@@ -135,7 +133,6 @@ static void addresses_outside_of_units_are_so_in_an_excerpt(void **state)
 static void without_aranges_all_is_kept(void **state)
 {
     (void)state;
-    build_units("units", "");
     assert_int_equal(run("objcopy --remove-section .debug_aranges units bare"), 0);
     uint64_t svma = address_of("bare", "f4");
     hold_against_whole("bare", &svma, 1);
@@ -152,7 +149,7 @@ static void units_that_refer_to_others_are_read_whole(void **state)
     uint64_t svma = address_of("types", "main");
     hold_against_whole("types", &svma, 1);
     assert_int_equal(excerpt_of("types", &svma, 1), -ENOTSUP);
-    build_units("merged", "-flto");
+    assert_int_equal(run("gcc -g -O1 -gz=zlib -flto u1.c u2.c main.c -o merged"), 0);
     svma = address_of("merged", "main");
     hold_against_whole("merged", &svma, 1);
 }
@@ -161,7 +158,6 @@ static void units_that_refer_to_others_are_read_whole(void **state)
 static void damaged_files_are_survived(void **state)
 {
     (void)state;
-    build_units("units", "");
     uint64_t svma = address_of("units", "f3");
     char *damage = output_of("cd %s && for i in `seq 30`; do cp units damaged$i; done; "
                              "stat -c %%s units",
@@ -194,5 +190,5 @@ int main(void)
         cmocka_unit_test(units_that_refer_to_others_are_read_whole),
         cmocka_unit_test(damaged_files_are_survived),
     };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return cmocka_run_group_tests(tests, build_units, remove_directory);
 }
