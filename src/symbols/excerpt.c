@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/excerpt.h"
 
-#include "base/array.h"
 #include "elf/elf_stream.h"
 #include "symbols/excerpt_units.h"
 

@@ -95,7 +95,8 @@ static bool is_mangled(const char *name)
            (strncmp(name, "_D", 2) == 0 && name[2] >= '0' && name[2] <= '9');
 }
 
-/* Compilers of C and assemblers do not: the names of their functions are those of the symbols. */
+/* Compilers of C and assemblers do not: the names of their functions are those of the symbols (an assembler's are
+ * mangled where it was given what a compiler of C++ wrote). */
 static bool may_be_mangled(const Dwarf_Die *die)
 {
     Dwarf_Die unit;
@@ -130,7 +131,7 @@ static const struct symbol *symbol_at(struct functions *functions, uint64_t svma
 static const char *name_of_instance(struct functions *functions, const struct function *function,
                                     const Dwarf_Die *key, const char *plain)
 {
-    if (function->entry_svma == 0 || (plain && !may_be_mangled(key)))
+    if (function->entry_svma == 0 || (plain && !is_mangled(plain) && !may_be_mangled(key)))
         return NULL;
     const struct symbol *symbol = symbol_at(functions, function->entry_svma);
     return symbol && (!plain || is_mangled(symbol->name)) ? symbol->name : NULL;

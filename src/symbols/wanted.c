@@ -44,12 +44,7 @@ bool wanted_keeps(struct wanted *wanted, uint64_t svma, uint64_t end, bool is_si
 
 void wanted_finish(struct wanted *wanted)
 {
-    uint64_t sized_end = 0, limit = UINT64_MAX;
-    for (size_t i = 0; i < wanted->count; i++) {
-        if (wanted->gaps[i].sized_end > sized_end)
-            sized_end = wanted->gaps[i].sized_end;
-        wanted->gaps[i].sized_end = sized_end;
-    }
+    uint64_t limit = UINT64_MAX;
     for (size_t i = wanted->count; i-- > 0;) {
         wanted->gaps[i].limit = limit;
         if (wanted->gaps[i].has_symbols)
@@ -63,7 +58,8 @@ uint64_t wanted_end(const struct wanted *wanted, uint64_t svma, uint64_t end)
     if (index == wanted->count)
         return end;
     const struct wanted_gap *gap = &wanted->gaps[index];
-    /* Of a symbol that is not its gap's last a later one is kept, or it has a size. */
+    /* Of a symbol that is not its gap's last a later one is kept, or it has a size. A sized one of a gap before that
+     * reaches so far holds that gap's address: it is kept, too. */
     if (svma < gap->sized_end)
         return svma;
     return end < gap->limit ? end : gap->limit;

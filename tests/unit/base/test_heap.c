@@ -6,14 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <cmocka.h>
 
-enum { BYTES = 1 << 20, PAGE_BYTES = 4096 };
+enum { BYTES = 1 << 20, PAGE_BYTES = 4096, LARGE_PAGE_BYTES = 2 << 20 };
 
 static long first_faults; /* that touching so much took, before anything else was allocated */
 
@@ -38,14 +38,19 @@ static long faults_of_touching(void)
     return fault_count() - before;
 }
 
+/* Which it may have, and none to give. */
 static bool has_large_pages(void)
 {
-    char text[64] = "";
-    FILE *file = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    bool is_read = file && fgets(text, sizeof(text), file);
-    if (file)
-        fclose(file);
-    return is_read && !strstr(text, "[never]");
+    char *bytes = mmap(NULL, 2 * LARGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(bytes, MAP_FAILED);
+    char *page = bytes + -(uintptr_t)bytes % LARGE_PAGE_BYTES;
+    (void)madvise(page, LARGE_PAGE_BYTES, MADV_HUGEPAGE);
+    long before = fault_count();
+    memset(page, 1, BYTES);
+    long faults = fault_count() - before;
+    munmap(bytes, 2 * LARGE_PAGE_BYTES);
+    return faults < BYTES / PAGE_BYTES / 8;
 }
 
 /* Wherever the kernel lets the heap begin: it would fail in most runs if the heap were not aligned. */

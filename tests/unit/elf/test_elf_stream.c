@@ -21,8 +21,8 @@ enum { MOST_BYTES = 300000, CHUNK = 1 << 15 };
 
 static uint8_t plain[MOST_BYTES], packed[2 * MOST_BYTES], got[MOST_BYTES];
 
-/* A file that is a header and the section behind it, its last bytes cut off. */
-static struct elf_file *open_packed(size_t bytes, size_t cut, struct elf_section *section)
+/* A file that is a header and the section behind it, its last bytes cut off, or (less than none) followed by others. */
+static struct elf_file *open_packed(size_t bytes, ssize_t cut, struct elf_section *section)
 {
     struct elf_file *elf;
     uLongf size = sizeof(packed);
@@ -37,9 +37,10 @@ static struct elf_file *open_packed(size_t bytes, size_t cut, struct elf_section
     int fd = memfd_create("file", MFD_CLOEXEC);
     assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
     assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
-    assert_int_equal(write(fd, packed, size - cut), size - cut);
+    size -= (uLongf)cut;
+    assert_int_equal(write(fd, packed, size), size);
     *section = (struct elf_section){
-        .flags = SHF_COMPRESSED, .offset = sizeof(header), .bytes = sizeof(head) + size - cut};
+        .flags = SHF_COMPRESSED, .offset = sizeof(header), .bytes = sizeof(head) + size};
     assert_int_equal(elf_open(&elf, fd, NULL), 0);
     close(fd);
     return elf;
@@ -59,7 +60,7 @@ static int read_in_steps(struct elf_stream *stream, size_t bytes, size_t step)
     return err;
 }
 
-static int read_packed(size_t bytes, size_t cut, size_t step, size_t more)
+static int read_packed(size_t bytes, ssize_t cut, size_t step, size_t more)
 {
     struct elf_section section;
     struct elf_file *elf = open_packed(bytes, cut, &section);
@@ -99,6 +100,7 @@ static void nothing_follows_the_end(void **state)
     (void)state;
     assert_int_equal(read_packed(CHUNK, 0, CHUNK, 1), -EBADMSG);
     assert_int_equal(read_packed(5, 0, 5, 1), -EBADMSG);
+    assert_int_equal(read_packed(CHUNK, -100, CHUNK, 1), -EBADMSG);
 }
 
 static void what_is_cut_off_fails(void **state)

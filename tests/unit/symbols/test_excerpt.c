@@ -103,6 +103,17 @@ static int excerpt_of(const char *name, const uint64_t *wanted, size_t count)
     return result;
 }
 
+/* Of the function there. */
+static uint64_t bytes_of(const char *name, uint64_t svma)
+{
+    struct symbols *symbols = open_for(name, NULL, 0);
+    struct symbol_result result;
+    assert_int_equal(symbols_resolve(symbols, svma, &result), 0);
+    assert_true(result.symbol_bytes > 0);
+    symbols_close(symbols);
+    return result.symbol_bytes;
+}
+
 static void skip_without_isal(void)
 {
     if (strstr(decompress_missing(), "isal"))
@@ -115,7 +126,9 @@ static void one_address_needs_one_unit(void **state)
     for (int i = 1; i <= UNITS; i++) {
         char function[] = {'f', (char)('0' + i), '\0'};
         uint64_t svma = address_of("units", function);
+        uint64_t last_byte = svma + bytes_of("units", svma) - 1;
         hold_against_whole("units", &svma, 1);
+        hold_against_whole("units", &last_byte, 1);
     }
     skip_without_isal();
     uint64_t svma = address_of("units", "f3");
@@ -154,6 +167,20 @@ static void units_that_refer_to_others_are_read_whole(void **state)
     hold_against_whole("merged", &svma, 1);
 }
 
+/* Too few for the unit that would be put in their place. */
+static void bytes_behind_the_last_unit_are_kept(void **state)
+{
+    (void)state;
+    assert_int_equal(run("cp units longer && objcopy --decompress-debug-sections longer && "
+                         "objcopy --dump-section .debug_info=info longer && echo four >> info && "
+                         "objcopy --update-section .debug_info=info longer && "
+                         "objcopy --compress-debug-sections=zlib longer"),
+                     0);
+    uint64_t svma = address_of("longer", "main");
+    skip_without_isal();
+    assert_int_equal(excerpt_of("longer", &svma, 1), -ENOTSUP);
+}
+
 /* Ends, without a crash; the sanitizers see to that. */
 static void damaged_files_are_survived(void **state)
 {
@@ -188,6 +215,7 @@ int main(void)
         cmocka_unit_test(addresses_outside_of_units_are_so_in_an_excerpt),
         cmocka_unit_test(without_aranges_all_is_kept),
         cmocka_unit_test(units_that_refer_to_others_are_read_whole),
+        cmocka_unit_test(bytes_behind_the_last_unit_are_kept),
         cmocka_unit_test(damaged_files_are_survived),
     };
     return cmocka_run_group_tests(tests, build_units, remove_directory);

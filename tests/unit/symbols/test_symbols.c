@@ -127,6 +127,20 @@ static void functions_with_internal_linkage_get_their_whole_name(void **state)
     symbols_close(symbols);
 }
 
+/* An assembler's debug info has the symbols' own names. */
+static void assembled_functions_of_cxx_are_demangled(void **state)
+{
+    (void)state;
+    assert_int_equal(run("for f in main _ZN4shop4findEv; do "
+                         "echo \".globl $f; .type $f, @function; $f: ret; .size $f, . - $f\"; "
+                         "done > assembled.s && gcc -g assembled.s -o assembled"),
+                     0);
+    struct symbols *symbols = open_in("assembled", "/nonexistent");
+    assert_string_equal(only_name(symbols, address_of("assembled", "_ZN4shop4findEv")),
+                        "shop::find()");
+    symbols_close(symbols);
+}
+
 /* Inlined everywhere, it has no symbol either: the name is put together from what it lies in. */
 static void inlined_lambdas_say_whose_they_are(void **state)
 {
@@ -579,6 +593,7 @@ int main(void)
         cmocka_unit_test(symbols_alone_are_one_frame_without_lines),
         cmocka_unit_test(paths_that_the_compiler_was_given_relative_are_full),
         cmocka_unit_test(functions_with_internal_linkage_get_their_whole_name),
+        cmocka_unit_test(assembled_functions_of_cxx_are_demangled),
         cmocka_unit_test(inlined_lambdas_say_whose_they_are),
         cmocka_unit_test(the_debug_file_of_a_debuglink_is_used),
         cmocka_unit_test(a_debug_file_with_another_checksum_is_not_used),
