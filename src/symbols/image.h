@@ -29,7 +29,8 @@ int image_open_memory(struct image *image, const void *bytes, size_t size, struc
 int image_adopt(struct image *image, struct buffer *bytes, struct error *error);
 void image_close(struct image *image);
 
-/* What was touched of a file's mapping is out of this process's memory until it is touched again. */
+/* What was touched of a file's mapping is out of this process's memory until it is touched again. Where libelf could not
+ * map the file, nothing happens: the bytes that it read do not begin at a page. */
 void image_let_go(const struct image *image);
 
 /* The GNU build-id: its size (0: none); *id is borrowed. */
