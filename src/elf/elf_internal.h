@@ -2,6 +2,7 @@
 /* What the files of this folder share: the opened file, and reading from wherever it lies. */
 #pragma once
 
+#include "base/cursor.h"
 #include "elf/elf_file.h"
 
 struct elf_file {
@@ -27,6 +28,9 @@ int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t s
 /* Appends the bytes of [offset, offset + size) to out; -ENODATA when the file ends before, -EFBIG for
  * more than 1 GiB (sparse files can claim any size). Checks before it allocates. */
 int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, struct buffer *out);
+
+/* What a compressed section begins with (Elf64_Chdr). 0, or -EBADMSG, also for more than 1 GiB. */
+int elf_read_compression(struct cursor *c, uint32_t *method, uint64_t *bytes);
 
 /* Build-id, interpreter and the marks of Go, out of segments and sections. A note that is malformed is
  * as good as absent. */

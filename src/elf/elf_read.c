@@ -46,18 +46,27 @@ int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, st
     return err;
 }
 
+int elf_read_compression(struct cursor *c, uint32_t *method, uint64_t *bytes)
+{
+    *method = cursor_u32(c);
+    cursor_skip(c, 4); /* ch_reserved */
+    *bytes = cursor_u64(c);
+    cursor_skip(c, 8); /* ch_addralign */
+    return c->failed || *bytes > CONTENT_BYTES_MAX ? -EBADMSG : 0;
+}
+
 static int expand_section(const struct buffer *stored, struct buffer *out, struct error *error)
 {
     struct cursor c = cursor_of(stored->bytes, stored->size);
-    uint32_t method = cursor_u32(&c);
-    cursor_skip(&c, 4); /* ch_reserved */
-    uint64_t bytes = cursor_u64(&c);
-    cursor_skip(&c, 8); /* ch_addralign */
-    int err = c.failed || bytes > CONTENT_BYTES_MAX ? -EBADMSG : -ENOTSUP;
-    if (err == -ENOTSUP && method == ELFCOMPRESS_ZLIB)
+    uint32_t method;
+    uint64_t bytes;
+    int err = elf_read_compression(&c, &method, &bytes);
+    if (err == 0 && method == ELFCOMPRESS_ZLIB)
         err = decompress_zlib(c.bytes + c.at, cursor_left(&c), bytes, out);
-    else if (err == -ENOTSUP && method == METHOD_ZSTD)
+    else if (err == 0 && method == METHOD_ZSTD)
         err = decompress_zstd(c.bytes + c.at, cursor_left(&c), bytes, out);
+    else if (err == 0)
+        err = -ENOTSUP;
     if (err == -ENOTSUP)
         return error_set(error, err, "compressed by a method that is not built in (%u)", method);
     if (err == -ENOMEM)

@@ -27,13 +27,18 @@ struct elf_stream {
 int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
                     const struct elf_section *section)
 {
-    Elf64_Chdr header;
+    uint8_t header[sizeof(Elf64_Chdr)];
+    uint32_t method;
+    uint64_t bytes;
     if (!(section->flags & SHF_COMPRESSED) || section->bytes < sizeof(header))
         return -ENOTSUP;
-    int err = elf_read_at(elf, section->offset, &header, sizeof(header));
+    int err = elf_read_at(elf, section->offset, header, sizeof(header));
+    struct cursor c = cursor_of(header, sizeof(header));
+    if (err == 0)
+        err = elf_read_compression(&c, &method, &bytes);
     if (err != 0)
         return err;
-    if (header.ch_type != ELFCOMPRESS_ZLIB)
+    if (method != ELFCOMPRESS_ZLIB)
         return -ENOTSUP;
     struct elf_stream *stream = malloc(sizeof(*stream));
     if (!stream)
@@ -41,7 +46,7 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
     stream->elf = elf;
     stream->at = section->offset + sizeof(header);
     stream->end = section->offset + section->bytes;
-    stream->bytes = header.ch_size;
+    stream->bytes = bytes;
     stream->ready_bytes = 0;
     stream->may_have_more = false;
     isal_inflate_init(&stream->state);

@@ -14,7 +14,7 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
                     const struct elf_section *section);
 void elf_stream_close(struct elf_stream *stream);
 
-/* Of all of it, inflated, as the section says. */
+/* Of all of it, inflated, as the section says: at most 1 GiB. */
 uint64_t elf_stream_bytes(const struct elf_stream *stream);
 
 /* The next size bytes; out NULL: they are left out. 0, -EBADMSG, or another error of reading. */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-    BYTES_MAX = 1 << 30,
     LENGTH_BYTES = 4,
     HEADER_BYTES = 12, /* of version 5, and the most that is looked at */
     EMPTY_BYTES = HEADER_BYTES + 1,
@@ -108,8 +107,6 @@ static int write_units(const struct excerpt *excerpt, const struct excerpt_units
                        struct elf_stream *stream, struct buffer *out)
 {
     struct writing writing = {.stream = stream, .size = elf_stream_bytes(stream)};
-    if (writing.size > BYTES_MAX)
-        return -ENOTSUP;
     writing.bytes =
         calloc(1, (size_t)writing.size + 1); /* pages that are not written take no memory */
     int err = writing.bytes ? 0 : -ENOMEM;
