@@ -10,9 +10,11 @@
 enum { TUPLE_BYTES = 16 };
 
 struct pass {
-    const uint64_t *wanted;
-    size_t wanted_count;
-    bool *is_found;
+    struct wanted_svma {
+        uint64_t svma;
+        bool is_found;
+    } * wanted; /* ascending */
+    size_t count;
 };
 
 void excerpt_units_free(struct excerpt_units *units)
@@ -21,17 +23,12 @@ void excerpt_units_free(struct excerpt_units *units)
     *units = (struct excerpt_units){0};
 }
 
-static size_t first_wanted(const struct pass *pass, uint64_t svma)
+static int pass_begin(struct pass *pass, const uint64_t *wanted, size_t count)
 {
-    size_t low = 0, high = pass->wanted_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pass->wanted[middle] < svma)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    *pass = (struct pass){calloc(count + 1, sizeof(*pass->wanted)), count};
+    for (size_t i = 0; pass->wanted && i < count; i++)
+        pass->wanted[i].svma = wanted[i];
+    return pass->wanted ? 0 : -ENOMEM;
 }
 
 static void add_range(struct pass *pass, struct excerpt_unit *unit, uint64_t start, uint64_t size)
@@ -40,8 +37,9 @@ static void add_range(struct pass *pass, struct excerpt_unit *unit, uint64_t sta
     if (start == 0 || __builtin_add_overflow(start, size, &end))
         return;
     unit->has_aranges = true;
-    for (size_t i = first_wanted(pass, start); i < pass->wanted_count && pass->wanted[i] < end; i++)
-        unit->is_wanted = pass->is_found[i] = true;
+    size_t i = ARRAY_COUNT_BELOW(pass->wanted, pass->count, svma, start);
+    for (; i < pass->count && pass->wanted[i].svma < end; i++)
+        unit->is_wanted = pass->wanted[i].is_found = true;
 }
 
 /* One unit's: its ranges up to a pair of zeros. */
@@ -68,10 +66,10 @@ static int read_set(struct excerpt_units *units, struct pass *pass, struct curso
     return 0;
 }
 
-static bool are_all(const bool *flags, size_t count)
+static bool has_found_all(const struct pass *pass)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!flags[i])
+    for (size_t i = 0; i < pass->count; i++)
+        if (!pass->wanted[i].is_found)
             return false;
     return true;
 }
@@ -79,18 +77,18 @@ static bool are_all(const bool *flags, size_t count)
 int excerpt_units_read(struct excerpt_units *units, struct cursor aranges, const uint64_t *wanted,
                        size_t wanted_count)
 {
-    struct pass pass = {wanted, wanted_count, calloc(wanted_count + 1, sizeof(bool))};
-    int err = pass.is_found ? 0 : -ENOMEM;
+    struct pass pass;
+    int err = pass_begin(&pass, wanted, wanted_count);
     while (err == 0 && cursor_left(&aranges) > 0)
         err = read_set(units, &pass, &aranges);
     if (err == 0)
         err = SORT_BY(units->units, units->count, offset);
-    units->is_complete = err == 0 && are_all(pass.is_found, wanted_count);
+    units->is_complete = err == 0 && has_found_all(&pass);
     units->end = units->is_complete ? 0 : UINT64_MAX;
     for (size_t i = 0; i < units->count && units->is_complete; i++)
         if (units->units[i].is_wanted)
             units->end = units->units[i].offset + 1;
-    free(pass.is_found);
+    free(pass.wanted);
     return err;
 }
 

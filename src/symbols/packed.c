@@ -82,20 +82,27 @@ static int open_section(struct packed *packed, struct image_build *build,
     return 0;
 }
 
+/* Those that tell of units, or the others. */
+static int open_some(struct packed *packed, struct image_build *build, const struct elf_file *elf,
+                     struct excerpt *excerpt, bool tell_of_units)
+{
+    int err = 0;
+    for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++) {
+        const struct elf_section *section = elf_section(elf, i);
+        if (is_wanted(section->name) && tells_of_units(section->name) == tell_of_units &&
+            build->count < IMAGE_BUILD_SECTIONS)
+            err = open_section(packed, build, elf, section, excerpt);
+    }
+    return err;
+}
+
 static int open_sections(struct packed *packed, const struct elf_file *elf, struct excerpt *excerpt)
 {
     struct image_build build = {0};
-    for (size_t i = 0; i < 2 * elf_section_count(elf); i++) {
-        bool is_first = i < elf_section_count(elf);
-        const struct elf_section *section = elf_section(elf, i % elf_section_count(elf));
-        if (!is_wanted(section->name) || tells_of_units(section->name) != is_first ||
-            build.count == IMAGE_BUILD_SECTIONS)
-            continue;
-        int err = open_section(packed, &build, elf, section, excerpt);
-        if (err != 0)
-            return err;
-    }
-    return image_build_finish(&build, &packed->image);
+    int err = open_some(packed, &build, elf, excerpt, true);
+    if (err == 0)
+        err = open_some(packed, &build, elf, excerpt, false);
+    return err ? err : image_build_finish(&build, &packed->image);
 }
 
 int packed_open(struct packed *packed, const struct image *from, const uint64_t *wanted,

@@ -21,7 +21,6 @@ struct symbols {
     struct supplement supplement;
     struct splits splits;
     struct unnamed unnamed;
-    const char *source;
     bool is_damaged;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
@@ -71,7 +70,6 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
     symbols->is_damaged = !symbols->dwarf;
     if (!symbols->dwarf)
         return 0;
-    symbols->source = "dwarf";
     supplement_open(&symbols->supplement, symbols->dwarf,
                     symbols->files.debug.path ?: symbols->files.image.path, config);
     symbols->splits =
@@ -95,7 +93,6 @@ static int load(struct symbols *symbols, const struct symbols_config *config, st
     int err = symtab_init(&symbols->symtab, config->wanted, config->wanted_count);
     if (err == 0)
         err = symtab_load(&symbols->symtab, &symbols->files);
-    symbols->source = symbols->files.source;
     if (err == 0 && !config->symbols_only)
         err = load_dwarf(symbols, config);
     return err ? error_set(error, err, "out of memory while reading symbols") : 0;
@@ -186,7 +183,7 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
 
 const char *symbols_source(const struct symbols *symbols)
 {
-    return symbols->source;
+    return symbols->dwarf ? "dwarf" : symbols->files.source;
 }
 
 bool symbols_is_damaged(const struct symbols *symbols)
