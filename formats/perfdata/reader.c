@@ -26,8 +26,8 @@ struct perfdata_reader {
     struct event_table events;
     struct feature_set features;
     struct stream stream;
-    struct sample_words
-        words; /* last, and not zeroed: 360 KiB, of which most files need hardly any */
+    /* Last, and not zeroed: 360 KiB, of which most files need hardly any. */
+    struct sample_words words;
 };
 
 static struct perfdata_reader *new_reader(void)

@@ -17,8 +17,8 @@ struct excerpt_unit {
 struct excerpt_units {
     struct excerpt_unit *units; /* by offset; a unit may come several times */
     size_t count, capacity;
-    bool
-        is_complete; /* it says where all wanted addresses are; otherwise units that it does not mention are needed */
+    /* It says where all wanted addresses are; otherwise units that it does not mention are needed. */
+    bool is_complete;
     uint64_t end; /* what begins from here on is not needed */
 };
 

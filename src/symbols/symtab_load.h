@@ -9,8 +9,8 @@ struct symtab_files {
     struct image image; /* the file as mapped */
     struct image debug; /* its separate debug file, if there is one */
     struct image data;  /* .gnu_debugdata: used when both are without .symtab */
-    const char
-        *source; /* "symtab", "debugdata", "dynsym", "none": what the last table was made of */
+    /* "symtab", "debugdata", "dynsym", "none": what the last table was made of. */
+    const char *source;
 };
 
 void symtab_files_init(struct symtab_files *files);

@@ -17,9 +17,8 @@ enum {
     ENTRY_BYTES = 8,
 };
 
-enum {
-    LET_GO_LOOKUPS = 256
-}; /* of a compiler's 3 MB of tables 16 pages are mapped for each byte that is touched */
+/* Of a compiler's 3 MB of tables 16 pages are mapped for each byte that is touched. */
+enum { LET_GO_LOOKUPS = 256 };
 
 void unnamed_free(struct unnamed *unnamed)
 {

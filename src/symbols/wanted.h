@@ -21,8 +21,8 @@ struct wanted_gap { /* from behind the wanted address before, up to its own */
     uint64_t svma;
     uint64_t last;      /* where its last symbol starts, if it has any */
     uint64_t sized_end; /* how far sized symbols reach that start in it */
-    uint64_t
-        limit; /* of a finished one: what lies from here on has symbols that start behind the gap */
+    /* Of a finished one: what lies from here on has symbols that start behind the gap. */
+    uint64_t limit;
     bool has_symbols;
 };
 
