@@ -279,7 +279,7 @@ class Agreement(rec.Case):
                     wrong += 1
                     shown.append(f"{file} {svma:#x}\n  rec    {ours[svma]}\n  oracle {theirs}")
         print(f"{command[0]}: {total} addresses, {wrong} differ; known: {dict(counts)}", file=sys.stderr)
-        self.assertGreater(total, 5)
+        self.assertGreater(total, 3)
         self.assertLessEqual(wrong, total // 1000, "\n".join(shown[:5]))
 
     def built(self, compiler, options, source, suffix):

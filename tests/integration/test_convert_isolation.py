@@ -22,8 +22,8 @@ __attribute__((noinline)) long in_program(long n)
 }
 int main(void)
 {
-    for (int i = 0; i < 40; i++)
-        if (in_program(3000000) + in_library(3000000) == 1)
+    for (int i = 0; i < 8; i++)
+        if (in_program(15000000) + in_library(15000000) == 1)
             return 1;
     return 0;
 }

@@ -30,7 +30,7 @@ class Blind(rec.Case):
                 self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
 
     def test_a_sandbox_in_which_no_handler_can_return(self):
-        run = self.record(rec.target("sandboxed"), "no-handlers", "100000000")
+        run = self.record(rec.target("sandboxed"), "no-handlers", 300)
         self.assertGreater(run.count("blind_ns.signal-blocked") / run.count("cpu_billed_ns"), 0.6)
         self.assertIn("its sandbox forbids", run.stderr.decode())
 

@@ -22,6 +22,15 @@ static inline uint64_t burn_rounds(uint64_t value, uint64_t rounds)
     return value;
 }
 
+/* So many rounds take that long on this machine, where the clock may be out of reach later. */
+static inline uint64_t burn_rounds_of(uint64_t milliseconds)
+{
+    enum { ROUNDS = 10000000 };
+    uint64_t start_ns = burn_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    burn_rounds(1, ROUNDS);
+    return milliseconds * 1000000 * ROUNDS / (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+}
+
 /* Until the thread has used that much CPU time since it began. */
 static inline uint64_t burn_until_ns(uint64_t thread_cpu_ns)
 {

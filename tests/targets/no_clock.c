@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* no_clock strict|fault ROUNDS: gives up the time stamp counter, by strict seccomp or by name, and works on;
+/* no_clock strict|fault MILLISECONDS: gives up the time stamp counter, by strict seccomp or by name, and works on;
  * in the second case also in a thread, a forked child and an executed program. */
 #include "burn.h"
 
@@ -39,7 +39,9 @@ static void work_in_relatives(char *program)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "strict";
-    rounds = strtoull(argc > 2 ? argv[2] : "1000000", NULL, 10);
+    rounds = strtoull(argc > 2 ? argv[2] : "10", NULL, 10);
+    if (strcmp(how, "child") != 0)
+        rounds = burn_rounds_of(rounds);
     if (strcmp(how, "strict") == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
     else if (strcmp(how, "fault") == 0)

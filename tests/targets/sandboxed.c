@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sandboxed HOW ROUNDS: a thread begins; then the process forbids itself all system calls but some, and works in
- * threads, a forked child and with blocked signals. Allowed is, and what becomes of the others:
+ * sandboxed HOW MILLISECONDS: a thread begins; then the process forbids itself all system calls but some, and works in
+ * threads, a forked child and with blocked signals, so long each. Allowed is, and what becomes of the others:
  *
  *     prctl, syscall   what its own work takes                                  death
  *     no-handlers      the same without the end of a signal handler             death
@@ -98,8 +98,10 @@ static void work_with_blocked_signals(void)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static int work_in_child(const char *rounds)
+static int work_in_child(void)
 {
+    char rounds[32];
+    snprintf(rounds, sizeof(rounds), "%llu", (unsigned long long)work_rounds);
     if (executes)
         execl("/proc/self/exe", "sandboxed", "child", rounds, NULL);
     work_with_blocked_signals();
@@ -111,10 +113,10 @@ int main(int argc, char **argv)
     pthread_t early, late;
     int status = -1;
     const char *how = argc > 1 ? argv[1] : "prctl";
-    const char *rounds = argc > 2 ? argv[2] : "20000000";
-    work_rounds = strtoull(rounds, NULL, 10);
+    work_rounds = strtoull(argc > 2 ? argv[2] : "60", NULL, 10);
     if (strcmp(how, "child") == 0)
-        return work_in_child(rounds);
+        return work_in_child();
+    work_rounds = burn_rounds_of(work_rounds);
     executes = strcmp(how, "exec") == 0 || strcmp(how, "typical") == 0;
     puts("started");
     fflush(stdout);
@@ -131,7 +133,7 @@ int main(int argc, char **argv)
     pthread_join(late, NULL);
     work_with_blocked_signals();
     if (fork() == 0)
-        _exit(work_in_child(rounds));
+        _exit(work_in_child());
     wait(&status);
     printf("%d\n", WEXITSTATUS(status));
     return 4;
