@@ -211,6 +211,18 @@ void signals_hide_ignored(void);
 bool signals_ignore(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
+/* While the handler runs, all is blocked that is not ignored by now. Async-signal-safe. */
+void signals_refresh_mask(void);
+
+/* other_signals.c */
+typedef void (*signal_handler)(int);
+/* A bit for each signal that does nothing, as far as that is known. Async-signal-safe. */
+uint64_t other_signals_ignored(void);
+/* As sigaction(), signal() and its relatives (which one is the first argument), and sigignore(). Async-signal-safe. */
+int other_signals_set(int signal, const struct sigaction *action, struct sigaction *old);
+signal_handler other_signals_set_simple(signal_handler (*set)(int, signal_handler), int signal,
+                                        signal_handler simple);
+int other_signals_ignore(int signal);
 
 /* masks.c */
 /* From now on the kernel does not block the sampler's signal in the calling thread, but the program reads

@@ -44,8 +44,6 @@ static uint32_t current_action;
  * taken. */
 static uint32_t *writer_busy;
 
-typedef void (*signal_handler)(int);
-
 /* Our handler as the kernel has it, with the C library's way back from it. */
 static struct kernel_action installed;
 static void (*restorer)(void);
@@ -118,14 +116,31 @@ static int libc_sigaction(int signal, const struct sigaction *action)
     return function ? function(signal, action, NULL) : REAL(sigaction)(signal, action, NULL);
 }
 
+/* Blocked meanwhile is whatever may have a handler, also the C library's own signal of pthread_cancel(), which
+ * sigfillset() would leave out: a handler that leaves by longjmp would take us with it. */
+static uint64_t handler_mask(void)
+{
+    return ~(other_signals_ignored() | NEVER_BLOCKED);
+}
+
+/* Another thread may be doing so too: whoever looks last finds it right. Where the signal is ignored, it stays so. */
+void signals_refresh_mask(void)
+{
+    struct kernel_action now;
+    while (process.signal && !raw_failed(kernel_sigaction(process.signal, NULL, &now)) &&
+           now.handler == handler && now.mask != handler_mask()) {
+        now.mask = handler_mask();
+        if (raw_failed(kernel_sigaction(process.signal, &now, NULL)))
+            return;
+    }
+}
+
 bool signals_install(int signal)
 {
     /* The word behind process_alive, in the same wiped page. */
     writer_busy = process_alive + 1;
     struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
-    /* Everything is blocked meanwhile, also the C library's own signal of pthread_cancel(), which
-     * sigfillset() would leave out: a handler that leaves by longjmp would take us with it. */
-    *(uint64_t *)(void *)&ours.sa_mask = ~UINT64_C(0);
+    *(uint64_t *)(void *)&ours.sa_mask = handler_mask();
     struct kernel_action before;
     if (raw_failed(kernel_sigaction(signal, NULL, &before)))
         return false;
@@ -177,6 +192,7 @@ bool signals_show_ignored(void)
 void signals_hide_ignored(void)
 {
     kernel_sigaction(process.signal, &installed, NULL);
+    signals_refresh_mask();
 }
 
 /* int3 and friends cannot be ignored or blocked: the kernel kills. (A SIGPROF from the kernel is only an
@@ -239,38 +255,15 @@ static bool is_ours(int signal)
            !process_is_another();
 }
 
-/* Bit s - 1: our signal was added to the mask of the program's action for signal s. */
-static uint64_t deferring;
-
-/*
- * A handler that runs on an alternate stack: ours would run on it too when it interrupts that one, and the
- * kernel's frame alone takes 3.4 KiB (AVX-512), more than many such stacks have left. So our signal waits
- * until that handler returns; the program does not see that its mask holds one more.
- */
+/* In a vfork child the kernel shows the handler of its parent. */
 static int set_action_of_another(int signal, const struct sigaction *action, struct sigaction *old)
 {
-    struct sigaction wanted;
-    bool defers = action && (action->sa_flags & SA_ONSTACK) && process.signal != 0 &&
-                  process.engine != ENGINE_NONE && !sigismember(&action->sa_mask, process.signal);
-    if (defers) {
-        wanted = *action;
-        sigaddset(&wanted.sa_mask, process.signal);
-    }
-    int result = REAL(sigaction)(signal, defers ? &wanted : action, old);
-    if (result != 0)
-        return result;
-    uint64_t bit = UINT64_C(1) << (signal - 1);
-    uint64_t before = load_relaxed(&deferring);
-    if (action)
-        before = defers ? __atomic_fetch_or(&deferring, bit, __ATOMIC_RELAXED)
-                        : __atomic_fetch_and(&deferring, ~bit, __ATOMIC_RELAXED);
-    if (old && before & bit && process.signal != 0)
-        sigdelset(&old->sa_mask, process.signal);
-    if (old && old->sa_sigaction == handler) { /* in a vfork child, that of its parent */
+    int result = other_signals_set(signal, action, old);
+    if (result == 0 && old && old->sa_sigaction == handler) {
         struct action inherited = read_action();
         action_to(&inherited, old);
     }
-    return 0;
+    return result;
 }
 
 __attribute__((visibility("default"))) int sigaction(int signal, const struct sigaction *action,
@@ -323,7 +316,7 @@ __attribute__((visibility("default"))) signal_handler signal(int number, signal_
         return is_refused(simple)
                    ? SIG_ERR
                    : set_simple(simple, load_relaxed(&restarts), UINT64_C(1) << (number - 1));
-    return translate(REAL(signal)(number, simple));
+    return translate(other_signals_set_simple(REAL(signal), number, simple));
 }
 
 __attribute__((visibility("default"))) signal_handler bsd_signal(int number, signal_handler simple);
@@ -341,7 +334,7 @@ __attribute__((visibility("default"))) signal_handler sysv_signal(int number, si
 {
     if (is_ours(number))
         return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
-    return translate(REAL(sysv_signal)(number, simple));
+    return translate(other_signals_set_simple(REAL(sysv_signal), number, simple));
 }
 
 __attribute__((visibility("default"))) signal_handler __sysv_signal(int number,
@@ -353,7 +346,7 @@ __attribute__((visibility("default"))) signal_handler __sysv_signal(int number,
 __attribute__((visibility("default"))) int sigignore(int number)
 {
     if (!is_ours(number))
-        return REAL(sigignore)(number);
+        return other_signals_ignore(number);
     set_simple(SIG_IGN, 0, 0);
     return 0;
 }
@@ -373,7 +366,7 @@ __attribute__((visibility("default"))) int siginterrupt(int number, int interrup
 __attribute__((visibility("default"))) signal_handler sigset(int number, signal_handler disposition)
 {
     if (!is_ours(number))
-        return translate(REAL(sigset)(number, disposition));
+        return translate(other_signals_set_simple(REAL(sigset), number, disposition));
     bool was_blocked = masks_shows_block();
     signal_handler old = read_action().handler.simple;
     if (disposition == SIG_HOLD)

@@ -24,6 +24,16 @@ class Calls(harm.Case):
     def test_large_transfers_are_whole(self):
         self.assert_undisturbed("transfers", 10)
 
+    def test_an_ignored_signal_ends_nobodys_wait(self):
+        for how in ("default", "chosen", "child"):
+            for run in self.same(rec.target("ignored"), how, MILLISECONDS // 2):
+                self.assertEqual(run.stdout, b"0 interrupted\n")
+
+    def test_a_handler_may_jump_away_whose_signal_was_ignored_before(self):
+        for run in self.same(rec.target("ignored"), "changing", MILLISECONDS // 2):
+            self.assertGreater(run.count("samples"), 100)
+            self.assertLess(run.lost(), run.count("samples") * 0.05)
+
 
 if __name__ == "__main__":
     rec.main()
