@@ -32,7 +32,7 @@ __attribute__((noinline)) static uint64_t descend(long steps)
     volatile char frame[STEP_BYTES];
     memset((char *)frame, 1, sizeof(frame));
     if (steps == 0)
-        return burn_rounds(1, 100000000);
+        return burn_until_ns(400000000);
     return descend(steps - 1) + (uint64_t)frame[0];
 }
 
