@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that ask whether they are recorded get their answer: see the picture in wire/session.h. */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/identity.h"
 #include "record/proc.h"

@@ -6,7 +6,7 @@
  *     CPU time ────────────────────╮ gap: normal up to a tick and a kernel interval of each thread
  *     samples, also those on their way ─────╯
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/proc.h"
 

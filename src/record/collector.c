@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/launch.h"
 #include "record/proc.h"
@@ -271,9 +271,9 @@ static void tell_unseen(struct collector *collector, uint32_t count, const char 
         images_add_not_followed(collector, 0, name, reason);
 }
 
-bool collector_is_full(const struct collector *collector)
+const uint32_t *collector_full(const struct collector *collector)
 {
-    return load_acquire(&collector->is_full);
+    return &collector->is_full;
 }
 
 uint32_t collector_running(const struct collector *collector)
@@ -347,9 +347,17 @@ static bool lacks_bills(const struct collector *collector, uint64_t billed_ns)
     return billed_ns < cpu_not_followed_ns(summary);
 }
 
-void collector_settle_tree(struct collector *collector, uint64_t billed_ns, uint64_t end_ns)
+uint64_t collector_live_ns(const struct collector *collector)
+{
+    return collector->live_ns;
+}
+
+void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,
+                           uint64_t end_ns)
 {
     struct record_summary *summary = collector->summary;
+    if (!collector->has_root)
+        images_start_silent(collector, collector->root_pid, program);
     if (collector->is_quiet)
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;

@@ -3,7 +3,7 @@
  * Reads the rings. A ring is written by the target: each record is copied out before it is looked at, and
  * a ring that makes no sense is skipped to its head and counted.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/identity.h"
 #include "record/proc.h"

@@ -4,7 +4,7 @@
  * done with the older half of one when it ends. So they are much longer than anything is under way, mappings above all,
  * and not so long that readers have to keep much.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #define ROUND_NS 100000000
 #define ROUND_MAX_NS 1000000000

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 struct identity {
     pid_t pid, parent_pid;

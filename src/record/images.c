@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The programs that are recorded: their begin and end in the file, what they need meanwhile. */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/proc.h"
 #include "record/program.h"

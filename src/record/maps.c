@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finished maps enter the file as mappings, and replace the image's older map. */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "base/array.h"
 #include "wire/atomic.h"

@@ -7,7 +7,7 @@
  * A walk in the target stops at the first frame whose module has no rows; so these samples are what rows are
  * compiled for.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "base/array.h"
 #include "wire/atomic.h"

@@ -10,6 +10,7 @@
 #include "record/program.h"
 #include "record/session.h"
 #include "record/ticks.h"
+#include "wire/atomic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -200,7 +201,7 @@ static uint64_t take_bill(struct recording *recording, bool command_runs)
         launch_reap(recording->launch, &recording->result->wait_status, &usage);
     if (recording->options->no_inherit)
         return own_ns;
-    return usage_ns(&usage) + recording->collector->live_ns;
+    return usage_ns(&usage) + collector_live_ns(recording->collector);
 }
 
 static int finish(struct recording *recording, struct error *error)
@@ -211,9 +212,7 @@ static int finish(struct recording *recording, struct error *error)
     collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
     uint64_t bill_ns = take_bill(recording, command_runs);
-    if (!recording->collector->has_root)
-        images_start_silent(recording->collector, recording->launch->pid, recording->program);
-    collector_settle_tree(recording->collector, bill_ns, end_ns);
+    collector_settle_tree(recording->collector, recording->program, bill_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
@@ -257,7 +256,7 @@ static enum record_end wait_for_all(struct recording *recording, uint64_t deadli
             break;
         if (deadline_ns && monotonic_ns() >= deadline_ns)
             break;
-        if (collector_is_full(recording->collector))
+        if (load_acquire(collector_full(recording->collector)))
             break;
         looks = collector_running(recording->collector) ? 0 : looks + 1;
     }
@@ -270,7 +269,7 @@ static enum record_end wait_for_end(struct recording *recording)
     uint64_t deadline_ns = 0;
     if (options->duration_ns)
         deadline_ns = monotonic_ns() + options->delay_ns + options->duration_ns;
-    switch (launch_wait(recording->launch, deadline_ns, &recording->collector->is_full)) {
+    switch (launch_wait(recording->launch, deadline_ns, collector_full(recording->collector))) {
     case LAUNCH_TIMED_OUT:
         return RECORD_END_DURATION;
     case LAUNCH_CALLED:

@@ -14,7 +14,7 @@
  * it got. Failing that (a parent without a sampler), there is what the event counted: since Linux 6.17 without
  * the taking down of the address space.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/proc.h"
 #include "wire/atomic.h"

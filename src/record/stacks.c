@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the frames of one walk to one sample in the file: our own frames out, marks in, counted. */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include <string.h>
 

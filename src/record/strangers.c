@@ -6,7 +6,7 @@
  * is looked at often enough to miss little of its time when it ends. What lived too shortly to be met remains
  * in the command's account, as [not followed].
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "base/io.h"
 #include "record/proc.h"

@@ -8,7 +8,7 @@
  *
  * A process is detached when its line of parents no longer leads to the command.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/proc.h"
 #include "wire/atomic.h"

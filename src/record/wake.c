@@ -5,7 +5,7 @@
  * each process gets a one-shot timer on its CPU clock, which anybody may set: the kernel rings when it has
  * used enough for a sample. It notices at its tick, at most two of them late.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "record/launch.h"
 #include "wire/atomic.h"

@@ -4,7 +4,7 @@
  * of one ring; the collector's steps run on them. What the input says is all that changes from one run
  * to the next: the process is there already, and has no map.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * A ring is written by the target, and a target may be anything: whatever lies in it, the collector goes
  * on, reads nothing that it should not, and counts what it could not take.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 
 #include "wire/atomic.h"
 

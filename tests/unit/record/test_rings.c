@@ -3,7 +3,7 @@
  * The rings as a hostile or broken target may leave them. There is no target here: the test writes into
  * the shared memory itself, and runs the collector's steps on its own thread.
  */
-#include "record/collector.h"
+#include "record/collector_parts.h"
 #include "wire/atomic.h"
 
 #include <setjmp.h>
