@@ -135,6 +135,13 @@ static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
     syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
 }
 
+/* Copied stacks fill rings quickly, large ones most of all. */
+static bool takes_copies(const struct collector *collector, uint64_t misses_before)
+{
+    return collector->miss_count > 0 || (collector->summary->misses != misses_before &&
+                                         collector->fullest_bytes > SESSION_RING_BYTES / 8);
+}
+
 static bool is_idle(const struct collector *collector)
 {
     return collector->miss_count == 0 &&
@@ -172,9 +179,10 @@ static void *collector_thread(void *argument)
     uint64_t wait_ns = ROUND_MIN_NS;
     while (!load_acquire(&collector->stop)) {
         uint32_t doorbell = collector->doorbell;
+        uint64_t misses = collector->summary->misses;
         run_round(collector);
-        if (collector->miss_count > 0 || collector->waits_for_bill)
-            wait_ns = ROUND_MIN_NS; /* copies fill rings quickly */
+        if (takes_copies(collector, misses) || collector->waits_for_bill)
+            wait_ns = ROUND_MIN_NS;
         else if (collector->doorbell != doorbell)
             wait_ns = START_ROUND_NS < longest_ns ? START_ROUND_NS : longest_ns;
         else if (may_idle && is_idle(collector) && wake_arm(collector))

@@ -19,6 +19,9 @@
 /* More waiting bytes than this: the oldest are finished with what is known. */
 #define MISS_BYTES_MAX (UINT32_C(64) << 20)
 
+/* To copy so much costs as much as all else of a miss. */
+#define COPY_BYTES_PER_MISS (UINT32_C(16) << 10)
+
 /* A RECORD_COPY or RECORD_CHECK whose sizes have been checked against the record's. */
 struct copied {
     struct record_header header;
@@ -38,6 +41,8 @@ static bool parse(const uint8_t *record, size_t size, struct copied *out)
     memcpy(&out->copy, record + sizeof(out->header) + sizeof(out->stack), sizeof(out->copy));
     if (out->stack.frame_count > RECORD_FRAMES_MAX ||
         out->copy.stack_bytes > RECORD_COPY_BYTES_MAX ||
+        out->copy.root_bytes > out->copy.stack_bytes ||
+        out->copy.root_bytes > out->copy.stack_end_avma ||
         size != fixed + 8 * (size_t)out->stack.frame_count + out->copy.stack_bytes)
         return false;
     out->frames = (const uint64_t *)(const void *)(record + fixed);
@@ -83,9 +88,13 @@ static void want(struct collector *collector, struct known_module *module, enum 
     compiler_want(collector->compiler, module, state);
 }
 
-static void note_miss(struct collector *collector, struct known_module *module)
+static void note_miss(struct collector *collector, struct known_module *module,
+                      uint32_t stack_bytes)
 {
-    if (module && ++module->misses >= known_module_worth_misses(module))
+    if (!module)
+        return;
+    module->misses += 1 + stack_bytes / COPY_BYTES_PER_MISS;
+    if (module->misses >= known_module_worth_misses(module))
         want(collector, module, MODULE_COMPILED);
 }
 
@@ -94,11 +103,14 @@ static struct offline_result unwind(struct lookup *lookup, const struct copied *
 {
     struct full_regs regs = {.known = from->copy.known};
     memcpy(regs.value, from->copy.registers, sizeof(regs.value));
-    uint64_t end_avma;
-    if (__builtin_add_overflow(from->copy.stack_start_avma, from->copy.stack_bytes, &end_avma))
-        end_avma = from->copy.stack_start_avma;
-    struct stack_view stack = {
-        .lo = from->copy.stack_start_avma, .hi = end_avma, .bytes = from->bytes};
+    const struct record_copy *copy = &from->copy;
+    uint32_t leaf_bytes = copy->stack_bytes - copy->root_bytes;
+    const struct stack_view root = {.lo = copy->stack_end_avma - copy->root_bytes,
+                                    .hi = copy->stack_end_avma,
+                                    .bytes = from->bytes + leaf_bytes};
+    struct stack_view stack = {.lo = copy->stack_start_avma, .bytes = from->bytes, .beyond = &root};
+    if (__builtin_add_overflow(stack.lo, leaf_bytes, &stack.hi))
+        stack.hi = stack.lo;
     const struct offline_map map = {.find = find_mapping, .context = lookup};
     const struct offline_frames out = {.pcs = frames, .max = max_frames};
     return offline_unwind_in(&map, &regs, is_return_address, &stack, &out);
@@ -159,7 +171,7 @@ static enum outcome finish_copy(struct collector *collector, struct image *image
     }
     if (result.end == OFFLINE_UNMAPPED && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
-    note_miss(collector, lookup.without_rows);
+    note_miss(collector, lookup.without_rows, from.copy.stack_bytes);
     note_module(collector, lookup.map, from.copy.registers[UNWIND_DWARF_PC]);
     struct decoded sample = {
         .image = image,

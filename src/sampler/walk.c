@@ -7,31 +7,15 @@
  *              │ PC, return addresses …                 │ the last 256 seen          │
  *              └────────────────────────────────────────┴────────────────────────────┘
  *
- * What no row describes is copied (registers and the used part of the stack) and finished by the
- * launcher.
+ * What no row describes is copied and finished by the launcher: copy.c.
  */
-#include "sampler/sampler.h"
+#include "sampler/walk.h"
 
 #define PAGE_MASK UINT64_C(4095)
 #define CONTEXT_ROOT_BYTES 64
 /* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
 #define WRITTEN_BYTES 256
 #define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
-
-struct walk {
-    struct thread_state *thread;
-    const ucontext_t *context;
-    const struct wire_module *modules;
-    uint32_t module_count;
-    uint32_t generation; /* low half: tags the cache */
-    struct unwind_regs regs;
-    struct stack_view stack;
-    bool is_foreign; /* of which only one page may be read */
-    bool is_context; /* it was given to makecontext() */
-    bool is_return_address;
-    uint32_t frame_count; /* seen, also those that did not fit */
-    uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
-};
 
 static bool is_within(const stack_t *stack, uint64_t sp)
 {
@@ -220,41 +204,8 @@ static uint32_t settle_frames(struct walk *walk)
     return RECORD_FRAMES_MAX;
 }
 
-/* Where the copied registers and stack begin: at the leaf when all of it fits, with every register
- * known; else at the frame that could not be walked, behind the frames that were. */
-static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool from_leaf)
-{
-    uint32_t kept = walk->frame_count;
-    if (from_leaf) {
-        copy->known = arch_dwarf_registers(walk->context, copy->registers);
-        kept = 0;
-    } else {
-        kept--; /* the frame whose rule is missing comes again, from the registers */
-        copy->registers[ARCH_DWARF_FP] = walk->regs.fp;
-        copy->registers[ARCH_DWARF_SP] = walk->regs.sp;
-        copy->registers[ARCH_DWARF_PC] = walk->regs.pc;
-        copy->known = 1u << ARCH_DWARF_FP | 1u << ARCH_DWARF_SP | 1u << ARCH_DWARF_PC;
-    }
-    uint64_t sp = copy->registers[ARCH_DWARF_SP];
-    copy->stack_start_avma = walk->stack.lo & ~UINT64_C(7);
-    if (copy->stack_start_avma + ARCH_RED_ZONE < sp)
-        copy->stack_start_avma = (sp - ARCH_RED_ZONE) & ~UINT64_C(7);
-    if (copy->stack_start_avma < walk->stack.lo)
-        copy->stack_start_avma += 8;
-    copy->stack_end_avma = walk->stack.hi;
-    return kept;
-}
-
-static bool fits_from_leaf(const struct walk *walk)
-{
-    uint64_t sp = arch_sp(walk->context);
-    return sp >= walk->stack.lo && sp < walk->stack.hi &&
-           walk->stack.hi - sp + ARCH_RED_ZONE <= RECORD_COPY_BYTES_MAX;
-}
-
-/* Fills in header and fixed part; frames are in place already or follow. */
-static void write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
-                         uint32_t unload_count)
+void walk_write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
+                       uint32_t unload_count)
 {
     struct record_stack *stack =
         (struct record_stack *)(void *)(record + sizeof(struct record_header));
@@ -265,49 +216,13 @@ static void write_header(const struct walk *walk, uint8_t *record, enum walk_end
     stack->unload_count = unload_count;
 }
 
-static bool commit(struct walk *walk, uint8_t *record, uint64_t position, uint32_t bytes,
-                   struct record_header header)
+bool walk_commit(struct walk *walk, uint8_t *record, uint64_t position, uint32_t bytes,
+                 struct record_header header)
 {
     header.bytes = bytes;
     *(struct record_header *)(void *)record = header;
     ring_commit(&walk->thread->ring, position, bytes);
     return true;
-}
-
-/* Within the ring, where the two places may overlap either way. */
-static void move_words(uint64_t *to, const uint64_t *from, uint32_t count)
-{
-    for (uint32_t i = 0; i < count && to < from; i++)
-        to[i] = from[i];
-    for (uint32_t i = count; i-- > 0 && to > from;)
-        to[i] = from[i];
-}
-
-/* The walked frames lie where RECORD_STACK wants them; this record needs registers before them. Its place is as a
- * rule the same, but the ring's first byte when the launcher has emptied it meanwhile. */
-static bool record_copy(struct walk *walk, struct record_header header, enum walk_end end,
-                        uint32_t unload_count)
-{
-    uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
-    uint32_t most = fixed + (uint32_t)sizeof(struct record_copy) + 8 * RECORD_FRAMES_MAX +
-                    RECORD_COPY_BYTES_MAX;
-    uint64_t position;
-    uint8_t *record = ring_reserve(&walk->thread->ring, most, &position);
-    if (!record)
-        return false;
-    bool is_check = header.kind == RECORD_CHECK;
-    struct record_copy *copy = (struct record_copy *)(void *)(record + fixed);
-    uint64_t *frames = (uint64_t *)(void *)(copy + 1);
-    move_words(frames, walk->frames, walk->frame_count); /* before anything is written there */
-    uint32_t kept = copy_start(walk, copy, is_check || fits_from_leaf(walk));
-    if (!is_check)
-        walk->frame_count = kept;
-    uint64_t wanted = copy->stack_end_avma - copy->stack_start_avma;
-    copy->stack_bytes = wanted < RECORD_COPY_BYTES_MAX ? (uint32_t)wanted : RECORD_COPY_BYTES_MAX;
-    uint8_t *bytes = (uint8_t *)(frames + walk->frame_count);
-    arch_copy(bytes, (const void *)(uintptr_t)copy->stack_start_avma, copy->stack_bytes);
-    write_header(walk, record, end, unload_count);
-    return commit(walk, record, position, (uint32_t)(bytes - record) + copy->stack_bytes, header);
 }
 
 static bool wants_copy(const struct walk *walk, enum walk_end end)
@@ -320,7 +235,7 @@ static bool wants_check(const struct walk *walk, enum walk_end end)
 {
     uint32_t every = process.tables->header.self_check_every;
     return every && end == WALK_ROOT && walk->thread->samples % every == 0 &&
-           walk->frame_count <= RECORD_FRAMES_MAX && fits_from_leaf(walk);
+           walk->frame_count <= RECORD_FRAMES_MAX && copy_fits_from_leaf(walk);
 }
 
 /* The published map. The launcher may publish another while we walk; from then on it may also be writing
@@ -380,13 +295,13 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         .kind = RECORD_COPY, .flags = flags, .ticks = ticks, .weight_ns = weight_ns};
     if (wants_copy(&walk, end)) {
         add_relaxed(&process.slot->unknown_count, 1);
-        return record_copy(&walk, header, end, unload_count);
+        return copy_record(&walk, header, end, unload_count);
     }
     if (wants_check(&walk, end)) {
         header.kind = RECORD_CHECK;
-        return record_copy(&walk, header, end, unload_count);
+        return copy_record(&walk, header, end, unload_count);
     }
     header.kind = RECORD_STACK;
-    write_header(&walk, record, end, unload_count);
-    return commit(&walk, record, position, fixed + 8 * settle_frames(&walk), header);
+    walk_write_header(&walk, record, end, unload_count);
+    return walk_commit(&walk, record, position, fixed + 8 * settle_frames(&walk), header);
 }

@@ -33,11 +33,12 @@ struct unwind_regs {
 };
 
 /* The part of a stack that may be read: addresses [lo, hi) of the target, whose bytes lie at `bytes`
- * (in the target that is lo itself, in the launcher a copy). */
+ * (in the target that is lo itself, in the launcher a copy, which may have a hole). */
 struct stack_view {
     uint64_t lo;
     uint64_t hi;
     const uint8_t *bytes;
+    const struct stack_view *beyond; /* the hole; NULL: there is none */
 };
 
 enum unwind_result {
@@ -51,7 +52,9 @@ enum unwind_result {
 /* True and the word at avma, if all eight bytes lie in the view. Async-signal-safe. */
 static inline bool stack_load(const struct stack_view *stack, uint64_t avma, uint64_t *word)
 {
-    if (avma < stack->lo || avma >= stack->hi || stack->hi - avma < sizeof(*word))
+    while (stack && (avma < stack->lo || avma >= stack->hi || stack->hi - avma < sizeof(*word)))
+        stack = stack->beyond;
+    if (!stack)
         return false;
     __builtin_memcpy(word, stack->bytes + (avma - stack->lo), sizeof(*word));
     return true;

@@ -10,7 +10,10 @@
 #define RECORD_FRAMES_MAX 1024u
 #define RECORD_FRAMES_LEAF \
     768u /* deeper stacks keep this many from the leaf, the rest from the root */
-#define RECORD_COPY_BYTES_MAX (UINT32_C(32) << 10)
+/* Of a stack that is larger than both: rustc has one frame of 525 KiB, 10 to 60 below it and 50 above. */
+#define RECORD_COPY_LEAF_BYTES (UINT32_C(64) << 10)
+#define RECORD_COPY_ROOT_BYTES (UINT32_C(64) << 10)
+#define RECORD_COPY_BYTES_MAX (RECORD_COPY_LEAF_BYTES + RECORD_COPY_ROOT_BYTES)
 
 enum record_kind {
     RECORD_PADDING = 1, /* fills the ring's end */
@@ -62,10 +65,13 @@ struct record_stack {
 struct record_copy {
     uint64_t registers[17]; /* DWARF numbers; 16 is the PC */
     uint32_t known;         /* bit i: registers[i] is known */
-    uint32_t stack_bytes;   /* copied from stack_start_avma up; a multiple of 8 */
-    uint64_t stack_start_avma;
-    uint64_t stack_end_avma; /* where the stack really ends: more than copied means cut */
+    uint32_t stack_bytes;   /* copied; a multiple of 8 */
+    uint32_t root_bytes; /* the last of these, from right below stack_end_avma; a multiple of 8 */
+    uint32_t unused;
+    uint64_t stack_start_avma; /* of the others */
+    uint64_t stack_end_avma;   /* where the stack really ends: more than copied means a hole */
 };
+_Static_assert(sizeof(struct record_copy) == 168, "in shared memory");
 
 /* RECORD_EXIT: weighs the CPU time that no sample of this thread covered. */
 struct record_exit {

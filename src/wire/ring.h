@@ -31,6 +31,13 @@ static inline uint64_t ring_place(const struct ring_control *control, uint64_t p
     return (position - load_relaxed(&control->base)) % SESSION_RING_BYTES;
 }
 
+/* Bytes of the ring that are free; 0 also when its positions make no sense. Async-signal-safe. */
+static inline uint64_t ring_room(const struct ring *ring)
+{
+    uint64_t used = load_relaxed(&ring->control->head) - load_relaxed(&ring->control->tail);
+    return used < SESSION_RING_BYTES ? SESSION_RING_BYTES - used : 0;
+}
+
 /* A contiguous place for up to `bytes` (a multiple of 8, at most half a ring), or NULL when the ring is
  * full. *position is what ring_commit() wants back. Async-signal-safe. */
 static inline uint8_t *ring_reserve(const struct ring *ring, uint32_t bytes, uint64_t *position)

@@ -20,7 +20,7 @@ static void try_machine(const struct unwind_machine *machine, const uint8_t *dat
     struct compiled_rows compiled = {0};
     unwind_module_compile(module, &compiled);
     const struct row *rows = compiled.rows;
-    const struct stack_view stack = {0x7000, 0x7000 + size, data};
+    const struct stack_view stack = {0x7000, 0x7000 + size, data, NULL};
     for (size_t i = 0; i < compiled.count; i++) {
         struct unwind_regs fast = {0x1000 + rows[i].start, 0x7000, 0x7010};
         struct full_regs full = {.known = UINT32_MAX};

@@ -100,6 +100,22 @@ class Complete(rec.Case):
         self.assertGreater(alone, 0)
         self.assertLess(mapped, alone * 1.3)
 
+    def test_stacks_with_a_frame_larger_than_what_is_copied(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("large_frames"), "600",
+                                    rec_options=["--withhold-tables", f"--engine={engine}"])
+                samples = run.count("samples")
+                self.assertGreater(samples, 50)
+                self.assertGreaterEqual(run.count("misses"), samples)
+                # On a busy machine the launcher comes late, and rings that fill up take less of a stack.
+                self.assertGreaterEqual(run.complete_percent(), 50, run.summary)
+                self.assertLessEqual(run.lost(), samples / 20, run.summary)
+                whole = sum(weight for stack, weight in run.stacks().items()
+                            if ("root", "largest", "leaf") in zip(stack, stack[1:], stack[2:]))
+                self.assertGreater(whole, sum(run.stacks().values()) * 0.45)
+
     def test_threads_that_block_every_signal_are_sampled_too(self):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):

@@ -254,6 +254,23 @@ static void copies_whose_sizes_do_not_add_up_are_counted(void **state)
     }
 }
 
+static void root_ends_that_cannot_be_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t bytes;
+        uint64_t end_avma;
+    } roots[] = {{72, 0x7ffe0040}, {UINT32_MAX, 0x7ffe0040}, {64, 56}, {8, 0}, {UINT32_MAX, 0}};
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        struct copy_record record = good_copy();
+        record.copy.root_bytes = roots[i].bytes;
+        record.copy.stack_end_avma = roots[i].end_avma;
+        take_copy(&record);
+        assert_int_equal(damaged(), i + 1);
+        expect_good_records_still_pass();
+    }
+}
+
 /* Nothing is mapped: no more than the first frame can come of it. */
 static void copies_with_absurd_registers_give_a_leaf(void **state)
 {
@@ -267,6 +284,8 @@ static void copies_with_absurd_registers_give_a_leaf(void **state)
             record.copy.registers[reg] = values[i];
             record.copy.stack_start_avma = values[sizeof(values) / sizeof(values[0]) - 1 - i];
             record.copy.known = reg % 2 ? UINT32_MAX : 0;
+            record.copy.root_bytes = (uint32_t)reg / 2 * 8;
+            record.copy.stack_end_avma = UINT64_MAX - (uint32_t)reg;
             take_copy(&record);
             expected++;
             assert_int_equal(at.summary.misses, expected);
@@ -417,6 +436,7 @@ int main(void)
         TEST(frame_counts_beyond_the_record_are_counted),
         TEST(records_shorter_than_their_kind_are_counted),
         TEST(copies_whose_sizes_do_not_add_up_are_counted),
+        TEST(root_ends_that_cannot_be_are_counted),
         TEST(copies_with_absurd_registers_give_a_leaf),
         TEST(weights_that_nobody_can_have_used_are_counted),
         TEST(the_name_in_a_last_record_need_not_end),

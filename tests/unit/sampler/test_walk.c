@@ -8,6 +8,7 @@
  *     0x10200  ROOT      no caller
  *     …                  see rows[]
  */
+#include "sampler/copy.c"
 #include "sampler/walk.c"
 
 #include <setjmp.h>
@@ -429,7 +430,11 @@ static void expect_stack_bytes(const struct found *found)
     uint64_t start = found->copy.stack_start_avma;
     assert_int_equal(start % 8, 0);
     assert_int_equal(found->copy.stack_end_avma, address_of(STACK_WORDS));
-    assert_memory_equal(found->bytes, (const void *)(uintptr_t)start, found->copy.stack_bytes);
+    uint32_t leaf_bytes = found->copy.stack_bytes - found->copy.root_bytes;
+    assert_memory_equal(found->bytes, (const void *)(uintptr_t)start, leaf_bytes);
+    assert_memory_equal(found->bytes + leaf_bytes,
+                        (const void *)(uintptr_t)(address_of(STACK_WORDS) - found->copy.root_bytes),
+                        found->copy.root_bytes);
 }
 
 static void what_no_row_describes_is_copied_from_the_leaf(void **state)
@@ -454,7 +459,7 @@ static void a_large_stack_is_copied_from_where_the_walk_stopped(void **state)
 {
     (void)state;
     const uint32_t callers = 1000;
-    uint64_t last = STACK_WORDS - 10000; /* more than is ever copied lies beyond it */
+    uint64_t last = STACK_WORDS - 20000; /* more than is ever copied lies beyond it */
     uint64_t word = last - 2 * callers;
     for (uint32_t i = 0; i < callers; i++)
         at.stack[word + 2 * i] = CALLER + i % 64;
@@ -471,7 +476,30 @@ static void a_large_stack_is_copied_from_where_the_walk_stopped(void **state)
     assert_int_equal(found.copy.registers[7], address_of(last + 1));
     assert_int_equal(found.copy.registers[6], 77);
     assert_int_equal(found.copy.stack_bytes, RECORD_COPY_BYTES_MAX);
+    assert_int_equal(found.copy.root_bytes, RECORD_COPY_ROOT_BYTES);
+    assert_int_equal(found.copy.stack_start_avma, address_of(last + 1) - ARCH_RED_ZONE);
     expect_stack_bytes(&found);
+}
+
+/* The less room there is, the less is copied; what is copied of a stack has no hole then. */
+static void a_ring_that_fills_up_takes_smaller_copies(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < STACK_WORDS; i++)
+        at.stack[i] = i * 3;
+    interrupted_at(COMPLEX, address_of(100), 77);
+    const uint64_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint64_t place = 0; /* in a ring that was empty */
+    uint32_t copies = 0, before = UINT32_MAX;
+    for (; walk_record(&at.thread, &at.context, 111, 222, 0); copies++) {
+        const struct record_copy *copy = (const void *)(at.data + place + fixed);
+        assert_true(copy->stack_bytes <= before);
+        assert_int_equal(copy->root_bytes, copies < 2 ? RECORD_COPY_ROOT_BYTES : 0);
+        assert_true(copies < 2 || copy->stack_bytes < RECORD_COPY_LEAF_BYTES);
+        before = copy->stack_bytes;
+        place = at.control.head - at.control.base;
+    }
+    assert_true(copies > 20);
 }
 
 static void code_that_no_map_knows_is_copied(void **state)
@@ -609,7 +637,7 @@ static void records_at_the_end_of_the_ring_are_whole(void **state)
 {
     (void)state;
     static const uint64_t lasts[] = {ROOT, COMPLEX};
-    for (uint64_t back = 8; back < 60000; back += 1000) {
+    for (uint64_t back = 8; back < 150000; back += 1000) {
         for (size_t i = 0; i < 2; i++) {
             uint64_t word = make_stack(100, lasts[i]);
             leave_room(back);
@@ -620,7 +648,7 @@ static void records_at_the_end_of_the_ring_are_whole(void **state)
                 assert_int_equal(found.copy.registers[7], address_of(word));
         }
         /* The copy needs more room than the walk did: its frames move to the beginning. */
-        uint64_t last = STACK_WORDS - 10000;
+        uint64_t last = STACK_WORDS - 20000;
         at.stack[last] = COMPLEX;
         for (uint32_t j = 1; j <= 50; j++)
             at.stack[last - 2 * j] = CALLER + j;
@@ -639,7 +667,7 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
 {
     (void)state;
     const uint32_t callers = 50, fixed = sizeof(struct record_header) + sizeof(struct record_stack);
-    uint64_t last = STACK_WORDS - 10000, position;
+    uint64_t last = STACK_WORDS - 20000, position;
     at.stack[last] = COMPLEX;
     for (uint32_t i = 1; i <= callers; i++)
         at.stack[last - 2 * i] = CALLER + i;
@@ -652,7 +680,7 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
                      fixed);
         assert_int_equal(walk_once(&walk, 0), WALK_COMPLEX);
         at.control.tail = head;
-        assert_true(record_copy(&walk, (struct record_header){.kind = RECORD_COPY}, 0, 0));
+        assert_true(copy_record(&walk, (struct record_header){.kind = RECORD_COPY}, 0, 0));
         const uint64_t *frames = (const void *)(at.data + fixed + sizeof(struct record_copy));
         for (uint32_t i = 1; i <= callers; i++)
             assert_int_equal(frames[callers + 1 - i], CALLER + i);
@@ -679,6 +707,7 @@ int main(void)
         TEST(code_without_rows_is_walked_by_frame_pointer),
         TEST(what_no_row_describes_is_copied_from_the_leaf),
         TEST(a_large_stack_is_copied_from_where_the_walk_stopped),
+        TEST(a_ring_that_fills_up_takes_smaller_copies),
         TEST(code_that_no_map_knows_is_copied),
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),

@@ -58,7 +58,7 @@ static struct offline_result unwind(const uint64_t *captured, const uint64_t *wo
 {
     struct unwind_module *module = module_of_aarch64();
     const struct offline_map map = {.find = find, .context = module, .machine = &unwind_aarch64};
-    const struct stack_view stack = {STACK, STACK + 8 * count, (const uint8_t *)words};
+    const struct stack_view stack = {STACK, STACK + 8 * count, (const uint8_t *)words, NULL};
     const struct offline_frames frames = {.pcs = pcs, .max = 10};
     struct full_regs regs;
     assert_true(

@@ -13,7 +13,7 @@
 enum { LO = 0x7000, WORDS = 64, HI = LO + 8 * WORDS, RBX = 3, RSP = 7, R9 = 9, R12 = 12, RIP = 16 };
 
 static uint64_t words[WORDS];
-static const struct stack_view stack = {LO, HI, (const uint8_t *)words};
+static const struct stack_view stack = {LO, HI, (const uint8_t *)words, NULL};
 
 /* rdi (5) is 1000, r9 (9) is -2, rsp is 0x7100; rax (0) is not known. */
 static struct full_regs some_regs(void)

@@ -129,7 +129,7 @@ static void known_walks_are_the_same_walks(void **state)
         const struct full_regs regs = any_regs();
         uint64_t sp = regs.value[UNWIND_DWARF_SP];
         const struct stack_view stack = {sp, STACK + 8 * (WORDS - any(3)),
-                                         (const uint8_t *)words + (sp - STACK)};
+                                         (const uint8_t *)words + (sp - STACK), NULL};
         struct process process = {module, 1 + any(2)};
         struct offline_map map = {
             .find = find, .context = &process, .generation = process.generation};

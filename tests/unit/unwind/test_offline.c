@@ -70,7 +70,7 @@ static void capture(struct capture *c, int depth, const char *how)
     c->bytes = malloc(size);
     assert_non_null(c->bytes);
     assert_true(tracee_read(&c->tracee, user.rsp, c->bytes, size));
-    c->stack = (struct stack_view){user.rsp, user.rsp + size, c->bytes};
+    c->stack = (struct stack_view){user.rsp, user.rsp + size, c->bytes, NULL};
 }
 
 static void release(struct capture *c)
@@ -235,7 +235,7 @@ static void code_without_cfi_needs_a_plausible_frame_pointer(void **state)
         0, 0, 0x7030, 0x10222, /* 0x7010: FP and return address */
         0, 0, 0x7999, 0x666,   /* 0x7030: … of a caller that is no code */
     };
-    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words};
+    struct stack_view stack = {0x7000, 0x7040, (const uint8_t *)words, NULL};
     struct full_regs regs = {.known = UINT32_MAX};
     regs.value[UNWIND_DWARF_PC] = 0x10111;
     regs.value[UNWIND_DWARF_SP] = 0x7000;
@@ -290,7 +290,7 @@ static void complex_frame_gets_the_registers_that_frames_below_saved(void **stat
         TEXT + 0x210,       /* 0x7010: rbx, return address: into the complex one */
         [8] = TEXT + 0x410, /* 0x7040: what rbx points to: its return address */
     };
-    struct stack_view stack = {0x7000, 0x7060, (const uint8_t *)words};
+    struct stack_view stack = {0x7000, 0x7060, (const uint8_t *)words, NULL};
     struct full_regs regs = made_up_regs(TEXT + 0x100, 0x7000);
     uint64_t frames[8];
     struct offline_result result = offline_unwind(&mapping, 1, &regs, false, &stack, frames, 8);
@@ -312,7 +312,7 @@ static void interrupted_pc_is_looked_up_as_it_is(void **state)
     words[1 + 160 / 8] = 0x7100;       /* rsp */
     words[1 + 168 / 8] = TEXT + 0x100; /* rip */
     words[32 + 1] = TEXT + 0x410;      /* 0x7108: return address of 0x100 */
-    struct stack_view stack = {0x7000, 0x7140, (const uint8_t *)words};
+    struct stack_view stack = {0x7000, 0x7140, (const uint8_t *)words, NULL};
     struct full_regs regs = made_up_regs(TEXT + 0x301, 0x7008);
     uint64_t frames[8];
     struct offline_result result = offline_unwind(&mapping, 1, &regs, true, &stack, frames, 8);

@@ -66,7 +66,7 @@ static struct stack_view view_of_stack(void)
             memcpy(stack_bytes + i, &word, 8);
         }
     }
-    return (struct stack_view){STACK_LO, STACK_LO + STACK_BYTES, stack_bytes};
+    return (struct stack_view){STACK_LO, STACK_LO + STACK_BYTES, stack_bytes, NULL};
 }
 
 struct judge {

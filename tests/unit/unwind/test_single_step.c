@@ -136,11 +136,11 @@ static struct stack_view read_stack(struct stepping *s, uint64_t sp, size_t size
     for (size_t page = 4096 - lo % 4096; !tracee_read(&s->tracee, lo, s->stack, size);
          page = 4096) {
         if (size <= page)
-            return (struct stack_view){lo, lo, s->stack};
+            return (struct stack_view){lo, lo, s->stack, NULL};
         lo += page;
         size -= page;
     }
-    return (struct stack_view){lo, lo + size, s->stack};
+    return (struct stack_view){lo, lo + size, s->stack, NULL};
 }
 
 /* One step up by row, or by the evaluator where the row is complex. */

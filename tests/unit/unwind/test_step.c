@@ -17,7 +17,7 @@ static struct stack_view view(void)
 {
     for (size_t i = 0; i < WORDS; i++)
         words[i] = LO + 8 * i + VALUE;
-    return (struct stack_view){LO, HI, (const uint8_t *)words};
+    return (struct stack_view){LO, HI, (const uint8_t *)words, NULL};
 }
 
 static void put(uint64_t avma, uint64_t value)
@@ -200,9 +200,31 @@ static void searches_find_what_a_linear_search_finds(void **state)
         }
 }
 
+static void what_lies_beyond_a_hole_can_be_read(void **state)
+{
+    (void)state;
+    struct stack_view beyond = view(), stack = beyond;
+    stack.hi = LO + 0x80;
+    beyond.lo = LO + 0x200;
+    beyond.bytes += 0x200;
+    stack.beyond = &beyond;
+    uint64_t word;
+    for (uint64_t avma = LO - 16; avma <= HI + 8; avma++) {
+        bool is_there = (avma >= LO && avma <= LO + 0x78) || (avma >= LO + 0x200 && avma <= HI - 8);
+        assert_int_equal(stack_load(&stack, avma, &word), is_there);
+        if (is_there && avma % 8 == 0)
+            assert_int_equal(word, avma + VALUE);
+    }
+    /* A frame that spans it: CFA = SP + 0x200. */
+    const struct unwind_regs regs = {.pc = 0x401000, .sp = LO + 0x40, .fp = 0};
+    assert_step(row_rule(ROW_SP, 2, 0x40), regs,
+                (struct unwind_regs){LO + 0x238 + VALUE, LO + 0x240, LO + 0x230 + VALUE}, &stack);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_beyond_a_hole_can_be_read),
         cmocka_unit_test(each_kind_does_what_its_equation_says),
         cmocka_unit_test(plt_entry_has_one_word_more_behind_its_push),
         cmocka_unit_test(signal_frame_gives_back_the_interrupted_registers),
