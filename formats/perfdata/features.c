@@ -34,6 +34,14 @@ const uint8_t *feature_payload(struct feature_set *set, unsigned feature, size_t
     return set->payloads[feature];
 }
 
+void feature_forget(struct feature_set *set, unsigned feature)
+{
+    if (feature >= HEADER_FEATURE_BITS)
+        return;
+    free(set->payloads[feature]);
+    set->payloads[feature] = NULL;
+}
+
 struct cursor feature_cursor(struct feature_set *set, unsigned feature)
 {
     size_t size;

@@ -36,6 +36,7 @@ void feature_set_give(struct feature_set *set, unsigned feature, struct buffer *
 
 /* NULL when the file has none, or it cannot be read. */
 const uint8_t *feature_payload(struct feature_set *set, unsigned feature, size_t *size);
+void feature_forget(struct feature_set *set, unsigned feature);
 /* The same as a cursor in the byte order of the file; empty and failed without one. */
 struct cursor feature_cursor(struct feature_set *set, unsigned feature);
 

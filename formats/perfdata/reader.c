@@ -247,6 +247,11 @@ const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, si
     return feature_payload(&reader->features, bit, size);
 }
 
+void perfdata_forget_feature(struct perfdata_reader *reader, unsigned bit)
+{
+    feature_forget(&reader->features, bit);
+}
+
 const struct perfdata_facts *perfdata_facts(struct perfdata_reader *reader)
 {
     return &reader->features.facts;

@@ -175,6 +175,8 @@ uint64_t perfdata_field_value(const struct perfdata_reader *reader,
 
 /* The payload of a feature section; NULL when the file has none. Owned by the reader. */
 const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, size_t *size);
+/* Frees the payload, of which nothing may be in use any more. */
+void perfdata_forget_feature(struct perfdata_reader *reader, unsigned bit);
 
 /* Facts of the header features; empty or 0 where not recorded. */
 struct perfdata_facts {

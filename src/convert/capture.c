@@ -13,6 +13,7 @@ static int read_names(struct capture *capture)
     size_t size;
     const uint8_t *bytes = perfdata_feature(capture->reader, PERFDATA_FEATURE_SYMBOLS, &size);
     int err = bytes ? names_parse(&capture->names, bytes, size) : 0;
+    perfdata_forget_feature(capture->reader, PERFDATA_FEATURE_SYMBOLS);
     capture->has_unusable_names = err == -EBADMSG;
     return err == -EBADMSG ? 0 : err;
 }

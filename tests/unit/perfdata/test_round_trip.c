@@ -121,6 +121,10 @@ static void private_features_come_back(void **state)
     assert_memory_equal(payload, "second", 6);
     assert_null(perfdata_feature(reader, 242, &size));
     assert_null(perfdata_feature(reader, 4000, &size));
+    perfdata_forget_feature(reader, 240);
+    perfdata_forget_feature(reader, 4000);
+    assert_memory_equal(perfdata_feature(reader, 240, &size), "first", 5);
+    assert_int_equal(size, 5);
     perfdata_reader_close(reader);
     close(fd);
 }
