@@ -217,6 +217,7 @@ static void resolve_all(struct resolver *resolver)
         resolve_address(resolver, i);
     }
     profile_link_stacks(profile);
+    profile_end_names(profile);
 }
 
 static int resolve(struct resolver *resolver)

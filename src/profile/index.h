@@ -11,8 +11,7 @@
 
 struct profile_index {
     struct intern *libs;
-    struct intern *addresses;
-    struct intern *funcs;
-    struct intern *symbols;
+    struct intern *addresses;       /* NULL: nobody asks for those that there are any more */
+    struct intern *funcs, *symbols; /* the same */
     struct pairs calls, lists;
 };

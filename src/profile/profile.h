@@ -217,8 +217,11 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
 
-/* What finds the calls that there are is freed: whoever asks for one from now on gets a new one. */
+/* What finds the addresses and calls that there are is freed: whoever asks for one from now on gets a new one. */
 void profile_end_calls(struct profile *profile);
+
+/* The same of functions and symbols. */
+void profile_end_names(struct profile *profile);
 
 /* That calls of these addresses, innermost first, are asked for next, each below the one before. Memory answers for all
  * of them at once. */

@@ -11,13 +11,14 @@
 
 #include <string.h>
 
-/* The id of the key in a table of `count` elements; equal to `count` when the key is new. */
-static uint32_t key_id(struct profile *profile, struct intern *keys, const void *key, size_t size)
+/* The id of the key in a table of `count` elements; equal to `count` when the key is new. keys NULL: it is. */
+static uint32_t key_id(struct profile *profile, struct intern *keys, size_t count, const void *key,
+                       size_t size)
 {
     /* After a failure a table may be one element behind its keys. */
     if (profile->failed)
         return PROFILE_NONE;
-    uint32_t id = intern_add(keys, key, size);
+    uint32_t id = keys ? intern_add(keys, key, size) : (uint32_t)count;
     if (id == INTERN_NONE)
         profile->failed = true;
     return id;
@@ -58,8 +59,9 @@ uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t
     struct buffer key = {0};
     buffer_append(&key, path, strlen(path) + 1);
     buffer_append(&key, build_id, build_id_bytes);
-    uint32_t id = key.failed ? out_of_memory(profile)
-                             : key_id(profile, profile->index->libs, key.bytes, key.size);
+    uint32_t id =
+        key.failed ? out_of_memory(profile)
+                   : key_id(profile, profile->index->libs, profile->lib_count, key.bytes, key.size);
     if (id == profile->lib_count) {
         struct profile_lib *lib =
             ARRAY_PUSH(profile->libs, profile->lib_count, profile->lib_capacity);
@@ -86,7 +88,8 @@ uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svm
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma)
 {
     const uint64_t key[] = {lib, svma};
-    uint32_t id = key_id(profile, profile->index->addresses, key, sizeof(key));
+    uint32_t id =
+        key_id(profile, profile->index->addresses, profile->address_count, key, sizeof(key));
     if (id == PROFILE_NONE || id < profile->address_count)
         return id;
     return profile_add_address(profile, lib, svma);
@@ -120,6 +123,15 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
 void profile_end_calls(struct profile *profile)
 {
     pairs_free(&profile->index->calls);
+    intern_free(profile->index->addresses);
+    profile->index->addresses = NULL;
+}
+
+void profile_end_names(struct profile *profile)
+{
+    intern_free(profile->index->funcs);
+    intern_free(profile->index->symbols);
+    profile->index->funcs = profile->index->symbols = NULL;
 }
 
 void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
@@ -132,7 +144,7 @@ void profile_expect_path(const struct profile *profile, uint32_t parent, const u
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func)
 {
     const uint32_t key[] = {func->name, func->system_name, func->lib, func->file, func->line};
-    uint32_t id = key_id(profile, profile->index->funcs, key, sizeof(key));
+    uint32_t id = key_id(profile, profile->index->funcs, profile->func_count, key, sizeof(key));
     if (id == PROFILE_NONE || id < profile->func_count)
         return id;
     struct profile_func *added =
@@ -146,7 +158,7 @@ uint32_t profile_func_id(struct profile *profile, const struct profile_func *fun
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol)
 {
     const uint64_t key[] = {symbol->lib, symbol->name, symbol->svma, symbol->bytes};
-    uint32_t id = key_id(profile, profile->index->symbols, key, sizeof(key));
+    uint32_t id = key_id(profile, profile->index->symbols, profile->symbol_count, key, sizeof(key));
     if (id == PROFILE_NONE || id < profile->symbol_count)
         return id;
     struct profile_symbol *added =

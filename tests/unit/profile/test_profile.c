@@ -91,6 +91,25 @@ static void equal_elements_share_one_index(void **state)
     assert_false(profile->failed);
 }
 
+static void what_ended_is_not_found_but_added(void **state)
+{
+    struct profile *profile = *state;
+    const struct profile_func func = {.file = PROFILE_NONE};
+    const struct profile_symbol symbol = {.svma = 16, .bytes = 4};
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(profile_address_id(profile, 0, 16), i);
+        assert_int_equal(profile_call_id(profile, PROFILE_NONE, 0), i);
+        assert_int_equal(profile_func_id(profile, &func), i);
+        assert_int_equal(profile_symbol_id(profile, &symbol), i);
+        profile_end_calls(profile);
+        profile_end_names(profile);
+    }
+    assert_int_equal(profile->address_count, 3);
+    assert_int_equal(profile->func_count, 3);
+    assert_int_equal(profile->symbol_count, 3);
+    assert_false(profile->failed);
+}
+
 /* In a function of its own: the call may move profile->libs. */
 static const struct profile_lib *lib_of(struct profile *profile, const char *path)
 {
@@ -191,6 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(equal_elements_share_one_index),
+        TEST(what_ended_is_not_found_but_added),
         TEST(a_lib_is_named_by_its_last_component_and_keeps_its_build_id),
         TEST(bracketed_names_are_synthetic_but_the_vdso_is_code),
         TEST(a_path_may_come_from_the_profile_itself),
