@@ -9,12 +9,18 @@
 #include <string.h>
 #include <zlib.h>
 
+/* What is written of a table of the profile, numbered in the order in which it is asked for. */
+struct numbering {
+    uint32_t *numbers; /* of each element, plus one; 0: it has none yet */
+    uint32_t *elements;
+    uint32_t count;
+};
+
 /* Strings and functions get their numbers while the files are written, and go before them. */
 struct writer {
     const struct profile *profile;
     const struct names *before;
-    struct intern *strings; /* by number in the profile, as functions are */
-    struct intern *functions;
+    struct numbering strings, functions;
     struct buffer function_bytes;
     struct buffer lib_bytes;
     size_t lib_count;
@@ -31,31 +37,44 @@ static void put(struct buffer *out, uint64_t value)
     } while (value);
 }
 
-/* Its number here; where memory is out, any. */
-static uint64_t string_id(struct writer *writer, struct buffer *out, uint32_t string)
+static int numbering_open(struct numbering *numbering, size_t element_count)
 {
-    uint32_t id = intern_add(writer->strings, &string, sizeof(string));
-    out->failed |= id == INTERN_NONE;
-    return id;
+    numbering->numbers = calloc(element_count + 1, sizeof(*numbering->numbers));
+    numbering->elements = calloc(element_count + 1, sizeof(*numbering->elements));
+    return numbering->numbers && numbering->elements ? 0 : -ENOMEM;
+}
+
+static void numbering_close(struct numbering *numbering)
+{
+    free(numbering->numbers);
+    free(numbering->elements);
+}
+
+static uint64_t number_of(struct numbering *numbering, uint32_t element)
+{
+    if (numbering->numbers[element] == 0) {
+        numbering->elements[numbering->count++] = element;
+        numbering->numbers[element] = numbering->count;
+    }
+    return numbering->numbers[element] - UINT64_C(1);
 }
 
 static void put_string(struct writer *writer, struct buffer *out, uint32_t string)
 {
-    put(out, string_id(writer, out, string));
+    put(out, number_of(&writer->strings, string));
 }
 
 static void put_optional(struct writer *writer, struct buffer *out, uint32_t string)
 {
-    put(out, string == PROFILE_NONE ? 0 : string_id(writer, out, string) + 1);
+    put(out, string == PROFILE_NONE ? 0 : number_of(&writer->strings, string) + 1);
 }
 
 static void put_function(struct writer *writer, uint32_t func)
 {
-    uint32_t known = intern_count(writer->functions);
-    uint32_t id = intern_add(writer->functions, &func, sizeof(func));
-    writer->lib_bytes.failed |= id == INTERN_NONE;
-    put(&writer->lib_bytes, id);
-    if (id != known)
+    uint32_t known = writer->functions.count;
+    uint64_t number = number_of(&writer->functions, func);
+    put(&writer->lib_bytes, number);
+    if (number != known)
         return;
     const struct profile_func *function = &writer->profile->funcs[func];
     put_string(writer, &writer->function_bytes, function->name);
@@ -202,11 +221,9 @@ static int put_libs(struct writer *writer)
 
 static void put_strings(const struct writer *writer, struct buffer *out)
 {
-    put(out, intern_count(writer->strings));
-    for (uint32_t i = 0; i < intern_count(writer->strings); i++) {
-        uint32_t string;
-        memcpy(&string, intern_bytes(writer->strings, i, NULL), sizeof(string));
-        const char *text = profile_text(writer->profile, string);
+    put(out, writer->strings.count);
+    for (uint32_t i = 0; i < writer->strings.count; i++) {
+        const char *text = profile_text(writer->profile, writer->strings.elements[i]);
         size_t size = strlen(text);
         put(out, size);
         buffer_append(out, text, size);
@@ -220,7 +237,7 @@ static void put_all(const struct writer *writer, struct buffer *out)
     buffer_u32(out, 0); /* the checksum's place */
     size_t start = out->size;
     put_strings(writer, out);
-    put(out, intern_count(writer->functions));
+    put(out, writer->functions.count);
     buffer_append(out, writer->function_bytes.bytes, writer->function_bytes.size);
     put(out, writer->lib_count);
     buffer_append(out, writer->lib_bytes.bytes, writer->lib_bytes.size);
@@ -234,19 +251,19 @@ int names_write(const struct profile *profile, const struct names *before, struc
 {
     struct writer writer = {.profile = profile,
                             .before = before,
-                            .strings = intern_new(),
-                            .functions = intern_new(),
                             .order = resolve_order(profile),
                             .order_count = profile->address_count};
-    int err = writer.strings && writer.functions && writer.order ? put_libs(&writer) : -ENOMEM;
+    int err = numbering_open(&writer.strings, intern_count(profile->strings));
+    if (err == 0)
+        err = numbering_open(&writer.functions, profile->func_count);
+    if (err == 0)
+        err = writer.order ? put_libs(&writer) : -ENOMEM;
     if (err == 0)
         put_all(&writer, out);
     if (out->failed || writer.function_bytes.failed || writer.lib_bytes.failed)
         err = -ENOMEM;
-    if (writer.strings)
-        intern_free(writer.strings);
-    if (writer.functions)
-        intern_free(writer.functions);
+    numbering_close(&writer.strings);
+    numbering_close(&writer.functions);
     buffer_free(&writer.function_bytes);
     buffer_free(&writer.lib_bytes);
     free(writer.order);
