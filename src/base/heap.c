@@ -59,6 +59,7 @@ void heap_save_memory(void)
     mallopt(M_MMAP_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TRIM_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TOP_PAD, DEFAULT_BYTES);
+    malloc_trim(0); /* what is free at the end of the heap would be taken for what is large, too */
     if (large.bytes)
         (void)madvise(large.start, large.bytes, MADV_NOHUGEPAGE);
 }

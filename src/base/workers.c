@@ -70,6 +70,7 @@ __attribute__((noreturn)) static void work(const struct workers *workers, size_t
     if (getppid() != parent || confine(&workers->limits, fd) != 0)
         _exit(FAILED_STATUS);
     workers->run(workers->context, job, &answer);
+    heap_give_back(); /* who receives the answer keeps a copy */
     if (answer.failed || io_write(fd, answer.bytes, answer.size) != 0)
         _exit(FAILED_STATUS);
     _exit(0);

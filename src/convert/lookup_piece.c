@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/lookup_piece.h"
 
+#include "base/array.h"
+#include "base/heap.h"
 #include "convert/frames.h"
 #include "convert/symfs.h"
 #include "convert/vdso.h"
@@ -84,6 +86,12 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
                                      lib->build_id_bytes);
     if (lib_id != PROFILE_NONE)
         named->libs[lib_id].category = PROFILE_LIBRARY;
+    /* Growing leaves behind what was too small. */
+    if (array_reserve((void **)&named->addresses, &named->address_capacity, piece->count,
+                      sizeof(*named->addresses)) != 0 ||
+        array_reserve((void **)&named->frames, &named->frame_capacity, piece->count,
+                      sizeof(*named->frames)) != 0)
+        named->failed = true;
     for (size_t i = 0; i < piece->count && !named->failed; i++) {
         uint64_t svma = svma_of(lookup, piece, i);
         uint32_t address = profile_add_address(named, lib_id, svma);
@@ -93,6 +101,7 @@ static struct profile *resolve_piece(const struct lookup *lookup, const struct l
         else if (result.frame_count)
             frames_add(named, &named->addresses[address], &result);
     }
+    profile_end_names(named);
     return named;
 }
 
@@ -113,6 +122,7 @@ void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece 
     uint64_t *wanted = addresses_of(lookup, piece);
     int err = wanted ? open_symbols(lookup, piece, wanted, &symbols, &error) : -ENOMEM;
     free(wanted);
+    heap_give_back(); /* what sections were compressed in, and what of them nobody needs */
     if (err == 0 && symbols_is_damaged(symbols))
         buffer_printf(out,
                       "%s: its debug info is damaged: lines, inlined calls, names may be missing",
@@ -126,6 +136,8 @@ void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece 
         return;
     struct profile *named = resolve_piece(lookup, piece, symbols);
     symbols_close(symbols);
+    heap_give_back(); /* before the names are there a second time */
     if (!named || named->failed || names_write(named, NULL, out) != 0)
         out->failed = true;
+    profile_free(named);
 }
