@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* The system need not do so. */
 void table_prefer_large_pages(void *bytes, size_t size)
@@ -22,6 +23,21 @@ void *table_room(size_t size)
     if (room)
         table_prefer_large_pages(room, size);
     return room;
+}
+
+void *table_sparse(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *bytes = malloc(size ? size : 1);
+    if (!bytes)
+        return NULL;
+    size_t before = -(uintptr_t)bytes % page;
+    size_t whole = size > before ? (size - before) / page * page : 0;
+    if (whole == 0 || madvise(bytes + before, whole, MADV_DONTNEED) != 0)
+        return memset(bytes, 0, size);
+    memset(bytes, 0, before);
+    memset(bytes + before + whole, 0, size - before - whole);
+    return bytes;
 }
 
 void *table_new(size_t count, size_t element_bytes)

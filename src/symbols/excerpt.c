@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/excerpt.h"
 
+#include "base/table.h"
 #include "elf/elf_stream.h"
 #include "symbols/excerpt_units.h"
 
@@ -18,40 +19,45 @@ enum {
 
 struct writing {
     struct elf_stream *stream;
-    uint8_t *bytes; /* as they will be; zeros so far */
+    uint8_t *bytes;  /* as they will be; zeros so far */
+    uint8_t *tables; /* the same of abbreviations */
     uint64_t size, at;
     uint64_t empty_from; /* what is left out begins there; == at: nothing */
 };
 
-/* Compilers' tables end, and their codes are small; others are not looked through. */
-static bool refers_to_units(struct cursor c)
+/* Moves behind the table. Compilers' tables end, and their codes are small; others are not looked through. */
+static bool refers_to_units(struct cursor *c)
 {
-    while (cursor_uleb128(&c) != 0 && !c.failed) {
-        (void)cursor_uleb128(&c); /* tag */
-        (void)cursor_u8(&c);      /* children */
+    while (cursor_uleb128(c) != 0 && !c->failed) {
+        (void)cursor_uleb128(c); /* tag */
+        (void)cursor_u8(c);      /* children */
         uint64_t name, form;
         do {
-            name = cursor_uleb128(&c);
-            form = cursor_uleb128(&c);
+            name = cursor_uleb128(c);
+            form = cursor_uleb128(c);
             if (form == DW_FORM_implicit_const)
-                (void)cursor_sleb128(&c);
+                (void)cursor_sleb128(c);
             if (form == DW_FORM_ref_addr || form == DW_FORM_ref_sig8 || form == DW_FORM_indirect)
                 return true;
-        } while (!c.failed && (name != 0 || form != 0));
+        } while (!c->failed && (name != 0 || form != 0));
     }
-    return c.failed;
+    return c->failed;
 }
 
-/* unit: from its header on. */
-static bool stands_alone(const struct excerpt *excerpt, struct cursor unit)
+/* Of a unit, from its header on, that stands alone; else -ENOTSUP. */
+static int keep_table(const struct excerpt *excerpt, struct writing *writing, struct cursor unit)
 {
     cursor_skip(&unit, LENGTH_BYTES);
     uint16_t version = cursor_u16(&unit);
     if (version >= 5)
         cursor_skip(&unit, 2);
-    struct cursor abbreviations = excerpt->abbreviations;
-    cursor_seek(&abbreviations, cursor_u32(&unit));
-    return !unit.failed && version <= 5 && !refers_to_units(abbreviations);
+    struct cursor table = excerpt->abbreviations;
+    cursor_seek(&table, cursor_u32(&unit));
+    size_t start = table.at;
+    if (unit.failed || version > 5 || refers_to_units(&table))
+        return -ENOTSUP;
+    memcpy(writing->tables + start, table.bytes + start, table.at - start);
+    return 0;
 }
 
 /* What was left out becomes a unit. */
@@ -81,7 +87,7 @@ static int keep_unit(const struct excerpt *excerpt, struct writing *writing, con
     memcpy(unit, length, LENGTH_BYTES);
     writing->at += LENGTH_BYTES + bytes;
     writing->empty_from = writing->at;
-    return stands_alone(excerpt, cursor_of(unit, LENGTH_BYTES + bytes)) ? 0 : -ENOTSUP;
+    return keep_table(excerpt, writing, cursor_of(unit, LENGTH_BYTES + bytes));
 }
 
 static int next_unit(const struct excerpt *excerpt, const struct excerpt_units *units,
@@ -104,27 +110,41 @@ static int next_unit(const struct excerpt *excerpt, const struct excerpt_units *
 }
 
 static int write_units(const struct excerpt *excerpt, const struct excerpt_units *units,
-                       struct elf_stream *stream, struct buffer *out)
+                       struct writing *writing)
+{
+    int err = writing->bytes && writing->tables ? 0 : -ENOMEM;
+    while (err == 0 && writing->at < writing->size && writing->at < units->end)
+        err = next_unit(excerpt, units, writing);
+    writing->at = writing->size;
+    return err ? err : write_empty(writing);
+}
+
+static struct buffer buffer_of(uint8_t *bytes, size_t size)
+{
+    return (struct buffer){.bytes = bytes, .size = size, .capacity = size};
+}
+
+static int write_excerpt(const struct excerpt *excerpt, const struct excerpt_units *units,
+                         struct elf_stream *stream, struct buffer *out, struct buffer *tables)
 {
     struct writing writing = {.stream = stream, .size = elf_stream_bytes(stream)};
-    writing.bytes =
-        calloc(1, (size_t)writing.size + 1); /* pages that are not written take no memory */
-    int err = writing.bytes ? 0 : -ENOMEM;
-    while (err == 0 && writing.at < writing.size && writing.at < units->end)
-        err = next_unit(excerpt, units, &writing);
-    writing.at = writing.size;
-    if (err == 0)
-        err = write_empty(&writing);
-    if (err == 0)
-        *out =
-            (struct buffer){.bytes = writing.bytes, .size = writing.size, .capacity = writing.size};
-    else
-        free(writing.bytes);
+    size_t table_bytes = excerpt->abbreviations.size;
+    writing.bytes = table_sparse((size_t)writing.size);
+    writing.tables = table_sparse(table_bytes);
+    int err = write_units(excerpt, units, &writing);
+    if (err == 0) {
+        buffer_free(out);
+        *out = buffer_of(writing.bytes, writing.size);
+        *tables = buffer_of(writing.tables, table_bytes);
+        return 0;
+    }
+    free(writing.bytes);
+    free(writing.tables);
     return err;
 }
 
 int excerpt_read(const struct excerpt *excerpt, const struct elf_file *elf,
-                 const struct elf_section *section, struct buffer *out)
+                 const struct elf_section *section, struct buffer *out, struct buffer *tables)
 {
     struct excerpt_units units = {0};
     struct elf_stream *stream = NULL;
@@ -132,7 +152,7 @@ int excerpt_read(const struct excerpt *excerpt, const struct elf_file *elf,
     if (err == 0)
         err = excerpt_units_read(&units, excerpt->aranges, excerpt->wanted, excerpt->wanted_count);
     if (err == 0)
-        err = write_units(excerpt, &units, stream, out);
+        err = write_excerpt(excerpt, &units, stream, out, tables);
     excerpt_units_free(&units);
     elf_stream_close(stream);
     return err;

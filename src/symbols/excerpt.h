@@ -7,7 +7,8 @@
  *     .debug_info      │ unit │ unit │ unit │ unit │ unit │ unit │ unit │
  *     excerpt          │ nothing     │ unit │ nothing            │ unit │     at the same offsets
  *
- * "Nothing" is a partial unit without content. An excerpt is made only where no kept unit refers to another.
+ * "Nothing" is a partial unit without content. An excerpt is made only where no kept unit refers to another. Then of
+ * .debug_abbrev, which is a megabyte, only the tables of kept units are of use.
  */
 #pragma once
 
@@ -24,6 +25,7 @@ struct excerpt {
     struct cursor aranges, abbreviations; /* those sections */
 };
 
-/* -ENOTSUP, and others: it has to be read whole, then nothing is in out. */
+/* out: empty. tables: what remains of .debug_abbrev, at the same offsets. -ENOTSUP, and others: it has to be read whole, then
+ * nothing is in out and tables. */
 int excerpt_read(const struct excerpt *excerpt, const struct elf_file *elf,
-                 const struct elf_section *section, struct buffer *out);
+                 const struct elf_section *section, struct buffer *out, struct buffer *tables);

@@ -16,9 +16,17 @@ void packed_init(struct packed *packed)
     *packed = (struct packed){.image.fd = -1};
 }
 
+static void close_file(struct packed *packed)
+{
+    excerpt_lines_close(&packed->lines);
+    elf_close(packed->elf);
+    packed->elf = NULL;
+}
+
 void packed_free(struct packed *packed)
 {
     image_close(&packed->image);
+    close_file(packed);
     for (size_t i = 0; i < IMAGE_BUILD_SECTIONS; i++)
         buffer_free(&packed->sections[i]);
 }
@@ -51,11 +59,22 @@ static bool is_wanted(const char *name)
     return starts_with(name, ".debug_") || strcmp(name, ".gnu_debugaltlink") == 0;
 }
 
-/* Which .debug_info can be read in excerpts by. */
-static bool tells_of_units(const char *name)
+/* What .debug_info can be read in excerpts by comes first, and what can be then, last. */
+enum turn { TELLS_OF_UNITS, UNITS, OTHERS, TURNS };
+
+static enum turn turn_of(const char *name)
 {
-    return strcmp(name, ".debug_aranges") == 0 || strcmp(name, ".debug_abbrev") == 0;
+    if (strcmp(name, ".debug_aranges") == 0 || strcmp(name, ".debug_abbrev") == 0)
+        return TELLS_OF_UNITS;
+    return strcmp(name, ".debug_info") == 0 ? UNITS : OTHERS;
 }
+
+struct opening {
+    struct packed *packed;
+    struct image_build build;
+    struct excerpt excerpt;
+    bool has_excerpt;
+};
 
 static struct cursor content_of(const struct image_build *build, const char *name)
 {
@@ -65,57 +84,81 @@ static struct cursor content_of(const struct image_build *build, const char *nam
     return (struct cursor){0};
 }
 
-static int open_section(struct packed *packed, struct image_build *build,
-                        const struct elf_file *elf, const struct elf_section *section,
-                        struct excerpt *excerpt)
+/* Of a section that was read: now it is this, of the same size. */
+static void replace(struct opening *opening, const char *name, struct buffer *content)
 {
-    struct buffer *content = &packed->sections[build->count];
-    int err = -ENOTSUP;
-    if (strcmp(section->name, ".debug_info") == 0) {
-        excerpt->aranges = content_of(build, ".debug_aranges");
-        excerpt->abbreviations = content_of(build, ".debug_abbrev");
-        err = excerpt_read(excerpt, elf, section, content);
+    for (size_t i = 0; i < opening->build.count; i++) {
+        if (strcmp(opening->build.sections[i].name, name) != 0)
+            continue;
+        buffer_free(&opening->packed->sections[i]);
+        opening->packed->sections[i] = *content;
+        opening->build.sections[i].bytes = content->bytes;
+        return;
     }
-    if (err != 0 && elf_read_section(elf, section, content, NULL) == -ENOMEM)
-        return -ENOMEM;
-    image_build_add(build, section->name, content->bytes, content->size);
-    return 0;
+    buffer_free(content);
 }
 
-/* Those that tell of units, or the others. */
-static int open_some(struct packed *packed, struct image_build *build, const struct elf_file *elf,
-                     struct excerpt *excerpt, bool tell_of_units)
+static int open_units(struct opening *opening, const struct elf_section *section,
+                      struct buffer *content)
 {
-    int err = 0;
-    for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++) {
-        const struct elf_section *section = elf_section(elf, i);
-        if (is_wanted(section->name) && tells_of_units(section->name) == tell_of_units &&
-            build->count < IMAGE_BUILD_SECTIONS)
-            err = open_section(packed, build, elf, section, excerpt);
-    }
+    struct buffer tables;
+    opening->excerpt.aranges = content_of(&opening->build, ".debug_aranges");
+    opening->excerpt.abbreviations = content_of(&opening->build, ".debug_abbrev");
+    int err = excerpt_read(&opening->excerpt, opening->packed->elf, section, content, &tables);
+    opening->has_excerpt |= err == 0;
+    if (err == 0)
+        replace(opening, ".debug_abbrev", &tables);
     return err;
 }
 
-static int open_sections(struct packed *packed, const struct elf_file *elf, struct excerpt *excerpt)
+static int open_section(struct opening *opening, const struct elf_section *section)
 {
-    struct image_build build = {0};
-    int err = open_some(packed, &build, elf, excerpt, true);
-    if (err == 0)
-        err = open_some(packed, &build, elf, excerpt, false);
-    return err ? err : image_build_finish(&build, &packed->image);
+    struct packed *packed = opening->packed;
+    struct buffer *content = &packed->sections[opening->build.count];
+    int err = -ENOTSUP;
+    if (turn_of(section->name) == UNITS)
+        err = open_units(opening, section, content);
+    else if (opening->has_excerpt && !packed->lines.stream &&
+             strcmp(section->name, ".debug_line") == 0)
+        err = excerpt_lines_open(&packed->lines, packed->elf, section, content);
+    if (err != 0 && elf_read_section(packed->elf, section, content, NULL) == -ENOMEM)
+        return -ENOMEM;
+    image_build_add(&opening->build, section->name, content->bytes, content->size);
+    return 0;
+}
+
+static int open_some(struct opening *opening, enum turn turn)
+{
+    const struct elf_file *elf = opening->packed->elf;
+    int err = 0;
+    for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++) {
+        const struct elf_section *section = elf_section(elf, i);
+        if (is_wanted(section->name) && turn_of(section->name) == turn &&
+            opening->build.count < IMAGE_BUILD_SECTIONS)
+            err = open_section(opening, section);
+    }
+    return err;
 }
 
 int packed_open(struct packed *packed, const struct image *from, const uint64_t *wanted,
                 size_t wanted_count)
 {
-    struct elf_file *elf;
-    struct excerpt excerpt = {.wanted = wanted, .wanted_count = wanted_count};
-    int err = elf_open(&elf, from->fd, NULL);
-    if (err != 0)
-        return err;
-    err = open_sections(packed, elf, &excerpt);
-    elf_close(elf);
+    struct opening opening = {.packed = packed,
+                              .excerpt = {.wanted = wanted, .wanted_count = wanted_count}};
+    int err = elf_open(&packed->elf, from->fd, NULL);
+    for (enum turn turn = 0; turn < TURNS && err == 0; turn++)
+        err = open_some(&opening, turn);
+    if (err == 0)
+        err = image_build_finish(&opening.build, &packed->image);
+    if (err != 0 || !packed->lines.stream)
+        close_file(packed);
     return err;
+}
+
+void packed_read_lines(struct packed *packed, const uint64_t *offsets, size_t count)
+{
+    excerpt_lines_read(&packed->lines, offsets, count);
+    close_file(packed);
 }
 
 int packed_open_debugdata(struct image *out, const struct image *from)

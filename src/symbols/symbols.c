@@ -57,6 +57,18 @@ static bool has_debug_info(const struct image *image)
     return image->elf && image_debug_section(image->elf, "info");
 }
 
+/* Those of units, which are known now. */
+static int read_lines(struct symbols *symbols)
+{
+    size_t count;
+    uint64_t *offsets = units_line_offsets(&symbols->units, &count);
+    if (!offsets)
+        return -ENOMEM;
+    packed_read_lines(&symbols->packed, offsets, count);
+    free(offsets);
+    return 0;
+}
+
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
     const struct image *image =
@@ -84,6 +96,8 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
             functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->files);
     if (err == 0)
         err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
+    if (err == 0 && symbols->packed.lines.stream)
+        err = read_lines(symbols);
     symbols->is_damaged |= symbols->units.is_damaged;
     return err;
 }

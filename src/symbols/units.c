@@ -2,6 +2,7 @@
 #include "symbols/units.h"
 
 #include "base/array.h"
+#include "base/sort.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -100,6 +101,22 @@ int units_init(struct units *units, Dwarf *dwarf, struct splits *splits)
     if (err == 0)
         err = spans_flatten(&units->spans);
     return err;
+}
+
+uint64_t *units_line_offsets(const struct units *units, size_t *count)
+{
+    uint64_t *offsets = calloc(units->count + 1, sizeof(*offsets));
+    *count = 0;
+    for (size_t i = 0; offsets && i < units->count; i++) {
+        Dwarf_Attribute list;
+        if (dwarf_attr(&units->units[i].die, DW_AT_stmt_list, &list) &&
+            dwarf_formudata(&list, &offsets[*count]) == 0)
+            ++*count;
+    }
+    if (offsets && sort_by(offsets, *count, sizeof(*offsets), 0, sizeof(*offsets)) == 0)
+        return offsets;
+    free(offsets);
+    return NULL;
 }
 
 struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions)

@@ -21,5 +21,8 @@ struct units {
 int units_init(struct units *units, Dwarf *dwarf, struct splits *splits);
 void units_free(struct units *units);
 
+/* Where their line tables begin, ascending, owned by the caller; NULL: out of memory. */
+uint64_t *units_line_offsets(const struct units *units, size_t *count);
+
 /* The unit, read, or NULL when none holds the address. Valid until the next call. */
 struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions);
