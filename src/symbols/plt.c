@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct slot { /* of the global offset table */
-    uint64_t svma;
-    const char *name;
+struct stub {
+    uint64_t svma, bytes;
+    uint64_t slot_svma; /* in the global offset table */
+    const char *name;   /* NULL: no relocation tells */
 };
 
-struct slots {
-    struct slot *slots;
+struct stub_list {
+    struct stub *stubs;
     size_t count, capacity;
 };
 
@@ -40,36 +41,6 @@ struct stubs {
      * its others when the real stubs are in .plt.sec). */
     uint64_t (*slot)(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes);
 };
-
-static int gather_relocations(struct slots *slots, const struct stubs *stubs, Elf *elf,
-                              Elf_Scn *section, const GElf_Shdr *header)
-{
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
-    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
-        GElf_Rela rela;
-        if (!gelf_getrela(data, (int)i, &rela))
-            break;
-        uint64_t type = GELF_R_TYPE(rela.r_info);
-        if (type != stubs->jump_slot && type != stubs->glob_dat)
-            continue;
-        const char *name =
-            dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link), GELF_R_SYM(rela.r_info));
-        if (!name)
-            continue;
-        struct slot *slot = ARRAY_PUSH(slots->slots, slots->count, slots->capacity);
-        if (!slot)
-            return -ENOMEM;
-        *slot = (struct slot){.svma = rela.r_offset, .name = name};
-    }
-    return 0;
-}
-
-static int compare_slots(const void *left, const void *right)
-{
-    const struct slot *a = left, *b = right;
-    return (a->svma > b->svma) - (a->svma < b->svma);
-}
 
 static uint64_t slot_x86_64(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes)
 {
@@ -130,48 +101,89 @@ static const struct stubs *stubs_of(Elf *elf)
     return NULL;
 }
 
-static int add_stubs(struct symtab *symtab, const struct stubs *stubs, Elf_Scn *section,
-                     const GElf_Shdr *header, const struct slots *slots)
+/* Of all stubs those that may be asked for: most programs have thousands of relocations, and none that anybody needs. */
+static int gather_stubs(struct stub_list *list, const struct symtab *symtab,
+                        const struct stubs *stubs, Elf_Scn *section, const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
     size_t entry_bytes = stubs->alignment ? stubs->alignment : header->sh_entsize == 8 ? 8 : 16;
     size_t size = data && data->d_buf ? data->d_size : 0;
-    int err = 0;
-    for (size_t at = 0, bytes; at + entry_bytes <= size && err == 0; at += bytes) {
+    for (size_t at = 0, bytes; at + entry_bytes <= size; at += bytes) {
         bytes = entry_bytes;
         uint64_t svma = header->sh_addr + at;
-        const uint8_t *stub = (uint8_t *)data->d_buf + at;
-        struct slot key = {.svma = stubs->slot(stub, size - at, svma, &bytes)};
-        const struct slot *slot =
-            bsearch(&key, slots->slots, slots->count, sizeof(key), compare_slots);
-        if (slot)
-            err = symtab_add_plt(symtab, svma, bytes, slot->name);
+        uint64_t slot = stubs->slot((uint8_t *)data->d_buf + at, size - at, svma, &bytes);
+        if (slot == 0 || !symtab_wants(symtab, svma, svma + bytes))
+            continue;
+        struct stub *stub = ARRAY_PUSH(list->stubs, list->count, list->capacity);
+        if (!stub)
+            return -ENOMEM;
+        *stub = (struct stub){.svma = svma, .bytes = bytes, .slot_svma = slot};
+    }
+    return 0;
+}
+
+static int gather_all_stubs(struct stub_list *list, const struct symtab *symtab,
+                            const struct stubs *stubs, Elf *elf)
+{
+    size_t names;
+    int err = 0;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(elf, &names) != 0)
+        return 0;
+    while (err == 0 && (section = elf_nextscn(elf, section))) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+        if (name && header.sh_type == SHT_PROGBITS && strncmp(name, ".plt", 4) == 0 &&
+            symtab_wants(symtab, header.sh_addr, header.sh_addr + header.sh_size))
+            err = gather_stubs(list, symtab, stubs, section, &header);
     }
     return err;
+}
+
+static int compare_slots(const void *left, const void *right)
+{
+    const struct stub *a = left, *b = right;
+    return (a->slot_svma > b->slot_svma) - (a->slot_svma < b->slot_svma);
+}
+
+/* The stubs are sorted by slot. */
+static void name_stubs(struct stub_list *list, const struct stubs *stubs, Elf *elf,
+                       Elf_Scn *section, const GElf_Shdr *header)
+{
+    Elf_Data *data = elf_getdata(section, NULL);
+    size_t count = data && header->sh_entsize ? data->d_size / header->sh_entsize : 0;
+    for (size_t i = 0; i < count && i <= INT32_MAX; i++) {
+        GElf_Rela rela;
+        if (!gelf_getrela(data, (int)i, &rela))
+            break;
+        uint64_t type = GELF_R_TYPE(rela.r_info);
+        if (type != stubs->jump_slot && type != stubs->glob_dat)
+            continue;
+        for (size_t at = ARRAY_COUNT_BELOW(list->stubs, list->count, slot_svma, rela.r_offset);
+             at < list->count && list->stubs[at].slot_svma == rela.r_offset; at++)
+            if (!list->stubs[at].name)
+                list->stubs[at].name = dynamic_symbol_name(elf, elf_getscn(elf, header->sh_link),
+                                                           GELF_R_SYM(rela.r_info));
+    }
 }
 
 int plt_add_symbols(struct symtab *symtab, Elf *elf)
 {
     const struct stubs *stubs = stubs_of(elf);
-    size_t names;
-    if (!stubs || elf_getshdrstrndx(elf, &names) != 0)
-        return 0;
-    struct slots slots = {0};
-    int err = 0;
+    struct stub_list list = {0};
+    int err = stubs ? gather_all_stubs(&list, symtab, stubs, elf) : 0;
+    if (list.count)
+        qsort(list.stubs, list.count, sizeof(*list.stubs), compare_slots);
     Elf_Scn *section = NULL;
     GElf_Shdr header;
-    while (err == 0 && (section = elf_nextscn(elf, section)))
+    while (list.count && (section = elf_nextscn(elf, section)))
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA)
-            err = gather_relocations(&slots, stubs, elf, section, &header);
-    if (slots.count)
-        qsort(slots.slots, slots.count, sizeof(*slots.slots), compare_slots);
-    section = NULL;
-    while (err == 0 && slots.count && (section = elf_nextscn(elf, section))) {
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (name && header.sh_type == SHT_PROGBITS && strncmp(name, ".plt", 4) == 0)
-            err = add_stubs(symtab, stubs, section, &header, &slots);
-    }
-    free(slots.slots);
+            name_stubs(&list, stubs, elf, section, &header);
+    for (size_t i = 0; i < list.count && err == 0; i++)
+        if (list.stubs[i].name)
+            err =
+                symtab_add_plt(symtab, list.stubs[i].svma, list.stubs[i].bytes, list.stubs[i].name);
+    free(list.stubs);
     return err;
 }

@@ -60,12 +60,16 @@ static uint8_t rank_of(const GElf_Sym *sym)
     return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE ? rank + 3 : rank;
 }
 
-static bool is_code(const GElf_Sym *sym, const char *name)
+static bool may_be_code(const GElf_Sym *sym)
 {
     unsigned type = GELF_ST_TYPE(sym->st_info);
-    if (type == STT_NOTYPE) /* "$x", "$d": marks that tell code from data on some machines. */
-        return name && name[0] != '$';
-    return name && (type == STT_FUNC || type == STT_GNU_IFUNC);
+    return sym->st_name != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
+}
+
+/* "$x", "$d": marks that tell code from data on some machines. */
+static bool is_mark(const GElf_Sym *sym, const char *name)
+{
+    return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && name[0] == '$';
 }
 
 /* Of few symbols names are copied: one that is read where it lies has 16 pages of the file mapped. */
@@ -92,25 +96,77 @@ static int add_symbol(struct symtab *symtab, struct symbol symbol, uint64_t byte
     return 0;
 }
 
+/* A table of symbols and the strings that it refers to. libelf's own ways to both take longer than all that is done with
+ * most symbols; they remain for what is not of the usual kind. */
+struct table {
+    Elf *elf;
+    Elf_Data *data;
+    size_t count;
+    size_t strings_section;
+    const char *strings; /* the last of them ends; NULL: ask libelf */
+    size_t strings_bytes;
+    bool is_usual;
+};
+
+static void find_strings(struct table *table)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = elf_getscn(table->elf, table->strings_section);
+    if (!section || !gelf_getshdr(section, &header) || header.sh_type != SHT_STRTAB ||
+        header.sh_flags & SHF_COMPRESSED)
+        return;
+    Elf_Data *data = elf_getdata(section, NULL);
+    const char *bytes = data ? data->d_buf : NULL;
+    if (!bytes || data->d_size == 0 || bytes[data->d_size - 1] != '\0')
+        return;
+    table->strings = bytes;
+    table->strings_bytes = data->d_size;
+}
+
+static int open_table(struct table *table, Elf *elf, Elf_Scn *section)
+{
+    GElf_Shdr header;
+    *table = (struct table){.elf = elf, .data = elf_getdata(section, NULL)};
+    if (!table->data || !gelf_getshdr(section, &header) || header.sh_entsize == 0)
+        return -ENOENT;
+    size_t count = table->data->d_size / header.sh_entsize;
+    table->count = count <= INT32_MAX ? count : (size_t)INT32_MAX + 1;
+    table->is_usual = table->data->d_buf && gelf_getclass(elf) == ELFCLASS64 &&
+                      header.sh_entsize == sizeof(Elf64_Sym);
+    table->strings_section = header.sh_link;
+    find_strings(table);
+    return 0;
+}
+
+static bool read_symbol(const struct table *table, size_t i, GElf_Sym *sym)
+{
+    if (!table->is_usual)
+        return gelf_getsym(table->data, (int)i, sym) != NULL;
+    memcpy(sym, (const char *)table->data->d_buf + i * sizeof(*sym), sizeof(*sym));
+    return true;
+}
+
+static const char *name_of(const struct table *table, const GElf_Sym *sym)
+{
+    if (!table->strings)
+        return elf_strptr(table->elf, table->strings_section, sym->st_name);
+    return sym->st_name < table->strings_bytes ? table->strings + sym->st_name : NULL;
+}
+
 static int add_symbols(struct symtab *symtab, const struct image *image, Elf_Scn *section,
                        const uint64_t *ends, size_t section_count)
 {
-    Elf *elf = image->elf;
-    GElf_Shdr header;
-    Elf_Data *data = elf_getdata(section, NULL);
-    if (!data || !gelf_getshdr(section, &header) || header.sh_entsize == 0)
-        return -ENOENT;
-    size_t count = data->d_size / header.sh_entsize;
-    int err = 0;
-    for (size_t i = 1; i < count && i <= INT32_MAX && err == 0; i++) {
+    struct table table;
+    int err = open_table(&table, image->elf, section);
+    for (size_t i = 1; err == 0 && i < table.count; i++) {
         GElf_Sym sym;
         if (i % LET_GO_SYMBOLS == 0)
             image_let_go(image);
-        if (!gelf_getsym(data, (int)i, &sym) || sym.st_name == 0 || sym.st_shndx >= section_count ||
+        if (!read_symbol(&table, i, &sym) || !may_be_code(&sym) || sym.st_shndx >= section_count ||
             sym.st_value >= ends[sym.st_shndx])
             continue;
-        const char *name = elf_strptr(elf, header.sh_link, sym.st_name);
-        if (is_code(&sym, name))
+        const char *name = name_of(&table, &sym);
+        if (name && !is_mark(&sym, name))
             err = add_symbol(symtab,
                              (struct symbol){.svma = sym.st_value,
                                              .end = ends[sym.st_shndx],
@@ -147,6 +203,11 @@ int symtab_add_section(struct symtab *symtab, const struct image *image, uint32_
     free(ends);
     image_let_go(image);
     return err;
+}
+
+bool symtab_wants(const struct symtab *symtab, uint64_t svma, uint64_t end)
+{
+    return wanted_has(&symtab->wanted, svma, end);
 }
 
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name)

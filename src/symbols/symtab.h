@@ -53,6 +53,9 @@ bool symtab_is_in(Elf *elf, uint32_t section_type);
  * is no such section, or -ENOMEM. The image must outlive the table. */
 int symtab_add_section(struct symtab *symtab, const struct image *image, uint32_t section_type);
 
+/* Whether an address of a range will be looked for. */
+bool symtab_wants(const struct symtab *symtab, uint64_t svma, uint64_t end);
+
 /* Adds the stub of a function; the function's name is borrowed. 0 or -ENOMEM. */
 int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const char *name);
 

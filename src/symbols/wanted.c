@@ -23,6 +23,12 @@ void wanted_free(struct wanted *wanted)
     *wanted = (struct wanted){0};
 }
 
+bool wanted_has(const struct wanted *wanted, uint64_t svma, uint64_t end)
+{
+    size_t index = ARRAY_COUNT_BELOW(wanted->gaps, wanted->count, svma, svma);
+    return wanted->count == 0 || (index < wanted->count && wanted->gaps[index].svma < end);
+}
+
 bool wanted_keeps(struct wanted *wanted, uint64_t svma, uint64_t end, bool is_sized)
 {
     if (wanted->count == 0)

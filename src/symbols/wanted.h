@@ -35,6 +35,9 @@ struct wanted { /* zeros: every address is wanted */
 int wanted_init(struct wanted *wanted, const uint64_t *svmas, size_t count);
 void wanted_free(struct wanted *wanted);
 
+/* Whether any address of a range is. */
+bool wanted_has(const struct wanted *wanted, uint64_t svma, uint64_t end);
+
 /* Of each symbol of the table, in any order: whether to keep it. */
 bool wanted_keeps(struct wanted *wanted, uint64_t svma, uint64_t end, bool is_sized);
 

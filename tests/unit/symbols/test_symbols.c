@@ -481,6 +481,22 @@ static void compressed_debug_info_is_read(void **state)
     assert_true(tried >= 2);
 }
 
+/* Of the stubs, only one is asked for. */
+static void expect_stub_alone(uint64_t svma, const char *name)
+{
+    const uint64_t wanted[] = {svma + 5};
+    const struct symbols_config config = {.debug_directory = "/nonexistent",
+                                          .symbols_only = true,
+                                          .wanted = wanted,
+                                          .wanted_count = 1};
+    struct symbols *symbols;
+    struct error error;
+    assert_int_equal(symbols_open(&symbols, in_directory("bare_stubs"), NULL, 0, &config, &error),
+                     0);
+    assert_string_equal(only_name(symbols, wanted[0]), name);
+    symbols_close(symbols);
+}
+
 /* The oracle is a disassembler, which prints "0000000000001030 <abort@plt>:". */
 static void expect_stubs(const char *disassembler)
 {
@@ -493,6 +509,7 @@ static void expect_stubs(const char *disassembler)
         assert_int_equal(sscanf(line, "%llx <%127[^>]>:", &svma, name), 2);
         assert_string_equal(only_name(symbols, svma), name);
         assert_string_equal(only_name(symbols, svma + 5), name);
+        expect_stub_alone(svma, name);
         count++;
     }
     assert_true(count >= 1);

@@ -143,11 +143,29 @@ static void what_no_wanted_address_needs_is_not_kept(void **state)
     symtab_free(&symtab);
 }
 
+static void a_range_tells_whether_it_holds_a_wanted_address(void **state)
+{
+    (void)state;
+    static const uint64_t wanted[] = {0x155, 0x300};
+    struct symtab some, all;
+    assert_int_equal(symtab_init(&some, wanted, 2), 0);
+    assert_int_equal(symtab_init(&all, NULL, 0), 0);
+    assert_true(symtab_wants(&some, 0x155, 0x156));
+    assert_true(symtab_wants(&some, 0x100, 0x400));
+    assert_false(symtab_wants(&some, 0x100, 0x155));
+    assert_false(symtab_wants(&some, 0x156, 0x300));
+    assert_false(symtab_wants(&some, 0x301, UINT64_MAX));
+    assert_true(symtab_wants(&all, 0x100, 0x101));
+    symtab_free(&some);
+    symtab_free(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_tables_answer_wanted_addresses_as_whole_ones_do),
         cmocka_unit_test(what_no_wanted_address_needs_is_not_kept),
+        cmocka_unit_test(a_range_tells_whether_it_holds_a_wanted_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
