@@ -83,7 +83,7 @@ void lookup_free(struct lookup *lookup)
 static struct lookup_piece *piece_in_job(const struct lookup *lookup, const struct lookup_job *job,
                                          size_t i)
 {
-    return &lookup->pieces[lookup->turn[job->first + i]];
+    return &lookup->pieces[lookup->turn[job->first + i * job->stride]];
 }
 
 /* In the worker. The answer: of each piece its answer's size, then that. */
@@ -136,11 +136,11 @@ static void note_failure(struct lookup *lookup, struct lookup_piece *piece, cons
         keep_note(piece, (char *)text.bytes);
 }
 
-static void add_job(struct lookup_jobs *jobs, size_t first, size_t count)
+static void add_job(struct lookup_jobs *jobs, struct lookup_job added)
 {
     struct lookup_job *job = ARRAY_PUSH(jobs->items, jobs->count, jobs->capacity);
     if (job)
-        *job = (struct lookup_job){first, count};
+        *job = added;
 }
 
 /* Which of several it was is not known. */
@@ -154,7 +154,7 @@ static void job_failed(void *context, size_t number, const char *why)
         return;
     }
     for (size_t i = 0; i < job->count; i++)
-        add_job(&lookup->again, job->first + i, 1);
+        add_job(&lookup->again, (struct lookup_job){job->first + i * job->stride, 1, 1});
 }
 
 static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct cursor c)
@@ -233,7 +233,16 @@ static void run_jobs(struct lookup *lookup, void (*meanwhile)(void *context))
     workers_run(&workers);
 }
 
-/* What takes longest first. */
+static int by_addresses(const void *left, const void *right, void *context)
+{
+    const struct lookup_piece *pieces = context;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    if (pieces[a].count != pieces[b].count)
+        return pieces[a].count > pieces[b].count ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* What takes longest first. Returns how many are not small. */
 static size_t find_turn(struct lookup *lookup)
 {
     size_t count = 0, large;
@@ -244,17 +253,22 @@ static size_t find_turn(struct lookup *lookup)
     for (size_t i = 0; i < lookup->count; i++)
         if (lookup->pieces[i].is_small)
             lookup->turn[count++] = i;
+    qsort_r(lookup->turn + large, count - large, sizeof(*lookup->turn), by_addresses,
+            lookup->pieces);
     return large;
 }
 
+/* Small ones are dealt out, the largest to one job each. */
 static void make_jobs(struct lookup *lookup)
 {
     lookup->turn = calloc(lookup->count + 1, sizeof(*lookup->turn));
-    size_t large = lookup->turn ? find_turn(lookup) : 0, end = lookup->turn ? lookup->count : 0;
+    size_t large = lookup->turn ? find_turn(lookup) : 0;
+    size_t small = lookup->turn ? lookup->count - large : 0;
+    size_t jobs = (small + PIECES_OF_JOB - 1) / PIECES_OF_JOB;
     for (size_t i = 0; i < large; i++)
-        add_job(&lookup->jobs, i, 1);
-    for (size_t i = large; i < end; i += PIECES_OF_JOB)
-        add_job(&lookup->jobs, i, end - i < PIECES_OF_JOB ? end - i : PIECES_OF_JOB);
+        add_job(&lookup->jobs, (struct lookup_job){i, 1, 1});
+    for (size_t i = 0; i < jobs; i++)
+        add_job(&lookup->jobs, (struct lookup_job){large + i, (small - i + jobs - 1) / jobs, jobs});
 }
 
 void lookup_run(struct lookup *lookup)

@@ -32,9 +32,9 @@ struct lookup_piece {
     bool is_small;
 };
 
-/* Those at turn[first .. first + count). */
+/* Those at turn[first], turn[first + stride], … */
 struct lookup_job {
-    size_t first, count;
+    size_t first, count, stride;
 };
 struct lookup_jobs {
     struct lookup_job *items;
@@ -50,7 +50,7 @@ struct lookup {
     struct lookup_piece *pieces;
     size_t count, capacity;
     size_t ended_count;
-    size_t *turn; /* indices of all pieces, small ones last */
+    size_t *turn; /* indices of all pieces, small ones last and the less the later */
     struct lookup_jobs jobs;
     struct lookup_jobs again; /* of jobs that failed, as long as they have several pieces */
     struct fetch fetch;
