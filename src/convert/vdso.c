@@ -28,18 +28,28 @@ static size_t mapped_bytes(const char *maps, unsigned long start)
     return 0;
 }
 
-static const void *vdso_image(size_t *size)
+static size_t read_size(unsigned long start)
 {
-    unsigned long start = getauxval(AT_SYSINFO_EHDR);
     struct buffer maps = {0};
-    *size = 0;
-    if (start && io_read_file("/proc/self/maps", &maps, MAPS_LIMIT) == 0) {
+    size_t size = 0;
+    if (io_read_file("/proc/self/maps", &maps, MAPS_LIMIT) == 0) {
         buffer_u8(&maps, 0);
         if (!maps.failed)
-            *size = mapped_bytes((char *)maps.bytes, start);
+            size = mapped_bytes((char *)maps.bytes, start);
     }
     buffer_free(&maps);
-    return *size ? (const void *)start : NULL;
+    return size;
+}
+
+/* Where it lies does not change, and the list of all mappings takes the kernel long. */
+static const void *vdso_image(size_t *size)
+{
+    static size_t found;
+    unsigned long start = getauxval(AT_SYSINFO_EHDR);
+    if (start && found == 0)
+        found = read_size(start);
+    *size = found;
+    return found ? (const void *)start : NULL;
 }
 
 const void *vdso_of_build_id(const uint8_t *build_id, size_t build_id_bytes, size_t *size)
