@@ -52,8 +52,9 @@ const char *cursor_string(struct cursor *c)
 {
     if (c->failed)
         return NULL;
-    const uint8_t *start = c->bytes + c->at;
-    const uint8_t *end = cursor_left(c) ? memchr(start, 0, cursor_left(c)) : NULL;
+    size_t left = cursor_left(c);
+    const uint8_t *start = left ? c->bytes + c->at : NULL;
+    const uint8_t *end = left ? memchr(start, 0, left) : NULL;
     if (!end) {
         cursor_fail(c);
         return NULL;

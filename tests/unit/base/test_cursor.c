@@ -82,6 +82,8 @@ static void strings_need_their_terminator(void **state)
     assert_true(c.failed);
     c = cursor_of(bytes, 0);
     assert_null(cursor_string(&c));
+    c = cursor_of(NULL, 0); /* nothing is added to NULL, either */
+    assert_null(cursor_string(&c));
 }
 
 /* The values are the examples of the DWARF standard. */
