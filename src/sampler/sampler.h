@@ -9,7 +9,8 @@
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
  *                    copy.c     what a walk could not finish
- *     hooks ───────▶ threads.c  pthread_create, thread exit;  signals.c  sigaction and relatives;
+ *     hooks ───────▶ threads.c  pthread_create, thread exit;
+ *                    signals.c, other_signals.c  sigaction and relatives;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
