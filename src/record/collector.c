@@ -14,19 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* How long a round may be away: a ring must not fill meanwhile, not even with the deepest stacks. */
-#define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
-#define ROUND_MIN_NS 1000000
-#define ROUND_MAX_NS 32000000
-/* The round after something has started or ended, which is when most of what follows has happened, too. */
-#define START_ROUND_NS 4000000
 /* How long nobody may look for anything but samples. */
 #define LOOK_MAX_NS 20000000
-/* When nothing was written for so long, rounds become as rare as the heartbeat allows, unless the time that
- * the kernel takes to wake us, 20 ms at the slowest tick, is too long for the rate. */
-#define IDLE_AFTER_NS 200000000
-#define IDLE_ROUND_NS 900000000
-#define IDLE_NEEDS_NS 20000000
 /* What the samples may weigh more than the bill: they have time that a hypervisor took, too. */
 #define NOISE_PARTS 32
 /* The file is brought up to date on disk this often. */
@@ -111,7 +100,7 @@ static void run_round(struct collector *collector)
     if (collector->is_quiet && collector->round_ns >= collector->quiet_until_ns)
         begin_sampling(collector);
     uint64_t before = perfdata_bytes_written(collector->writer);
-    collector->fullest_bytes = 0;
+    pace_begin_round(collector);
     if (answers_give(collector))
         look_around_now(collector);
     maps_answer(collector);
@@ -135,62 +124,13 @@ static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
     syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
 }
 
-/* Copied stacks fill rings quickly, large ones most of all. */
-static bool takes_copies(const struct collector *collector, uint64_t misses_before)
-{
-    return collector->miss_count > 0 || (collector->summary->misses != misses_before &&
-                                         collector->fullest_bytes > SESSION_RING_BYTES / 8);
-}
-
-static bool is_idle(const struct collector *collector)
-{
-    return collector->miss_count == 0 &&
-           collector->round_ns - collector->last_wrote_ns > IDLE_AFTER_NS;
-}
-
-/* Half a ring is left for rounds that come late: on a busy machine they do. */
-static uint64_t next_wait_ns(const struct collector *collector, uint64_t wait_ns,
-                             uint64_t longest_ns)
-{
-    if (collector->fullest_bytes > SESSION_RING_BYTES / 2)
-        return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
-    if (collector->fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)
-        return wait_ns;
-    return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
-}
-
-static uint64_t not_past_delay_ns(const struct collector *collector, uint64_t wait_ns)
-{
-    uint64_t now_ns = collector->round_ns;
-    if (!collector->is_quiet || collector->quiet_until_ns > now_ns + wait_ns)
-        return wait_ns;
-    return collector->quiet_until_ns > now_ns ? collector->quiet_until_ns - now_ns : 0;
-}
-
-/* Rounds come as often as the rate demands, also in short pauses: the first burst of deep stacks must fit
- * too. */
 static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
-    uint64_t longest_ns = PERIODS_PER_ROUND * collector->period_ns;
-    if (longest_ns > ROUND_MAX_NS)
-        longest_ns = ROUND_MAX_NS;
-    bool may_idle = longest_ns >= IDLE_NEEDS_NS && wake_prepare(collector);
-    uint64_t wait_ns = ROUND_MIN_NS;
+    pace_start(collector);
     while (!load_acquire(&collector->stop)) {
-        uint32_t doorbell = collector->doorbell;
-        uint64_t misses = collector->summary->misses;
         run_round(collector);
-        if (takes_copies(collector, misses) || collector->waits_for_bill)
-            wait_ns = ROUND_MIN_NS;
-        else if (collector->doorbell != doorbell)
-            wait_ns = START_ROUND_NS < longest_ns ? START_ROUND_NS : longest_ns;
-        else if (may_idle && is_idle(collector) && wake_arm(collector))
-            wait_ns = IDLE_ROUND_NS;
-        else
-            wait_ns = next_wait_ns(collector, wait_ns, longest_ns);
-        wait_ns = strangers_wait_ns(collector, wait_ns);
-        sleep_until_doorbell(collector, not_past_delay_ns(collector, wait_ns));
+        sleep_until_doorbell(collector, pace_wait_ns(collector));
     }
     return NULL;
 }

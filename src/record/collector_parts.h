@@ -8,7 +8,7 @@
  *                                    finish misses          misses.c ─────▲
  *                                    settle ended processes settle.c ─────┘
  *                                    end the file's round   file_round.c
- *     nothing runs ─────▶ wake.c
+ *     until the next one ▶ pace.c     nothing runs ─────▶ wake.c
  *
  * Everything read from `rings` was written by the target and is checked before it is used.
  */
@@ -63,6 +63,14 @@ struct miss {
 
 /* Of the processes that ended last: their pids may be other processes' soon. */
 #define LAST_ENDS 64
+
+/* See pace.c. */
+struct pace {
+    uint64_t wait_ns, longest_ns;
+    bool may_idle;
+    uint32_t doorbell_before; /* the round */
+    uint64_t misses_before;
+};
 
 struct collector {
     struct session *session;
@@ -120,6 +128,7 @@ struct collector {
     uint64_t round_ns, last_round_ns; /* time of this round, and of the one before */
     uint64_t look_due_ns, look_wait_ns;
     uint64_t last_checkpoint_ns;
+    struct pace pace;
     uint64_t fullest_bytes; /* what the fullest ring of this round held */
     uint64_t last_wrote_ns; /* a round that brought something */
     /* Bytes of the file, and time, at the end of its last round. */
@@ -210,6 +219,13 @@ void misses_finish(struct collector *collector, bool force);
 /* Unwinds a RECORD_CHECK again and compares. */
 void miss_check(struct collector *collector, const struct image *image, const uint8_t *record,
                 size_t bytes);
+
+/* pace.c */
+#define ROUND_MIN_NS 1000000
+void pace_start(struct collector *collector);
+void pace_begin_round(struct collector *collector);
+/* After a round: how long to sleep, unless somebody rings. */
+uint64_t pace_wait_ns(struct collector *collector);
 
 /* wake.c; for the collector thread only */
 bool wake_prepare(struct collector *collector);
