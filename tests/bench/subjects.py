@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that tests/bench/convert records: each a second or more of work."""
+"""The programs that tests/bench/convert records: each a second or more of work, whatever the machine."""
 import shutil
 import subprocess
 
@@ -142,18 +142,19 @@ SUBJECTS = [
 ]
 
 COPIED_PYTHON = """
-import json, re
-for n in range(30):
+import json, re, time
+while time.process_time() < 1.2:
     json.loads(json.dumps([{str(i): i * 1.5} for i in range(3000)]))
     sorted(map(str, range(20000)))
     re.findall(r"(a|b)+c", "abab" * 2000 + "c")
 """
-SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 6000000) "
+SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 15000000) "
        "select sum(x * x % 7) from c;")
-PERL = ("my %h; for my $k (1..3) { $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..1500000; } "
+PERL = ("my %h; while ((times)[0] < 1.2) { $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..500000; } "
         "print length join ',', sort values %h")
 THREADS = """
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <string>
 #include <thread>
@@ -161,8 +162,8 @@ THREADS = """
 static void work(int seed)
 {
     std::map<std::string, int> map;
-    for (int i = 0; i < 2000000; i++)
-        map[std::to_string((i % 10007 * 7919 + seed) % 10007)]++;
+    for (int i = 0; i % 1000 || clock() < 1.2 * CLOCKS_PER_SEC; i++)
+        map[std::to_string((i % 10007 * 7919L + seed) % 10007)]++;
     std::vector<std::string> keys;
     for (auto &entry : map)
         keys.push_back(entry.first);
@@ -182,7 +183,7 @@ int main()
 def packed(work):
     """Something to compress that is neither empty nor noise."""
     data = work / "packed.bin"
-    data.write_bytes(open(shutil.which("perf"), "rb").read(5000000))
+    data.write_bytes(open(shutil.which("perf"), "rb").read(9000000))
     return ["xz", "-k", "-c", "-T1", data]
 
 
