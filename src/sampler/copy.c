@@ -55,13 +55,28 @@ bool copy_fits_from_leaf(const struct walk *walk)
     return fits_from_leaf(walk, most_bytes(walk));
 }
 
-/* Of a stack that is too large both ends, if there is room for them, else the leaf's. */
-static void divide_stack(struct record_copy *copy, uint32_t most)
+/* Of a stack that is too large both ends, if there is room for them, else the leaf's. Where a context's stack ends is
+ * what was said once: far from SP there may be nothing any more. */
+static void divide_stack(const struct walk *walk, struct record_copy *copy, uint32_t most)
 {
     uint64_t wanted = copy->stack_end_avma - copy->stack_start_avma;
-    bool has_hole = wanted > most && most > RECORD_COPY_LEAF_BYTES;
+    bool has_hole = wanted > most && most > RECORD_COPY_LEAF_BYTES && !walk->is_context;
     copy->stack_bytes = wanted < most ? (uint32_t)wanted : most;
     copy->root_bytes = has_hole ? most - RECORD_COPY_LEAF_BYTES : 0;
+}
+
+/* With less of the stack when the ring's end is in the way; a check needs all of it. */
+static uint8_t *reserve(const struct walk *walk, struct record_copy *copy, uint32_t before_stack,
+                        bool is_check, uint64_t *position)
+{
+    const struct ring *ring = &walk->thread->ring;
+    uint8_t *record;
+    while (!(record = ring_reserve(ring, before_stack + copy->stack_bytes, position)) &&
+           copy->stack_bytes > 0 && !is_check) {
+        copy->stack_bytes = copy->stack_bytes / 16 * 8;
+        copy->root_bytes = 0;
+    }
+    return record;
 }
 
 /* Within the ring, where the two places may overlap either way. */
@@ -83,13 +98,12 @@ bool copy_record(struct walk *walk, struct record_header header, enum walk_end e
     uint32_t most = most_bytes(walk);
     struct record_copy copy = {0};
     uint32_t kept = copy_start(walk, &copy, is_check || fits_from_leaf(walk, most));
-    divide_stack(&copy, most);
+    divide_stack(walk, &copy, most);
     if (!is_check)
         walk->frame_count = kept;
     uint32_t before_stack = fixed + (uint32_t)sizeof(copy) + 8 * walk->frame_count;
-    uint32_t bytes = before_stack + copy.stack_bytes;
     uint64_t position;
-    uint8_t *record = ring_reserve(&walk->thread->ring, bytes, &position);
+    uint8_t *record = reserve(walk, &copy, before_stack, is_check, &position);
     if (!record)
         return false;
     uint64_t *frames = (uint64_t *)(void *)(record + fixed + sizeof(copy));
@@ -100,5 +114,5 @@ bool copy_record(struct walk *walk, struct record_header header, enum walk_end e
     arch_copy(record + before_stack + leaf_bytes,
               (const void *)(uintptr_t)(copy.stack_end_avma - copy.root_bytes), copy.root_bytes);
     walk_write_header(walk, record, end, unload_count);
-    return walk_commit(walk, record, position, bytes, header);
+    return walk_commit(walk, record, position, before_stack + copy.stack_bytes, header);
 }

@@ -662,6 +662,22 @@ static void records_at_the_end_of_the_ring_are_whole(void **state)
     }
 }
 
+/* Half a ring is free, but not in one piece. */
+static void a_copy_for_which_the_rings_end_leaves_no_room_is_smaller(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < STACK_WORDS; i++)
+        at.stack[i] = i * 3;
+    interrupted_at(COMPLEX, address_of(100), 77);
+    leave_room(RECORD_COPY_BYTES_MAX);
+    at.control.tail = at.control.head - SESSION_RING_BYTES / 2;
+    struct found found = walk_and_read();
+    assert_int_equal(found.copy.registers[7], address_of(100));
+    assert_int_equal(found.copy.stack_bytes, RECORD_COPY_BYTES_MAX / 2);
+    assert_int_equal(found.copy.root_bytes, 0);
+    expect_stack_bytes(&found);
+}
+
 /* Then the ring begins again at its first byte, before the frames that were walked. */
 static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void **state)
 {
@@ -717,6 +733,7 @@ int main(void)
         TEST(a_circle_of_signal_frames_ends),
         TEST(a_full_ring_takes_no_record),
         TEST(records_at_the_end_of_the_ring_are_whole),
+        TEST(a_copy_for_which_the_rings_end_leaves_no_room_is_smaller),
         TEST(the_launcher_may_empty_the_ring_between_the_walk_and_the_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
