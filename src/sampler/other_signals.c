@@ -42,7 +42,8 @@ static bool is_known(int signal)
     return signal >= 1 && signal <= 64 && !process_is_another();
 }
 
-/* Blocked before it can have a handler, which might leave ours by longjmp … */
+/* Blocked before it can have a handler, which might leave ours by longjmp. One of ours that has begun still lets it
+ * through. */
 static void note_before(int signal, uintptr_t handler_value)
 {
     if (!is_known(signal) || ignores(signal, handler_value))
@@ -51,7 +52,7 @@ static void note_before(int signal, uintptr_t handler_value)
         signals_refresh_mask();
 }
 
-/* … and no longer once it has none. */
+/* No longer once it has none. */
 static void note_after(int signal, uintptr_t handler_value)
 {
     if (!is_known(signal) || !ignores(signal, handler_value))

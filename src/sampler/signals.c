@@ -123,7 +123,8 @@ static uint64_t handler_mask(void)
     return ~(other_signals_ignored() | NEVER_BLOCKED);
 }
 
-/* Another thread may be doing so too: whoever looks last finds it right. Where the signal is ignored, it stays so. */
+/* Another thread may be doing so too: whoever looks last finds it right. Where the signal is ignored, it stays so, unless
+ * another thread shows it as ignored between the two calls: what that executes has the default action then. */
 void signals_refresh_mask(void)
 {
     struct kernel_action now;
