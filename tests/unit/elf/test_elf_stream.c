@@ -11,39 +11,23 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cmocka.h>
 
+#include "packed_section.h"
+
 enum { MOST_BYTES = 300000, CHUNK = 1 << 15 };
 
 static uint8_t plain[MOST_BYTES], packed[2 * MOST_BYTES], got[MOST_BYTES];
 
-/* A file that is a header and the section behind it, its last bytes cut off, or (less than none) followed by others. */
+/* Its last bytes cut off, or (less than none) followed by others. */
 static struct elf_file *open_packed(size_t bytes, ssize_t cut, struct elf_section *section)
 {
-    struct elf_file *elf;
     uLongf size = sizeof(packed);
-    const Elf64_Chdr head = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = bytes};
-    Elf64_Ehdr header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-        .e_type = ET_EXEC,
-        .e_machine = EM_X86_64,
-        .e_version = EV_CURRENT,
-        .e_ehsize = sizeof(header)};
     assert_int_equal(compress(packed, &size, plain, bytes), Z_OK);
-    int fd = memfd_create("file", MFD_CLOEXEC);
-    assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
-    assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
-    size -= (uLongf)cut;
-    assert_int_equal(write(fd, packed, size), size);
-    *section = (struct elf_section){
-        .flags = SHF_COMPRESSED, .offset = sizeof(header), .bytes = sizeof(head) + size};
-    assert_int_equal(elf_open(&elf, fd, NULL), 0);
-    close(fd);
-    return elf;
+    return packed_section_open(packed, size - (uLongf)cut, bytes, section);
 }
 
 /* step bytes at once; of every third step they are left out. */

@@ -3,7 +3,6 @@
 #include "base/cursor.h"
 #include "symbols/excerpt_lines.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +10,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include <cmocka.h>
+
+#include "../elf/packed_section.h"
 
 enum { TABLES = 50, TABLE_BYTES = 5000, BYTES = TABLES * TABLE_BYTES };
 
@@ -41,30 +41,14 @@ static void make_tables(void)
     }
 }
 
-/* A file that is a header and the section behind it, damaged from one of its bytes on. */
+/* Damaged from one of its bytes on. */
 static struct elf_file *open_packed(size_t damage_at, struct elf_section *section)
 {
-    struct elf_file *elf;
     uLongf size = sizeof(packed);
-    const Elf64_Chdr head = {.ch_type = ELFCOMPRESS_ZLIB, .ch_size = BYTES};
-    Elf64_Ehdr header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-        .e_type = ET_EXEC,
-        .e_machine = EM_X86_64,
-        .e_version = EV_CURRENT,
-        .e_ehsize = sizeof(header)};
     assert_int_equal(compress(packed, &size, plain, BYTES), Z_OK);
     for (size_t i = damage_at; i < size; i++)
         packed[i] = 0xff;
-    int fd = memfd_create("file", MFD_CLOEXEC);
-    assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
-    assert_int_equal(write(fd, &head, sizeof(head)), sizeof(head));
-    assert_int_equal(write(fd, packed, size), size);
-    *section = (struct elf_section){
-        .flags = SHF_COMPRESSED, .offset = sizeof(header), .bytes = sizeof(head) + size};
-    assert_int_equal(elf_open(&elf, fd, NULL), 0);
-    close(fd);
-    return elf;
+    return packed_section_open(packed, size, BYTES, section);
 }
 
 static struct buffer read_tables(const uint64_t *offsets, size_t count, size_t damage_at)
