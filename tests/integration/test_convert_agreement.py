@@ -268,8 +268,8 @@ class Agreement(rec.Case):
         if not ORACLE:
             self.skipTest("llvm-symbolizer is not installed (Debian: llvm-14)")
 
-    def hold(self, *command):
-        run = self.recorded(*command)
+    def hold(self, *command, rec_options=()):
+        run = self.recorded(*command, rec_options=rec_options)
         total, wrong, counts, shown = 0, 0, collections.Counter(), []
         for file, ours in sorted(locations(run.path("rec.pb.gz")).items()):
             symbols = aliases(file)
@@ -279,7 +279,7 @@ class Agreement(rec.Case):
                     wrong += 1
                     shown.append(f"{file} {svma:#x}\n  rec    {ours[svma]}\n  oracle {theirs}")
         print(f"{command[0]}: {total} addresses, {wrong} differ; known: {dict(counts)}", file=sys.stderr)
-        self.assertGreater(total, 3)
+        self.assertGreater(total, 5)
         self.assertLessEqual(wrong, total // 1000, "\n".join(shown[:5]))
 
     def built(self, compiler, options, source, suffix):
@@ -295,8 +295,9 @@ class Agreement(rec.Case):
         return path
 
     def test_c(self):
-        self.hold(rec.target("inlined"), "500")
-        self.hold(rec.target("shares"), "500")
+        # Programs of one loop: samples enough to meet more of it than the one instruction that takes long.
+        for program in ("inlined", "shares"):
+            self.hold(rec.target(program), "1500", rec_options=["-F", "9999"])
 
     def test_cxx_with_heavy_inlining(self):
         self.hold(self.built("g++", ["-O2", "-g"], CXX, ".cc"))
