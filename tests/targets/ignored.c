@@ -10,7 +10,6 @@
  */
 #include "burn.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
