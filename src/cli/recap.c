@@ -53,7 +53,11 @@ static int say_too_short(const struct record_summary *summary)
 {
     if (recap_is_blind(summary))
         return 0;
-    say("no samples: each process was shorter than a sampling period; -F asks for shorter ones");
+    uint32_t limit = summary->frequency_limit;
+    uint32_t frequency = limit ? limit : summary->frequency_asked;
+    say("no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
+        "it shorter",
+        shown_duration(frequency ? 1000000000 / frequency : 0).text);
     return 1;
 }
 

@@ -3,7 +3,7 @@
  * Processes whose CPU time grows and whose samples do not. Whatever is the cause, the time must not look
  * like that of an ending program: it becomes [lost], and the cause is told.
  *
- *     CPU time ────────────────────╮ gap: normal up to a tick and a kernel interval of each thread
+ *     CPU time ────────────────────╮ gap: normal up to a period, a tick and a kernel interval of each thread
  *     samples, also those on their way ─────╯
  */
 #include "record/collector_parts.h"
@@ -12,7 +12,7 @@
 
 #include <signal.h>
 
-/* What may be on its way: for the process, and for each of its threads. */
+/* What may be on its way: for the process, and for each of its threads, beside what is left of a period. */
 #define SLACK_NS 100000000
 #define SLACK_OF_THREAD_NS 25000000
 #define THREADS_LOOKED_AT 64
@@ -32,6 +32,11 @@ static size_t count_threads(const struct collector *collector, const struct imag
     for (size_t i = 0; i < collector->active_count; i++)
         count += collector->threads[collector->active[i]].image == image;
     return count;
+}
+
+uint64_t blind_periods_ns(const struct collector *collector, const struct image *image)
+{
+    return collector->period_ns * count_threads(collector, image);
 }
 
 /* Of the process' threads, as far as it has not too many. */
@@ -59,7 +64,8 @@ void blind_check(struct collector *collector, struct image *image)
         collector->round_ns < image->blind_due_ns)
         return;
     image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
-    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image);
+    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
+                        blind_periods_ns(collector, image);
     image->blind_sightings = gap_ns(image) > slack_ns ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;

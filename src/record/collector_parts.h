@@ -204,9 +204,9 @@ void stack_write(struct collector *collector, const struct decoded *sample);
 /* A RECORD_STACK or RECORD_CHECK as it came from the ring. */
 void stack_take(struct collector *collector, struct image *image, const struct image_map *map,
                 pid_t tid, uint64_t time_ns, const uint8_t *record, size_t bytes);
-/* The end of a process or thread that is longer than that should have had samples. */
+/* The end of a process or thread that is this much longer than its periods should have had samples. */
 #define END_MAX_NS 100000000
-void stack_count_end(struct collector *collector, uint64_t weight_ns);
+void stack_count_end(struct collector *collector, uint64_t weight_ns, uint64_t periods_ns);
 void stack_write_synthetic(struct collector *collector, struct image *image, pid_t tid,
                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 
@@ -242,6 +242,8 @@ void tree_take_end(struct collector *collector, const struct image *ended);
 uint64_t tree_live_ns(const struct collector *collector, bool command_runs);
 
 /* blind.c */
+/* What its threads may have used since their last samples. */
+uint64_t blind_periods_ns(const struct collector *collector, const struct image *image);
 void blind_check(struct collector *collector, struct image *image);
 /* False: it never was; the rest is what every ending program has. */
 bool blind_settle(struct collector *collector, struct image *image, uint64_t rest_ns,

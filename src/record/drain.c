@@ -71,7 +71,7 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     perfdata_write_sample(collector->writer, &sample);
     thread->image->seen_ns += weight_ns;
     collector->summary->cpu_seen_ns += weight_ns;
-    stack_count_end(collector, weight_ns);
+    stack_count_end(collector, weight_ns, collector->period_ns);
 }
 
 /* A first map is on its way, or the target could not walk: later. */

@@ -134,9 +134,9 @@ void stack_write(struct collector *collector, const struct decoded *from)
     write_sample(collector, &record, sample.image);
 }
 
-void stack_count_end(struct collector *collector, uint64_t weight_ns)
+void stack_count_end(struct collector *collector, uint64_t weight_ns, uint64_t periods_ns)
 {
-    if (weight_ns < END_MAX_NS)
+    if (weight_ns < END_MAX_NS + periods_ns)
         collector->summary->cpu_ends_ns += weight_ns;
 }
 
@@ -157,7 +157,7 @@ void stack_write_synthetic(struct collector *collector, struct image *image, pid
     write_sample(collector, &record, image);
     bool is_end = kind == SYNTHETIC_EXEC || kind == SYNTHETIC_BETWEEN || kind == SYNTHETIC_EXIT;
     if (is_end && !collector->is_quiet)
-        stack_count_end(collector, weight_ns);
+        stack_count_end(collector, weight_ns, blind_periods_ns(collector, image));
 }
 
 static enum record_cut cut_of(uint32_t end)

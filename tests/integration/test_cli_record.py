@@ -18,6 +18,8 @@ REC = os.environ["REC"]
 USUAL = ["rec.data", "rec.folded", "rec.json.gz", "rec.pb.gz"]
 # Half a second of CPU in the shell's own arithmetic.
 BURN = ["sh", "-c", "i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done"]
+# Between 0.1 and 1 s of CPU time.
+LONGER = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'"
 failures = []
 
 
@@ -130,7 +132,12 @@ def nothing_to_sample(here):
         if engine == "perf-trap" and "cannot be had" in done.stderr:
             continue
         check("nor is much of it in short processes", done.returncode == 0, done.stderr)
-        check("which is said, too", "no samples: each process" in done.stderr, done.stderr)
+        check("which is said, too", "no samples: no thread" in done.stderr, done.stderr)
+        # And each of them longer than a program without samples may be, had it not a period that is longer still.
+        done = rec("-F", "1", f"--engine={engine}", "--", "sh", "-c", f"{LONGER}; {LONGER}; {LONGER}", cwd=here)
+        check("nor are longer ones", done.returncode == 0, done.stderr)
+        check("the period is named", "as a sampling period, 1.0 s" in done.stderr, done.stderr)
+        check("nothing is called lost", "no samples for" not in done.stderr, done.stderr)
     done = rec("report", cwd=here)
     check("an empty capture can be reported", done.returncode == 0, done.stderr)
 
