@@ -83,62 +83,50 @@ static void write_zero(struct firefox *firefox, const struct profile_sample *sam
     json_unsigned(firefox->out, 0); /* no end; phase: an instant; category: other */
 }
 
-/* Of a thread's marked events, one after the other. */
-struct marked {
-    struct profile_walk walk;
-    uint32_t next_list; /* plus one; 0: none */
-};
-
-static const struct profile_sample *next_marked(struct marked *marked)
+/* Of a thread's marked events in the order of time, in which the front-end lists them. */
+static void open_marked(struct firefox *firefox, uint32_t thread, struct profile_by_time *marked)
 {
-    const struct profile *profile = marked->walk.profile;
-    const struct profile_sample *sample;
-    while (!(sample = profile_walk_next(&marked->walk)) && marked->next_list) {
-        const struct profile_list *list = &profile->lists[marked->next_list - 1];
-        marked->walk = profile_walk_list(profile, is_marked(profile, list->event) ? list : NULL);
-        marked->next_list = list->next;
-    }
-    return sample;
+    *marked = (struct profile_by_time){0};
+    if (thread < firefox->profile->thread_count &&
+        profile_by_time_open_thread(marked, firefox->profile, thread, is_marked) != 0)
+        firefox->texts.failed = true;
 }
 
-static struct marked marked_of(const struct profile *profile, uint32_t thread)
+static size_t count_marked(struct firefox *firefox, uint32_t thread)
 {
-    struct marked marked = {.walk = profile_walk_list(profile, NULL)};
-    if (thread < profile->thread_count)
-        marked.next_list = profile->threads[thread].first_list;
-    return marked;
-}
-
-static size_t count_marked(struct marked marked)
-{
+    struct profile_by_time marked;
     size_t count = 0;
-    while (next_marked(&marked))
+    open_marked(firefox, thread, &marked);
+    while (profile_by_time_next(&marked))
         count++;
+    profile_by_time_close(&marked);
     return count;
 }
 
-static void write_column(struct firefox *firefox, struct marked marked, const char *key,
+static void write_column(struct firefox *firefox, uint32_t thread, const char *key,
                          void (*write)(struct firefox *firefox,
                                        const struct profile_sample *sample))
 {
+    struct profile_by_time marked;
+    open_marked(firefox, thread, &marked);
     json_key(firefox->out, key);
     json_open(firefox->out, '[');
-    for (const struct profile_sample *sample; (sample = next_marked(&marked));)
+    for (const struct profile_sample *sample; (sample = profile_by_time_next(&marked));)
         write(firefox, sample);
     json_close(firefox->out, ']');
+    profile_by_time_close(&marked);
 }
 
 void firefox_write_markers(struct firefox *firefox, uint32_t thread)
 {
-    const struct marked marked = marked_of(firefox->profile, thread);
     json_key(firefox->out, "markers");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", count_marked(marked));
-    write_column(firefox, marked, "data", write_data);
-    write_column(firefox, marked, "name", write_name);
-    write_column(firefox, marked, "startTime", write_start);
-    write_column(firefox, marked, "endTime", write_zero);
-    write_column(firefox, marked, "phase", write_zero);
-    write_column(firefox, marked, "category", write_zero);
+    json_member_unsigned(firefox->out, "length", count_marked(firefox, thread));
+    write_column(firefox, thread, "data", write_data);
+    write_column(firefox, thread, "name", write_name);
+    write_column(firefox, thread, "startTime", write_start);
+    write_column(firefox, thread, "endTime", write_zero);
+    write_column(firefox, thread, "phase", write_zero);
+    write_column(firefox, thread, "category", write_zero);
     json_close(firefox->out, '}');
 }

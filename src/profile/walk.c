@@ -79,20 +79,56 @@ static void sift_down(struct profile_by_time *by_time, size_t at)
     }
 }
 
-int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile)
+static int make_room(struct profile_by_time *by_time, size_t count)
 {
-    *by_time =
-        (struct profile_by_time){.walks = calloc(profile->list_count + 1, sizeof(*by_time->walks))};
-    if (!by_time->walks)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->list_count; i++) {
-        struct profile_walk *walk = &by_time->walks[by_time->count];
-        *walk = profile_walk_list(profile, &profile->lists[i]);
-        by_time->count += profile_walk_next(walk) != NULL;
-    }
+    *by_time = (struct profile_by_time){.walks = calloc(count + 1, sizeof(*by_time->walks))};
+    return by_time->walks ? 0 : -ENOMEM;
+}
+
+static void add_list(struct profile_by_time *by_time, const struct profile *profile,
+                     const struct profile_list *list)
+{
+    struct profile_walk *walk = &by_time->walks[by_time->count];
+    *walk = profile_walk_list(profile, list);
+    by_time->count += profile_walk_next(walk) != NULL;
+}
+
+static void put_in_order(struct profile_by_time *by_time)
+{
     for (size_t i = by_time->count / 2; i-- > 0;)
         sift_down(by_time, i);
-    return 0;
+}
+
+int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile)
+{
+    int err = make_room(by_time, profile->list_count);
+    for (size_t i = 0; err == 0 && i < profile->list_count; i++)
+        add_list(by_time, profile, &profile->lists[i]);
+    put_in_order(by_time);
+    return err;
+}
+
+/* The one behind a list of the same thread; NULL: there is none. */
+static const struct profile_list *list_at(const struct profile *profile, uint32_t next)
+{
+    return next ? &profile->lists[next - 1] : NULL;
+}
+
+int profile_by_time_open_thread(struct profile_by_time *by_time, const struct profile *profile,
+                                uint32_t thread,
+                                bool (*takes)(const struct profile *profile, uint32_t event))
+{
+    const struct profile_list *first = list_at(profile, profile->threads[thread].first_list);
+    size_t count = 0;
+    for (const struct profile_list *list = first; list; list = list_at(profile, list->next))
+        count += takes(profile, list->event);
+    int err = make_room(by_time, count);
+    for (const struct profile_list *list = first; err == 0 && list;
+         list = list_at(profile, list->next))
+        if (takes(profile, list->event))
+            add_list(by_time, profile, list);
+    put_in_order(by_time);
+    return err;
 }
 
 const struct profile_sample *profile_by_time_next(struct profile_by_time *by_time)

@@ -51,7 +51,11 @@ struct profile_by_time {        /* a heap, the list with the oldest sample first
     bool is_started;
 };
 
-/* 0 or -ENOMEM. Equal times: in the order of the threads, then of the events. */
+/* Of all threads; of one, the events that `takes` lets through. 0 or -ENOMEM. Equal times: in the order of the threads,
+ * then of the events. */
 int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile);
+int profile_by_time_open_thread(struct profile_by_time *by_time, const struct profile *profile,
+                                uint32_t thread,
+                                bool (*takes)(const struct profile *profile, uint32_t event));
 const struct profile_sample *profile_by_time_next(struct profile_by_time *by_time);
 void profile_by_time_close(struct profile_by_time *by_time);

@@ -58,6 +58,18 @@ class Events(rec.Case):
         self.assertEqual(sums["cpu"], expected["cpu-clock"][1])
         self.assertEqual(sums["page-faults"], expected["page-faults"][1])
 
+    def test_a_stack_is_one_sample_with_the_values_of_all_events(self):
+        here = self.record("-c", "1", "-e", "page-faults:u,minor-faults:u", "-g")
+        self.rec(here, "convert", "perf.data", "-o", "a.pb")
+        profile = decoders.Pprof(f"{here}/a.pb")
+        types = [name for name, _ in profile.sample_types]
+        all_faults, minor = types.index("page-faults:u"), types.index("minor-faults:u")
+        faults = [values for _, values, _ in profile.samples if values[minor]]
+        self.assertGreater(len(faults), 100)
+        both = [values for values in faults if values[all_faults]]
+        # perf does not get all stacks of the same fault alike.
+        self.assertGreater(len(both), 0.9 * len(faults))
+
     def test_report_shows_the_clock_and_names_the_others(self):
         here = self.record("-e", "page-faults,cpu-clock")
         expected = self.perf_sums(here)
@@ -93,6 +105,15 @@ class Events(rec.Case):
         self.assertEqual(firefox_strict.violations(f"{here}/a.json"), [])
         rest = sum(thread["samples"]["length"] for thread in threads if thread not in faults)
         self.assertEqual(rest, expected["cpu-clock"][0])
+
+    def test_markers_of_several_events_are_in_the_order_of_time(self):
+        here = self.record("-F", "997", "-e", "cpu-clock,page-faults:u,page-faults")
+        self.rec(here, "convert", "perf.data", "-o", "a.json")
+        with open(f"{here}/a.json", encoding="utf-8") as file:
+            markers = max((thread["markers"] for thread in json.load(file)["threads"]),
+                          key=lambda markers: markers["length"])
+        self.assertEqual(len(set(markers["name"])), 2, "events of one thread")
+        self.assertEqual(markers["startTime"], sorted(markers["startTime"]))
 
     def test_cpus_are_labels_where_they_were_recorded(self):
         here = self.record("-F", "997", "-e", "cpu-clock", "--sample-cpu")
