@@ -2,12 +2,11 @@
 #include "convert/jit_file.h"
 
 #include "base/io.h"
+#include "base/process_ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,22 +42,9 @@ static int open_checked(int32_t pid, const char *path, const struct jit_file_pla
 /* The pid of a living process inside its own pid namespace; 0: unknown. */
 static int32_t inner_pid(int32_t pid)
 {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/status", pid);
-    struct buffer status = {0};
-    int32_t inner = 0;
-    if (io_read_file(path, &status, 1 << 16) == 0) {
-        buffer_u8(&status, 0);
-        const char *line = status.failed ? NULL : strstr((char *)status.bytes, "\nNSpid:");
-        if (line) {
-            size_t end = strcspn(line + 1, "\n") + 1;
-            while (end > 0 && line[end - 1] != '\t')
-                end--;
-            inner = (int32_t)strtol(line + end, NULL, 10);
-        }
-    }
-    buffer_free(&status);
-    return inner;
+    pid_t ids[PROCESS_NAMESPACES_MAX];
+    size_t count = process_ids(pid, 0, ids, PROCESS_NAMESPACES_MAX);
+    return count ? ids[count - 1] : 0;
 }
 
 int jit_file_read_map(const struct jit_file_place *place, struct buffer *out)

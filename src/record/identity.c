@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/identity.h"
 
+#include "base/process_ids.h"
 #include "record/proc.h"
 #include "wire/atomic.h"
 
@@ -111,13 +112,13 @@ static uint32_t namespace_of(const struct collector *collector, pid_t pid)
 /* Of a process that has other ids here than it states. */
 static void look_at_namespaces(const struct collector *collector, struct identity *identity)
 {
-    pid_t ids[PROC_NAMESPACES_MAX], parents_ids[PROC_NAMESPACES_MAX];
+    pid_t ids[PROCESS_NAMESPACES_MAX], parents_ids[PROCESS_NAMESPACES_MAX];
     struct proc_stat stat;
     identity->parent_pid = proc_stat_read(&stat, identity->pid) == 0 ? stat.parent : 0;
     identity->namespace = namespace_of(collector, identity->pid);
     identity->parents_namespace = namespace_of(collector, identity->parent_pid);
-    size_t count = proc_ids(identity->pid, 0, ids, PROC_NAMESPACES_MAX);
-    size_t depth = proc_ids(identity->parent_pid, 0, parents_ids, PROC_NAMESPACES_MAX);
+    size_t count = process_ids(identity->pid, 0, ids, PROCESS_NAMESPACES_MAX);
+    size_t depth = process_ids(identity->parent_pid, 0, parents_ids, PROCESS_NAMESPACES_MAX);
     if (depth > 0 && depth <= count)
         identity->pid_for_parent = ids[depth - 1];
 }
@@ -151,8 +152,8 @@ bool identity_find(struct collector *collector, uint32_t index, const struct pro
 /* What a thread is called inside; 0: it is gone. */
 static pid_t inner_tid(const struct image *image, pid_t tid)
 {
-    pid_t ids[PROC_NAMESPACES_MAX];
-    size_t depth = proc_ids(image->pid, tid, ids, PROC_NAMESPACES_MAX);
+    pid_t ids[PROCESS_NAMESPACES_MAX];
+    size_t depth = process_ids(image->pid, tid, ids, PROCESS_NAMESPACES_MAX);
     return depth ? ids[depth - 1] : 0;
 }
 

@@ -63,24 +63,6 @@ uint32_t proc_namespace(pid_t pid)
     return stat(path, &status) == 0 ? (uint32_t)status.st_ino : 0;
 }
 
-size_t proc_ids(pid_t pid, pid_t tid, pid_t *ids, size_t room)
-{
-    char path[64];
-    char text[4096];
-    size_t count = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)(tid ? tid : pid));
-    if (read_small(path, text, sizeof(text)) <= 0)
-        return 0;
-    static const char key[] = "\nNSpid:";
-    const char *at = strstr(text, key);
-    if (!at)
-        return 0;
-    at += sizeof(key) - 1;
-    for (char *end; count < room && *at == '\t'; at = end)
-        ids[count++] = (pid_t)strtol(at + 1, &end, 10);
-    return count;
-}
-
 pid_t *proc_list(const char *path, size_t *count)
 {
     pid_t *ids = NULL;

@@ -40,11 +40,6 @@ struct proc_status proc_status_read(pid_t pid);
 /* Inode of its pid namespace; 0: unknown. */
 uint32_t proc_namespace(pid_t pid);
 
-/* What ids a process (or, with tid, one of its threads) has: in our pid namespace, in the one below, down to its own.
- * Returns how many, at most `room`; 0: it is gone, or the kernel does not tell. */
-#define PROC_NAMESPACES_MAX 33 /* as in the kernel */
-size_t proc_ids(pid_t pid, pid_t tid, pid_t *ids, size_t room);
-
 /* As the kernel sees /proc/PID/exe. */
 int proc_executable(pid_t pid, char *path, size_t size);
 
