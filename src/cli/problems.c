@@ -119,7 +119,7 @@ static const char *explain_cut(enum record_cut cut)
     case RECORD_CUT_STACK_COPY:
         return "more stack than is copied";
     case RECORD_CUT_FOREIGN:
-        return "stacks that are no thread's";
+        return "stacks that the program made itself: only a page of each is sure to be there";
     case RECORD_CUT_DEEP:
         return "deeper than what is recorded: both ends are kept";
     default:

@@ -118,6 +118,8 @@ static struct offline_result unwind(struct lookup *lookup, const struct copied *
 
 static enum record_cut cut_of(const struct copied *from, enum offline_end end)
 {
+    if (from->copy.is_foreign && (end == OFFLINE_CUT || end == OFFLINE_NO_CFI))
+        return RECORD_CUT_FOREIGN;
     bool was_cut = from->copy.stack_end_avma > from->copy.stack_start_avma + from->copy.stack_bytes;
     switch (end) {
     case OFFLINE_CUT:

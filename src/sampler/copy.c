@@ -96,7 +96,7 @@ bool copy_record(struct walk *walk, struct record_header header, enum walk_end e
     const uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
     bool is_check = header.kind == RECORD_CHECK;
     uint32_t most = most_bytes(walk);
-    struct record_copy copy = {0};
+    struct record_copy copy = {.is_foreign = walk->is_foreign};
     uint32_t kept = copy_start(walk, &copy, is_check || fits_from_leaf(walk, most));
     divide_stack(walk, &copy, most);
     if (!is_check)

@@ -15,6 +15,8 @@
 #define CONTEXT_ROOT_BYTES 64
 /* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
 #define WRITTEN_BYTES 256
+/* No frame pointer is a frame of this size away: the register holds something else. */
+#define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
 #define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
 
 static bool is_within(const stack_t *stack, uint64_t sp)
@@ -90,10 +92,15 @@ static void push_frame(struct walk *walk, uint64_t pc)
     walk->frames[n] = pc;
 }
 
-/* Code without CFI: follow the frame pointer, if it leads to code. */
+/*
+ * Code without CFI: follow the frame pointer, if it leads to code. On a stack of which one page is known it may lead
+ * to the next page (SBCL runs its program on such a stack).
+ */
 static enum walk_end step_without_cfi(struct walk *walk)
 {
     struct unwind_regs caller = walk->regs;
+    if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
+        return WALK_FOREIGN;
     if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK ||
         !unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
         return WALK_NO_CFI;
@@ -141,6 +148,7 @@ static enum unwind_result apply(struct walk *walk, uint32_t rule)
 static enum walk_end step(struct walk *walk)
 {
     uint32_t rule;
+    enum walk_end end;
     if (!find_rule(walk, unwind_lookup_pc(walk->regs.pc, walk->is_return_address), &rule))
         return WALK_UNKNOWN;
     switch (apply(walk, rule)) {
@@ -153,8 +161,9 @@ static enum walk_end step(struct walk *walk)
     case UNWIND_NO_ROW:
         if (is_context_root(walk))
             return WALK_ROOT;
-        if (step_without_cfi(walk) != WALK_ENDS)
-            return WALK_NO_CFI;
+        end = step_without_cfi(walk);
+        if (end != WALK_ENDS)
+            return end;
         break;
     case UNWIND_OFF_STACK:
         return walk->is_foreign ? WALK_FOREIGN : WALK_OFF_STACK;

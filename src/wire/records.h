@@ -67,7 +67,7 @@ struct record_copy {
     uint32_t known;         /* bit i: registers[i] is known */
     uint32_t stack_bytes;   /* copied; a multiple of 8 */
     uint32_t root_bytes; /* the last of these, from right below stack_end_avma; a multiple of 8 */
-    uint32_t unused;
+    uint32_t is_foreign; /* of this stack no more than a page is known to be there */
     uint64_t stack_start_avma; /* of the others */
     uint64_t stack_end_avma;   /* where the stack really ends: more than copied means a hole */
 };

@@ -60,6 +60,13 @@ class ProgramState(rec.Case):
         self.assertGreater(turns, 30)
         self.assertGreater(run.share_of("work_of_a_fiber"), 0.9 * turns)
 
+    def test_stacks_of_which_one_page_is_known_are_told(self):
+        for code in ([], ["copied"]):
+            run = self.recorded(rec.target("foreign_stack"), "500", *code, rec_options=FAST)
+            cuts = {key: int(value) for key, value in run.summary.items() if key.startswith("cut.")}
+            self.assertGreater(cuts.get("cut.foreign-stack", 0), 0.9 * sum(cuts.values()), cuts)
+            self.assertGreater(sum(cuts.values()), run.count("samples") / 2, "it goes on for four pages")
+
 
 if __name__ == "__main__":
     rec.main()

@@ -335,6 +335,17 @@ static void of_an_unknown_stack_one_page_is_read(void **state)
     munmap(page, 8192);
 }
 
+static void a_frame_pointer_that_leaves_the_known_page_is_no_lack_of_cfi(void **state)
+{
+    (void)state;
+    uint64_t *page = make_coroutine_page();
+    interrupted_at(NO_CFI, (uint64_t)(uintptr_t)&page[500], (uint64_t)(uintptr_t)&page[520]);
+    assert_int_equal(walk_and_read().stack.end, WALK_FOREIGN);
+    interrupted_at(NO_CFI, (uint64_t)(uintptr_t)&page[500], 7);
+    assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
+    munmap(page, 8192);
+}
+
 static void a_context_ends_where_makecontext_let_it_begin(void **state)
 {
     (void)state;
@@ -717,6 +728,7 @@ int main(void)
         TEST(no_byte_outside_of_the_stack_is_read),
         TEST(a_stack_pointer_that_the_kernel_need_not_have_written_at_gives_the_leaf),
         TEST(of_an_unknown_stack_one_page_is_read),
+        TEST(a_frame_pointer_that_leaves_the_known_page_is_no_lack_of_cfi),
         TEST(a_context_ends_where_makecontext_let_it_begin),
         TEST(the_alternate_stack_is_a_known_one),
         TEST(a_signal_frame_leads_to_the_interrupted_stack),

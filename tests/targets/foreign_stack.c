@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * foreign_stack MILLISECONDS [copied]: a program that goes on on a stack it made itself, as Lisp systems do: four pages
+ * deep, in code with frame pointers and without CFI; copied: of memory that no file holds.
+ */
+#include "burn.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { STACK_BYTES = 65536, DEPTH = 190 }; /* frames of 96 bytes */
+
+/* deep(frames, rounds): itself, frames deep, and a loop there. call_on(stack's end, function, its arguments) */
+__asm__(".text\n"
+        "deep:\n"
+        "  push %rbp\n"
+        "  mov %rsp, %rbp\n"
+        "  sub $80, %rsp\n"
+        "  dec %rdi\n"
+        "  jz 1f\n"
+        "  call deep\n"
+        "  jmp 2f\n"
+        "1: dec %rsi\n"
+        "  jnz 1b\n"
+        "2: leave\n"
+        "  ret\n"
+        "deep_end:\n"
+        "call_on:\n"
+        "  push %rbp\n"
+        "  mov %rsp, %rbp\n"
+        "  mov %rdi, %rsp\n"
+        "  mov %rsi, %rax\n"
+        "  mov %rdx, %rdi\n"
+        "  mov %rcx, %rsi\n"
+        "  call *%rax\n"
+        "  leave\n"
+        "  ret\n");
+extern const char deep[], deep_end[];
+void call_on(char *stack_end, const void *function, uint64_t frames, uint64_t rounds);
+
+static const void *copy_of_deep(void)
+{
+    void *code =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return code == MAP_FAILED ? NULL : memcpy(code, deep, (size_t)(deep_end - deep));
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t end_ns = strtoull(argc > 1 ? argv[1] : "500", NULL, 10) * 1000000;
+    const void *function = argc > 2 && strcmp(argv[2], "copied") == 0 ? copy_of_deep() : deep;
+    char *stack =
+        mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (!function || stack == MAP_FAILED)
+        return 1;
+    while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+        call_on(stack + STACK_BYTES, function, DEPTH, 1000000);
+    puts("done");
+    return 0;
+}
