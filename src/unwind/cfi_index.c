@@ -115,6 +115,8 @@ static void resolve_overlaps(struct cfi_index *index)
 
 int cfi_index_build(struct cfi_index *index)
 {
+    index->cie_count = index->entry_count = 0;
+    index->is_by_header = false;
     for (uint8_t i = 0; i < index->section_count; i++) {
         size_t first_cie = index->cie_count;
         int err = collect_cies(index, i);

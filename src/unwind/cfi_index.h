@@ -40,10 +40,11 @@ struct cfi_index {
     size_t cie_count, cie_capacity;
     struct cfi_entry *entries; /* by start; do not overlap */
     size_t entry_count, entry_capacity;
-    size_t bad_fdes; /* malformed, or without a well-formed CIE */
+    size_t bad_fdes;   /* malformed, or without a well-formed CIE */
+    bool is_by_header; /* entries are .eh_frame_hdr's, see cfi_header.h */
 };
 
-/* Fills in cies and entries from sections, base_svma and size. 0 or -ENOMEM. */
+/* Fills in cies and entries from sections, base_svma and size, in place of those there are. 0 or -ENOMEM. */
 int cfi_index_build(struct cfi_index *index);
 void cfi_index_free(struct cfi_index *index);
 

@@ -2,6 +2,7 @@
 #include "unwind/module.h"
 
 #include "unwind/arch.h"
+#include "unwind/cfi_header.h"
 #include "unwind/machine.h"
 #include "unwind/module_internal.h"
 #include "unwind/plt_frames.h"
@@ -93,7 +94,16 @@ static int read_eh_frame(const struct elf_file *elf, struct module_bytes *bytes,
 static void free_bytes(struct module_bytes *bytes)
 {
     buffer_free(&bytes->eh_frame);
+    buffer_free(&bytes->eh_frame_hdr);
     buffer_free(&bytes->debug_frame);
+}
+
+static int read_eh_frame_hdr(const struct elf_file *elf, struct module_bytes *bytes,
+                             struct error *error)
+{
+    const struct elf_section *section = elf_find_section(elf, ".eh_frame_hdr");
+    bytes->eh_frame_hdr_svma = section ? section->svma : 0;
+    return read_section(elf, section, &bytes->eh_frame_hdr, error);
 }
 
 static bool has_debug_frame(const struct elf_file *elf)
@@ -120,15 +130,32 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
     return unwind_module_from_bytes(out, bytes, error);
 }
 
+static int refuse_machine(const struct elf_file *elf, struct error *error)
+{
+    return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
+                     elf_machine(elf));
+}
+
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error)
 {
     *out = NULL;
     struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
+    return bytes.machine ? open_from(out, elf, debug, &bytes, error) : refuse_machine(elf, error);
+}
+
+int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
+                               const struct elf_file *debug, struct error *error)
+{
+    *out = NULL;
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
     if (!bytes.machine)
-        return error_set(error, -ENOEXEC, "made for another machine (ELF machine %u)",
-                         elf_machine(elf));
-    return open_from(out, elf, debug, &bytes, error);
+        return refuse_machine(elf, error);
+    int err = read_eh_frame_hdr(elf, &bytes, error);
+    if (err == 0)
+        return open_from(out, elf, debug, &bytes, error);
+    free_bytes(&bytes);
+    return err;
 }
 
 static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
@@ -143,6 +170,19 @@ static void use_section(struct cfi_index *index, const struct module_bytes *byte
             .is_debug_frame = is_debug_frame,
             .ends_at_terminator = !is_debug_frame && bytes->eh_frame_ends_at_terminator,
             .machine = bytes->machine};
+}
+
+/* 0 or -ENOMEM. */
+static int make_index(struct unwind_module *module)
+{
+    struct cfi_index *index = &module->index;
+    struct buffer *header = &module->bytes.eh_frame_hdr;
+    int err =
+        header->size ? cfi_header_read(index, header, module->bytes.eh_frame_hdr_svma) : -EBADMSG;
+    buffer_free(header);
+    if (err == -EBADMSG)
+        err = cfi_index_build(index);
+    return err ? err : on_demand_new(&module->demand, index);
 }
 
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
@@ -169,9 +209,7 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
     index->entry = (uint32_t)(bytes->entry_svma - bytes->text_svma);
     index->has_entry = bytes->entry_svma >= bytes->text_svma && bytes->entry_svma != 0 &&
                        bytes->entry_svma - bytes->text_svma < bytes->text_bytes;
-    err = cfi_index_build(index);
-    if (err == 0)
-        err = on_demand_new(&module->demand, index);
+    err = make_index(module);
     if (err != 0)
         error_set(error, err, "out of memory");
     else if (index->bad_fdes > 0 && index->entry_count == 0)
@@ -201,7 +239,7 @@ int unwind_module_compile(const struct unwind_module *module, struct compiled_ro
 
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
 {
-    return on_demand_rule(module->demand, &module->index, relative);
+    return on_demand_rule(module->demand, relative);
 }
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module)

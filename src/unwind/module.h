@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The unwind information of one ELF file, launcher side: all its rows for the sampler, single rules for the
- * offline unwinder, and the full CFI evaluator for whatever does not fit a row. Out of .eh_frame (through
- * .eh_frame_hdr only as a hint; it may be missing or wrong) and .debug_frame.
+ * offline unwinder, and the full CFI evaluator for whatever does not fit a row. Out of .eh_frame and .debug_frame;
+ * .eh_frame_hdr is a hint, which may be missing or wrong.
  *
  * One thread at a time asks for rules, since a function's CFI is compiled when the first of its addresses is
  * asked for. All rows may be compiled by another one meanwhile.
@@ -24,9 +24,13 @@ struct compiled_rows; /* compile.h */
  * ones are left out). */
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error);
+/* The same for whoever asks for single rules and steps only: in most files .eh_frame_hdr leads to their records, and the
+ * others are not read. */
+int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
+                               const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
-/* All rows, by start, relative to base_svma. 0, -ENOMEM or -EFBIG; free with compile_free(). */
+/* All rows, by start, relative to base_svma. 0, -ENOMEM or -EFBIG; free with compile_free(). pre: not opened for few. */
 int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out);
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module);

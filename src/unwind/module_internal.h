@@ -11,6 +11,8 @@ struct module_bytes {
     struct buffer eh_frame;
     uint64_t eh_frame_svma;
     bool eh_frame_ends_at_terminator; /* see cfi.h */
+    struct buffer eh_frame_hdr;       /* of a module for few addresses; else empty */
+    uint64_t eh_frame_hdr_svma;
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;

@@ -134,7 +134,7 @@ enum unwind_result unwind_module_step(const struct unwind_module *module, uint64
     uint64_t relative = lookup_svma - index->base_svma;
     if (lookup_svma < index->base_svma || relative >= index->size)
         return UNWIND_NO_ROW;
-    const struct cfi_entry *entry = cfi_index_find(index, (uint32_t)relative);
+    const struct cfi_entry *entry = on_demand_find(module->demand, (uint32_t)relative);
     struct cfi_walk walk;
     if (!entry || !cfi_index_walk(index, entry, &walk))
         return UNWIND_NO_ROW;

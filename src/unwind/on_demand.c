@@ -2,6 +2,7 @@
 #include "unwind/on_demand.h"
 
 #include "base/array.h"
+#include "unwind/cfi_header.h"
 #include "unwind/step.h"
 
 #include <errno.h>
@@ -9,17 +10,29 @@
 #include <string.h>
 
 struct on_demand {
+    struct cfi_index *index;      /* borrowed */
     struct compiled_rows rows;    /* of the entries that were asked for, one after the other */
     struct compiled_rows scratch; /* of the last of them */
     struct on_demand_rows {
         uint32_t first, count; /* in rows; none: not asked for yet */
-    } of_entries[];            /* by number of the entry in the index */
+    } * of_entries;            /* by number of the entry in the index */
 };
 
-int on_demand_new(struct on_demand **out, const struct cfi_index *index)
+static int make_room(struct on_demand *demand)
 {
-    *out = calloc(1, sizeof(**out) + index->entry_count * sizeof((*out)->of_entries[0]));
-    return *out ? 0 : -ENOMEM;
+    free(demand->of_entries);
+    demand->of_entries = calloc(demand->index->entry_count + 1, sizeof(*demand->of_entries));
+    demand->rows.count = 0;
+    return demand->of_entries ? 0 : -ENOMEM;
+}
+
+int on_demand_new(struct on_demand **out, struct cfi_index *index)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->index = index;
+    return make_room(*out);
 }
 
 void on_demand_free(struct on_demand *demand)
@@ -28,6 +41,7 @@ void on_demand_free(struct on_demand *demand)
         return;
     compile_free(&demand->rows);
     compile_free(&demand->scratch);
+    free(demand->of_entries);
     free(demand);
 }
 
@@ -45,8 +59,9 @@ static uint32_t rule_in_gap(const struct cfi_index *index, size_t next, uint32_t
     return rule_of_kind(is_root ? ROW_END : ROW_NONE);
 }
 
-static int compile(struct on_demand *demand, const struct cfi_index *index, size_t number)
+static int compile(struct on_demand *demand, size_t number)
 {
+    const struct cfi_index *index = demand->index;
     struct compiled_rows *rows = &demand->rows, *scratch = &demand->scratch;
     struct on_demand_rows *range = &demand->of_entries[number];
     scratch->count = 0;
@@ -62,13 +77,39 @@ static int compile(struct on_demand *demand, const struct cfi_index *index, size
     return 0;
 }
 
-uint32_t on_demand_rule(struct on_demand *demand, const struct cfi_index *index, uint32_t relative)
+/* An index of all records, which knows what .eh_frame_hdr left out. False: memory is out. */
+static bool index_all(struct on_demand *demand)
 {
-    size_t next = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
-    if (next == 0 || relative >= index->entries[next - 1].end)
-        return rule_in_gap(index, next, relative);
-    const struct on_demand_rows *range = &demand->of_entries[next - 1];
-    if (range->count == 0 && compile(demand, index, next - 1) != 0)
+    struct cfi_index *index = demand->index;
+    if (!demand->of_entries)
+        return false;
+    if (!index->is_by_header)
+        return true;
+    if (cfi_index_build(index) != 0)
+        index->entry_count = 0;
+    return make_room(demand) == 0;
+}
+
+const struct cfi_entry *on_demand_find(struct on_demand *demand, uint32_t relative)
+{
+    struct cfi_index *index = demand->index;
+    const struct cfi_entry *entry = index->is_by_header ? cfi_header_find(index, relative) : NULL;
+    if (entry)
+        return entry;
+    return index_all(demand) ? cfi_index_find(index, relative) : NULL;
+}
+
+uint32_t on_demand_rule(struct on_demand *demand, uint32_t relative)
+{
+    const struct cfi_index *index = demand->index;
+    const struct cfi_entry *entry = on_demand_find(demand, relative);
+    if (!entry)
+        return rule_in_gap(index,
+                           ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative),
+                           relative);
+    size_t number = (size_t)(entry - index->entries);
+    const struct on_demand_rows *range = &demand->of_entries[number];
+    if (range->count == 0 && compile(demand, number) != 0)
         return rule_of_kind(ROW_NONE);
     return unwind_find_rule(demand->rows.rows + range->first, range->count, relative);
 }

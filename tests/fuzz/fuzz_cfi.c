@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame information that anybody may have written: compiled whole, then evaluated. The input
- * is half .eh_frame, half .debug_frame, and the stack too. */
+/* Call frame information that anybody may have written: compiled whole, then evaluated, then found by a header. The input
+ * is half .eh_frame, half .debug_frame (or .eh_frame_hdr), and the stack too. */
 #include "unwind/machine.h"
 #include "unwind/module_internal.h"
 
@@ -40,8 +40,25 @@ static void try_machine(const struct unwind_machine *machine, const uint8_t *dat
     unwind_module_close(module);
 }
 
+static void try_header(const uint8_t *data, size_t size)
+{
+    struct module_bytes bytes = {.eh_frame_svma = 0x2000,
+                                 .eh_frame_hdr_svma = 0x1800,
+                                 .text_svma = 0x1000,
+                                 .text_bytes = 0x4000};
+    buffer_append(&bytes.eh_frame, data, size / 2);
+    buffer_append(&bytes.eh_frame_hdr, data + size / 2, size - size / 2);
+    struct unwind_module *module;
+    if (unwind_module_from_bytes(&module, &bytes, NULL) != 0)
+        return;
+    for (uint32_t at = 0; at < 0x4000; at += 0x11)
+        unwind_module_rule(module, at);
+    unwind_module_close(module);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    try_header(data, size);
     try_machine(&unwind_x86_64, data, size);
     try_machine(&unwind_aarch64, data, size);
     return 0;

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/cfi_header.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    VERSION = 1,
+    FRAME_ENCODING = 0x1b, /* of the section's address: 32 bits, relative to themselves; … */
+    COUNT_ENCODING = 0x03, /* … of the count: 32 bits; … */
+    TABLE_ENCODING =
+        0x3b, /* … of the table: 32 bits, relative to the header. All linkers write these */
+    ENTRY_BYTES = 8,
+    CIES_MOST = 256, /* cc1plus has 5 */
+};
+
+static bool read_count(struct cursor *c, uint32_t *count)
+{
+    bool is_usual = cursor_u8(c) == VERSION;
+    is_usual &= cursor_u8(c) == FRAME_ENCODING;
+    is_usual &= cursor_u8(c) == COUNT_ENCODING;
+    is_usual &= cursor_u8(c) == TABLE_ENCODING;
+    cursor_skip(c, 4);
+    *count = cursor_u32(c);
+    return is_usual && !c->failed && *count <= cursor_left(c) / ENTRY_BYTES;
+}
+
+/* A distance from the header's first byte as one from another address. */
+static uint64_t distance(struct cursor *c, uint64_t header_svma, uint64_t from_svma)
+{
+    return header_svma + (uint64_t)(int32_t)cursor_u32(c) - from_svma;
+}
+
+/* Where its record begins is all that is known of an entry; it ends at its start until that is read. */
+static bool read_entries(struct cfi_index *index, struct cursor *c, uint64_t header_svma,
+                         uint32_t count)
+{
+    const struct cfi_section *section = &index->sections[0];
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t start = distance(c, header_svma, index->base_svma);
+        uint64_t place = distance(c, header_svma, section->svma);
+        if (start >= index->size || place >= section->size ||
+            (i > 0 && start <= index->entries[i - 1].start))
+            return false;
+        index->entries[i] = (struct cfi_entry){
+            .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
+    }
+    return true;
+}
+
+int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
+{
+    struct cursor c = cursor_of(header->bytes, header->size);
+    uint32_t count;
+    if (index->section_count == 0 || index->sections[0].is_debug_frame || !read_count(&c, &count) ||
+        count == 0)
+        return -EBADMSG;
+    if (array_reserve((void **)&index->entries, &index->entry_capacity, count,
+                      sizeof(*index->entries)) != 0)
+        return -ENOMEM;
+    if (!read_entries(index, &c, header_svma, count))
+        return -EBADMSG;
+    index->entry_count = count;
+    index->is_by_header = true;
+    return 0;
+}
+
+static bool read_cie(struct cfi_index *index, uint64_t offset)
+{
+    struct cfi_record record;
+    size_t at = (size_t)offset;
+    struct cfi_cie cie;
+    if (index->cie_count == CIES_MOST || offset > CFI_SECTION_BYTES_MAX ||
+        cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || !record.is_cie ||
+        record.offset != offset || cfi_parse_cie(&index->sections[0], &record, &cie) != 0)
+        return false;
+    struct cfi_cie *kept = ARRAY_PUSH(index->cies, index->cie_count, index->cie_capacity);
+    if (kept)
+        *kept = cie;
+    return kept;
+}
+
+static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
+{
+    for (*number = 0; *number < index->cie_count; ++*number)
+        if (index->cies[*number].offset == offset)
+            return true;
+    return read_cie(index, offset);
+}
+
+/* The end and the CIE of an entry. False: its record is not that of a function that starts there. */
+static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
+{
+    struct cfi_record record;
+    struct cfi_fde fde;
+    size_t at = entry->place, cie;
+    if (cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || record.is_cie ||
+        record.offset != entry->place || !find_cie(index, record.cie_offset, &cie) ||
+        cfi_parse_fde(&index->sections[0], &index->cies[cie], &record, &fde) != 0 ||
+        fde.start_svma != index->base_svma + entry->start || fde.end_svma <= fde.start_svma ||
+        fde.end_svma - index->base_svma > index->size)
+        return false;
+    const struct cfi_entry *next = entry + 1;
+    uint32_t end = (uint32_t)(fde.end_svma - index->base_svma);
+    bool is_last = next == index->entries + index->entry_count;
+    entry->end = is_last || end < next->start ? end : next->start;
+    entry->cie = (uint32_t)cie;
+    return true;
+}
+
+const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relative)
+{
+    size_t low = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
+    struct cfi_entry *entry = low ? &index->entries[low - 1] : NULL;
+    if (!entry || (entry->end == entry->start && !read_entry(index, entry)))
+        return NULL;
+    return relative < entry->end ? entry : NULL;
+}

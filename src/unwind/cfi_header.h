@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * .eh_frame_hdr: a table of all FDEs of .eh_frame, sorted by address, which linkers make for whoever throws an
+ * exception. As an index for those who ask for few addresses it saves reading all records, which is most of the time that an
+ * index takes:
+ *
+ *     version 1 │ three encodings │ where .eh_frame is │ count │ start, FDE │ start, FDE │ …
+ *                                                               └─ relative to the first byte here
+ *
+ * Nobody vouches for it. What the record itself says is what counts, and whoever misses an address has to look for
+ * it in an index of all records.
+ */
+#pragma once
+
+#include "unwind/cfi_index.h"
+
+/* Makes the table's FDEs the entries of an index, whose sections, base_svma and size are filled in; none of the
+ * records has been read. The first section is .eh_frame. 0 and is_by_header is set; -EBADMSG: it is no such table, not
+ * sorted, or leads out of the section or of the executable segments; -ENOMEM. */
+int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64_t header_svma);
+
+/* The entry that holds an address (less the base), of an index by header; its record is read now. NULL: there is none,
+ * or the table does not say what the record says. */
+const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relative);
