@@ -70,9 +70,11 @@ __attribute__((noreturn)) static void work(const struct workers *workers, size_t
     if (getppid() != parent || confine(&workers->limits, fd) != 0)
         _exit(FAILED_STATUS);
     workers->run(workers->context, job, &answer);
+    buffer_u64(&answer, answer.size);
     heap_give_back(); /* who receives the answer keeps a copy */
     if (answer.failed || io_write(fd, answer.bytes, answer.size) != 0)
         _exit(FAILED_STATUS);
+    close(fd); /* what it ends is used while this process is taken apart */
     _exit(0);
 }
 
@@ -99,6 +101,7 @@ static bool start(struct pool *pool, struct worker *worker, size_t job)
     return true;
 }
 
+/* Why there is no whole answer. */
 static const char *trouble_of(const struct worker *worker, int status)
 {
     if (worker->trouble)
@@ -107,23 +110,39 @@ static const char *trouble_of(const struct worker *worker, int status)
         return "was ended from outside, perhaps for want of memory";
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
-    return WEXITSTATUS(status) ? "ran out of memory" : NULL;
+    return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";
+}
+
+static int wait_for(const struct worker *worker)
+{
+    int status = 0;
+    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+/* Behind an answer is its size, which is taken away. */
+static bool is_whole(struct worker *worker)
+{
+    struct buffer *answer = &worker->answer;
+    uint64_t size;
+    if (worker->trouble || answer->failed || answer->size < sizeof(size))
+        return false;
+    answer->size -= sizeof(size);
+    memcpy(&size, answer->bytes + answer->size, sizeof(size));
+    return size == answer->size;
 }
 
 static void finish(struct pool *pool, struct worker *worker)
 {
     const struct workers *workers = pool->workers;
-    int status = 0;
     close(worker->fd);
-    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    const char *trouble = trouble_of(worker, status);
-    if (!trouble && worker->answer.failed)
-        trouble = "ran out of memory";
-    if (trouble)
-        workers->failed(workers->context, worker->job, trouble);
-    else
+    if (is_whole(worker)) {
         workers->done(workers->context, worker->job, &worker->answer);
+        (void)wait_for(worker);
+    } else {
+        workers->failed(workers->context, worker->job, trouble_of(worker, wait_for(worker)));
+    }
     buffer_free(&worker->answer);
     *worker = (struct worker){.fd = -1};
     pool->busy_count--;

@@ -26,6 +26,7 @@ enum { MOST_JOBS = 40 };
 struct outcomes {
     void (*jobs[MOST_JOBS])(struct buffer *out);
     char answers[MOST_JOBS][64];
+    size_t answer_bytes[MOST_JOBS];
     const char *troubles[MOST_JOBS];
     size_t ended;
     int release_fd; /* written to while jobs run; 0: nobody waits */
@@ -43,6 +44,7 @@ static void note_answer(void *context, size_t job, const struct buffer *answer)
     struct outcomes *outcomes = context;
     snprintf(outcomes->answers[job], sizeof(outcomes->answers[job]), "%.*s", (int)answer->size,
              answer->size ? (const char *)answer->bytes : "");
+    outcomes->answer_bytes[job] = answer->size;
     outcomes->ended++;
 }
 
@@ -106,6 +108,12 @@ static void crashes(struct buffer *out)
     __builtin_trap(); /* not by a bad address: sanitizers end tidily after one */
 }
 
+static void leaves(struct buffer *out)
+{
+    buffer_text(out, "half");
+    _exit(0);
+}
+
 static void spins(struct buffer *out)
 {
     (void)out;
@@ -146,7 +154,7 @@ static void one_bad_job_costs_its_own_answer(void **state)
 {
     (void)state;
     struct outcomes outcomes = {
-        .jobs = {answers, crashes, answers, spins, explodes, answers, talks_too_much, answers}};
+        .jobs = {answers, crashes, answers, spins, explodes, answers, talks_too_much, leaves}};
     run_all(&outcomes);
     for (size_t i = 0; i < 8; i++)
         if (outcomes.jobs[i] == answers)
@@ -159,6 +167,7 @@ static void one_bad_job_costs_its_own_answer(void **state)
     assert_string_equal(outcomes.troubles[4], "ran out of memory");
 #endif
     assert_string_equal(outcomes.troubles[6], "found too much");
+    assert_string_equal(outcomes.troubles[7], "crashed");
 }
 
 static void a_job_that_waits_for_ever_is_ended(void **state)
@@ -219,6 +228,30 @@ static void more_jobs_than_processors(void **state)
         assert_string_equal(outcomes.answers[i], i % 5 == 3 ? "" : "an answer");
 }
 
+static void says_much(struct buffer *out)
+{
+    buffer_text(out, "much");
+    buffer_zeros(out, 900000 - out->size);
+}
+
+static void says_nothing(struct buffer *out)
+{
+    (void)out;
+}
+
+static void answers_of_any_size_are_what_was_said(void **state)
+{
+    (void)state;
+    struct outcomes outcomes = {.jobs = {says_much, says_nothing, answers}};
+    run_all(&outcomes);
+    const size_t bytes[] = {900000, 0, strlen("an answer")};
+    for (size_t i = 0; i < 3; i++) {
+        assert_null(outcomes.troubles[i]);
+        assert_int_equal(outcomes.answer_bytes[i], bytes[i]);
+    }
+    assert_string_equal(outcomes.answers[0], "much");
+}
+
 static bool is_refused(long result)
 {
     return result < 0 && errno == EPERM;
@@ -266,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_job_that_somebody_kills_did_not_take_too_long),
         cmocka_unit_test(the_caller_works_while_jobs_run),
         cmocka_unit_test(more_jobs_than_processors),
+        cmocka_unit_test(answers_of_any_size_are_what_was_said),
         cmocka_unit_test(a_job_can_read_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
