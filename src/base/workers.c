@@ -71,7 +71,6 @@ __attribute__((noreturn)) static void work(const struct workers *workers, size_t
         _exit(FAILED_STATUS);
     workers->run(workers->context, job, &answer);
     buffer_u64(&answer, answer.size);
-    heap_give_back(); /* who receives the answer keeps a copy */
     if (answer.failed || io_write(fd, answer.bytes, answer.size) != 0)
         _exit(FAILED_STATUS);
     close(fd); /* what it ends is used while this process is taken apart */

@@ -17,13 +17,11 @@ enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 2
 /* Of libs without debug info: half of so many take less time than another process. */
 enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8 };
 
-/* Its symbols are read in less time than a process takes. */
-static bool is_small(const struct lookup *lookup, uint32_t lib, size_t address_count)
+static bool may_have_debug_info(const struct lookup *lookup, uint32_t lib)
 {
     const struct convert_options *options = lookup->options;
-    if (address_count > SMALL_ADDRESSES || options->use_debuginfod)
-        return false;
-    return options->symbols_only || debug_info_bytes(lookup->profile, lib, options) == 0;
+    return options->use_debuginfod ||
+           (!options->symbols_only && debug_info_bytes(lookup->profile, lib, options) > 0);
 }
 
 /* Where there is little debug info, opening the file is most of the work, and each piece does it: node has 1 MB, and
@@ -56,12 +54,14 @@ int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debu
 {
     uint32_t lib = lookup->profile->addresses[lookup->order[first]].lib;
     size_t pieces = piece_count(lookup, lib, count);
+    bool has_more = may_have_debug_info(lookup, lib);
     for (size_t i = 0; i < pieces; i++) {
         size_t start = count * i / pieces, end = count * (i + 1) / pieces;
         struct lookup_piece *piece = add_piece(lookup, first + start, end - start, only_debug_info);
         if (!piece)
             return -ENOMEM;
-        piece->is_small = is_small(lookup, lib, count);
+        piece->may_have_debug_info = has_more;
+        piece->is_small = !has_more && count <= SMALL_ADDRESSES;
     }
     return 0;
 }

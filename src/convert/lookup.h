@@ -29,7 +29,8 @@ struct lookup_piece {
     const struct names_lib *found;
     char *note;           /* what there is to say about it; NULL: nothing */
     bool only_debug_info; /* names without debug info are of no use: better ones are known */
-    bool is_small;
+    bool may_have_debug_info;
+    bool is_small; /* its symbols are read in less time than a process takes */
 };
 
 /* Those at turn[first], turn[first + stride], … */
