@@ -35,14 +35,20 @@ static const struct image *original_of(const struct collector *collector,
 }
 
 /* Why this process must be left alone; NULL: it may be sampled. A forked child has one thread. */
-static const char *refusal(struct collector *collector, const struct process_slot *slot, pid_t pid,
-                           bool *has_one_thread)
+static const char *refusal(struct collector *collector, const struct process_slot *slot,
+                           struct image *image, bool *has_one_thread)
 {
     *has_one_thread = true;
     char executable[sizeof(slot->executable)];
     char link[64];
-    if (original_of(collector, slot))
-        return NULL; /* what was true of that one's program is true of its own */
+    struct stat file;
+    pid_t pid = image->pid;
+    const struct image *original = original_of(collector, slot);
+    if (original) { /* what was true of that one's program is true of its own */
+        image->executable_id = original->executable_id;
+        return NULL;
+    }
+    bool has_file = strangers_note_executable(image, &file);
     int err = proc_executable(pid, executable, sizeof(executable));
     if (err == -ENOENT || err == -ESRCH)
         return NULL; /* it was killed since it was looked at */
@@ -55,7 +61,7 @@ static const char *refusal(struct collector *collector, const struct process_slo
     if (status.tracer != 0)
         return "is being traced by a debugger";
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (go_programs_have(&collector->go_programs, link))
+    if (has_file && go_programs_have(&collector->go_programs, link, &file))
         return "a Go program (its runtime owns the signals)";
     return NULL;
 }
@@ -136,11 +142,6 @@ static void fill_image(struct collector *collector, struct image *image,
     if (image->parent_pid == getpid())
         collector->has_root = true;
     take_name(slot, image->name);
-    const struct image *original = original_of(collector, slot);
-    if (original)
-        image->executable_id = original->executable_id;
-    else
-        strangers_note_executable(image);
     image->checked_ns = collector->round_ns;
 }
 
@@ -172,10 +173,10 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid, struct 
     return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
 }
 
-/* Only a process that maps our rings is the one that asks. What a forked child has mapped that was found by its mark
- * is known: most execute something else at once, and looking takes longer than all else that it waits for. */
-static bool is_member(const struct collector *collector, const struct process_slot *request,
-                      const struct identity *identity, struct proc_maps *mappings)
+/* What it has mapped; of a forked child that is known: most execute something else at once, and looking takes longer
+ * than all else that it waits for. False: it is not there to be looked at. */
+static bool find_mappings(const struct collector *collector, const struct process_slot *request,
+                          const struct identity *identity, struct proc_maps *mappings)
 {
     if (!identity->is_marked) /* it was found by what it has mapped */
         return true;
@@ -183,7 +184,7 @@ static bool is_member(const struct collector *collector, const struct process_sl
     if (original && maps_inherit(collector, original, mappings))
         return true;
     proc_maps_free(mappings);
-    return answers_map_of_member(collector, (pid_t)request->pid, mappings);
+    return proc_maps_read(mappings, (pid_t)request->pid) == 0;
 }
 
 /* An exec keeps the process; one that has ended and whose end nobody looked at yet has nothing to do with
@@ -232,7 +233,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     }
     image->counted_children_ns = before ? before->counted_children_ns : 0;
     bool has_one_thread;
-    const char *reason = refusal(collector, request, image->pid, &has_one_thread);
+    const char *reason = refusal(collector, request, image, &has_one_thread);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, has_one_thread, &reason);
     if (!reply(collector, index, identity, image->engine)) {
         arm_close(&image->armed);
@@ -270,7 +271,7 @@ static void answer(struct collector *collector, uint32_t index)
     bool is_found = identity_find(collector, index, &request, &mappings, &identity);
     request.pid = (uint32_t)identity.pid;
     request.parent_pid = (uint32_t)identity.parent_pid;
-    if (is_found && is_member(collector, &request, &identity, &mappings))
+    if (is_found && find_mappings(collector, &request, &identity, &mappings))
         follow(collector, index, &request, &identity, &mappings);
     else
         reply(collector, index, &identity, ENGINE_NONE);

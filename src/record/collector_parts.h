@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* A process that runs without a sampler: see strangers.c. */
@@ -159,7 +160,8 @@ bool answers_map_of_member(const struct collector *collector, pid_t pid,
 void strangers_look(struct collector *collector);
 /* As long as that, or less to look at them in time. */
 uint64_t strangers_wait_ns(const struct collector *collector, uint64_t wait_ns);
-void strangers_note_executable(struct image *image);
+/* What stat() says of the file that it runs; false: nothing. */
+bool strangers_note_executable(struct image *image, struct stat *file);
 /* It got a sampler after all: true if it is in the file already, with its CPU time until then. */
 bool strangers_take(struct collector *collector, pid_t pid, uint64_t *cpu_ns);
 /* Sampling begins: what they used until now does not count. */

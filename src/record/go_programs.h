@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -24,5 +25,5 @@ struct go_programs {
     size_t next;
 };
 
-/* False also for what is no program, or cannot be read. */
-bool go_programs_have(struct go_programs *known, const char *path);
+/* status: what stat() says of the path. False also for what is no program, or cannot be read. */
+bool go_programs_have(struct go_programs *known, const char *path, const struct stat *status);

@@ -29,7 +29,11 @@ int proc_name(pid_t pid, pid_t tid, char name[16])
 {
     char path[64];
     char text[64];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)(tid ? tid : pid));
+    /* Each directory that is looked into costs the kernel, now and when the process has ended. */
+    if (tid && tid != pid)
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
+    else
+        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
     if (read_small(path, text, sizeof(text)) <= 0)
         return -ESRCH;
     text[strcspn(text, "\n")] = '\0';
@@ -118,6 +122,9 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid)
     return read_small(path, text, sizeof(text)) <= 0 ? -ESRCH : proc_stat_parse(stat, text);
 }
 
+/* Of /proc/PID/task: its own two, and one of each thread. */
+#define LINKS_OF_ONE_THREAD 3
+
 static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t room)
 {
     char path[512];
@@ -137,9 +144,13 @@ static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t
 
 size_t proc_children(pid_t pid, pid_t *pids, size_t room)
 {
-    char path[64];
+    char path[64], tid[16];
+    struct stat status;
     size_t count = 0;
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    snprintf(tid, sizeof(tid), "%d", (int)pid);
+    if (stat(path, &status) == 0 && status.st_nlink == LINKS_OF_ONE_THREAD)
+        return children_of_thread(pid, tid, pids, room);
     DIR *tasks = opendir(path);
     if (!tasks)
         return 0;

@@ -40,19 +40,28 @@ static struct stranger *find(struct collector *collector, pid_t pid)
 }
 
 /* One number for a file; 0: unknown. Of a privileged process it is hidden from everybody but root. */
-static uint64_t executable_id(pid_t pid)
+static uint64_t look_at_executable(pid_t pid, struct stat *file, bool *is_there)
 {
     char path[64];
-    struct stat status;
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    if (stat(path, &status) == 0)
-        return status.st_ino ^ (uint64_t)status.st_dev << 40;
+    *is_there = stat(path, file) == 0;
+    if (*is_there)
+        return file->st_ino ^ (uint64_t)file->st_dev << 40;
     return errno == EACCES ? HIDDEN_FILE : 0;
 }
 
-void strangers_note_executable(struct image *image)
+static uint64_t executable_id(pid_t pid)
 {
-    image->executable_id = executable_id(image->pid);
+    struct stat file;
+    bool is_there;
+    return look_at_executable(pid, &file, &is_there);
+}
+
+bool strangers_note_executable(struct image *image, struct stat *file)
+{
+    bool is_there;
+    image->executable_id = look_at_executable(image->pid, file, &is_there);
+    return is_there;
 }
 
 /* It got a sampler, which is not ours. */

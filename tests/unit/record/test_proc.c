@@ -2,6 +2,7 @@
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
 #include "record/proc.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -307,6 +308,35 @@ static void a_name_of_any_kind_does_not_hide_what_follows_it(void **state)
         assert_true(proc_stat_parse(&stat, damaged[i]) < 0);
 }
 
+static void *fork_one(void *child)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        pause();
+        _exit(0);
+    }
+    *(pid_t *)child = pid;
+    pause();
+    return NULL;
+}
+
+static void the_children_of_other_threads_are_found(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pid_t pids[8], child = 0;
+    assert_int_equal(pthread_create(&thread, NULL, fork_one, &child), 0);
+    while (*(volatile pid_t *)&child == 0)
+        usleep(1000);
+    size_t count = proc_children(getpid(), pids, 8);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(pids[0], child);
+}
+
 static void a_child_is_found_and_then_its_bill_is_its_parents(void **state)
 {
     (void)state;
@@ -371,6 +401,7 @@ int main(void)
         cmocka_unit_test(nobody_traces_us_and_our_time_passes),
         cmocka_unit_test(a_name_of_any_kind_does_not_hide_what_follows_it),
         cmocka_unit_test(a_child_is_found_and_then_its_bill_is_its_parents),
+        cmocka_unit_test(the_children_of_other_threads_are_found),
         cmocka_unit_test(threads_of_one_namespace_are_listed),
         cmocka_unit_test(threads_that_block_a_signal_are_counted),
     };
