@@ -25,10 +25,11 @@ struct writing {
     uint64_t empty_from; /* what is left out begins there; == at: nothing */
 };
 
-/* Moves behind the table. Compilers' tables end, and their codes are small; others are not looked through. */
-static bool refers_to_units(struct cursor *c)
+/* Moves behind the table, or to where what is kept was looked through: as often as units name it, that is once. Compilers'
+ * tables end, and their codes are small; others are not looked through. */
+static bool refers_to_units(struct cursor *c, const uint8_t *kept)
 {
-    while (cursor_uleb128(c) != 0 && !c->failed) {
+    while ((cursor_left(c) == 0 || !kept[c->at]) && cursor_uleb128(c) != 0) {
         (void)cursor_uleb128(c); /* tag */
         (void)cursor_u8(c);      /* children */
         uint64_t name, form;
@@ -54,7 +55,7 @@ static int keep_table(const struct excerpt *excerpt, struct writing *writing, st
     struct cursor table = excerpt->abbreviations;
     cursor_seek(&table, cursor_u32(&unit));
     size_t start = table.at;
-    if (unit.failed || version > 5 || refers_to_units(&table))
+    if (unit.failed || version > 5 || refers_to_units(&table, writing->tables))
         return -ENOTSUP;
     memcpy(writing->tables + start, table.bytes + start, table.at - start);
     return 0;

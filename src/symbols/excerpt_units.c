@@ -12,8 +12,8 @@ enum { TUPLE_BYTES = 16 };
 struct pass {
     struct wanted_svma {
         uint64_t svma;
-        bool is_found;
-    } * wanted; /* ascending */
+        int64_t covers; /* how many ranges begin here, less how many end; summed up: that hold it */
+    } * wanted;         /* ascending, and one more */
     size_t count;
 };
 
@@ -31,15 +31,18 @@ static int pass_begin(struct pass *pass, const uint64_t *wanted, size_t count)
     return pass->wanted ? 0 : -ENOMEM;
 }
 
+/* However many addresses it holds: a file may have as many such ranges as it likes. */
 static void add_range(struct pass *pass, struct excerpt_unit *unit, uint64_t start, uint64_t size)
 {
     uint64_t end;
     if (start == 0 || __builtin_add_overflow(start, size, &end))
         return;
     unit->has_aranges = true;
-    size_t i = ARRAY_COUNT_BELOW(pass->wanted, pass->count, svma, start);
-    for (; i < pass->count && pass->wanted[i].svma < end; i++)
-        unit->is_wanted = pass->wanted[i].is_found = true;
+    size_t first = ARRAY_COUNT_BELOW(pass->wanted, pass->count, svma, start);
+    size_t behind = ARRAY_COUNT_BELOW(pass->wanted, pass->count, svma, end);
+    unit->is_wanted |= first < behind;
+    pass->wanted[first].covers++;
+    pass->wanted[behind].covers--;
 }
 
 /* One unit's: its ranges up to a pair of zeros. */
@@ -68,8 +71,9 @@ static int read_set(struct excerpt_units *units, struct pass *pass, struct curso
 
 static bool has_found_all(const struct pass *pass)
 {
+    int64_t covers = 0;
     for (size_t i = 0; i < pass->count; i++)
-        if (!pass->wanted[i].is_found)
+        if ((covers += pass->wanted[i].covers) == 0)
             return false;
     return true;
 }

@@ -2,10 +2,12 @@
 /* Compressed debug info of which only wanted units are kept: answers are those of the whole. */
 #include "elf/decompress.h"
 #include "symbols/excerpt.h"
+#include "symbols/excerpt_units.h"
 #include "toolbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 
 enum { UNITS = 8 };
 
@@ -225,6 +227,62 @@ static void damaged_files_are_survived(void **state)
     }
 }
 
+static void ranges_of_everything_cost_as_little_as_others(void **state)
+{
+    (void)state;
+    enum { RANGES = 200000, WANTED = 20000 };
+    struct buffer aranges = {0};
+    uint64_t wanted[WANTED];
+    for (uint64_t i = 0; i < WANTED; i++)
+        wanted[i] = 0x1000 + i;
+    buffer_u32(&aranges, 28 + 16 * RANGES);
+    buffer_u16(&aranges, 2);
+    buffer_u32(&aranges, 0x77);
+    buffer_u16(&aranges, 8); /* and no segments */
+    buffer_u32(&aranges, 0);
+    for (uint64_t i = 0; i < RANGES; i++) {
+        buffer_u64(&aranges, 0x1000);
+        buffer_u64(&aranges, WANTED - 1 + (i == 0));
+    }
+    buffer_zeros(&aranges, 16);
+    struct excerpt_units units = {0};
+    clock_t start = clock();
+    assert_int_equal(
+        excerpt_units_read(&units, cursor_of(aranges.bytes, aranges.size), wanted, WANTED), 0);
+    assert_true(clock() - start < CLOCKS_PER_SEC);
+    assert_true(units.is_complete);
+    assert_true(excerpt_units_need(&units, 0x77));
+    excerpt_units_free(&units);
+    buffer_free(&aranges);
+}
+
+/* By hand: a thousand units, each with code of its own, that share one table of 100 000 abbreviations. */
+static void a_table_of_many_units_is_looked_through_once(void **state)
+{
+    (void)state;
+    enum { SHARING = 1000 };
+    uint64_t wanted[SHARING];
+    skip_without_isal();
+    assert_int_equal(run("cat > shared.s <<'END'\n"
+                         ".section .debug_abbrev\n"
+                         ".byte 1, 0x11, 0, 0, 0\n"
+                         ".rept 100000\n.byte 2, 0x11, 0, 3, 8, 0x13, 0xb, 0, 0\n.endr\n.byte 0\n"
+                         ".section .debug_info\n"
+                         ".rept 1000\n.long 16\n.short 4\n.long 0\n.byte 8, 1\n.zero 8\n.endr\n"
+                         ".section .debug_aranges\n.set n, 0\n"
+                         ".rept 1000\n.long 44\n.short 2\n.long n * 20\n.byte 8, 0\n.long 0\n"
+                         ".quad 0x1000 + n, 1, 0, 0\n.set n, n + 1\n.endr\nEND\n"
+                         "gcc -c -Wa,--compress-debug-sections=zlib shared.s -o shared"),
+                     0);
+    for (uint64_t i = 0; i < SHARING; i++)
+        wanted[i] = 0x1000 + i;
+    clock_t start = clock();
+    int of_tables = 0;
+    assert_int_equal(excerpts_of("shared", wanted, SHARING, &of_tables), 100);
+    assert_int_equal(of_tables, 100);
+    assert_true(clock() - start < CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +292,8 @@ int main(void)
         cmocka_unit_test(units_that_refer_to_others_are_read_whole),
         cmocka_unit_test(bytes_behind_the_last_unit_are_kept),
         cmocka_unit_test(damaged_files_are_survived),
+        cmocka_unit_test(ranges_of_everything_cost_as_little_as_others),
+        cmocka_unit_test(a_table_of_many_units_is_looked_through_once),
     };
     return cmocka_run_group_tests(tests, build_units, remove_directory);
 }
