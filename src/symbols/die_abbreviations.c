@@ -6,8 +6,9 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* Compilers number from 1 on; a larger code is not looked for. */
-enum { LARGEST_CODE = 1 << 20, SIZE_VARIES = UINT32_MAX };
+/* Compilers number from 1 on; a larger code is not looked for, and no table of theirs is as large: each of a thousand
+ * units may name the same. */
+enum { LARGEST_CODE = 1 << 20, TABLE_BYTES_MAX = 4 << 20, SIZE_VARIES = UINT32_MAX };
 
 void die_abbreviations_free(struct die_abbreviations *abbreviations)
 {
@@ -18,7 +19,7 @@ void die_abbreviations_free(struct die_abbreviations *abbreviations)
     free(abbreviations);
 }
 
-static uint32_t form_bytes(const struct die_abbreviations *abbreviations, unsigned form)
+static uint32_t form_bytes(const struct die_abbreviations *abbreviations, uint64_t form)
 {
     switch (form) {
     case DW_FORM_flag_present:
@@ -70,7 +71,7 @@ static uint32_t form_bytes(const struct die_abbreviations *abbreviations, unsign
 
 /* One more attribute; joins the step before when both are of fixed size. */
 static bool add_step(struct die_abbreviations *abbreviations, struct die_abbreviation *abbreviation,
-                     unsigned name, unsigned form)
+                     uint64_t name, uint64_t form)
 {
     uint32_t bytes = form_bytes(abbreviations, form);
     bool is_sibling = name == DW_AT_sibling;
@@ -92,55 +93,68 @@ static bool add_step(struct die_abbreviations *abbreviations, struct die_abbrevi
     return true;
 }
 
-static bool add_abbreviation(struct die_abbreviations *abbreviations, Dwarf_Abbrev *from)
+/* Up to a pair of zeros. */
+static bool add_steps(struct die_abbreviations *abbreviations,
+                      struct die_abbreviation *abbreviation, struct cursor *c)
 {
-    unsigned code = dwarf_getabbrevcode(from);
-    if (code > LARGEST_CODE)
-        return true;
-    while (abbreviations->count <= code)
-        if (!ARRAY_PUSH(abbreviations->by_code, abbreviations->count, abbreviations->capacity))
-            return false;
-    struct die_abbreviation *abbreviation = &abbreviations->by_code[code];
-    if (abbreviation->tag)
-        return true;
-    *abbreviation = (struct die_abbreviation){.tag = dwarf_getabbrevtag(from),
-                                              .has_children = dwarf_abbrevhaschildren(from),
-                                              .first_step = (uint32_t)abbreviations->step_count};
-    /* Up to the first that is not there: dwarf_getattrcnt() of 0.188 takes the value of a
-     * DW_FORM_implicit_const for further attributes. */
-    unsigned name, form;
-    Dwarf_Sword value;
-    Dwarf_Off offset;
-    for (size_t i = 0; dwarf_getabbrevattr_data(from, i, &name, &form, &value, &offset) == 0; i++) {
-        if (!add_step(abbreviations, abbreviation, name, form))
+    for (;;) {
+        uint64_t name = cursor_uleb128(c), form = cursor_uleb128(c);
+        if (form == DW_FORM_implicit_const)
+            (void)cursor_sleb128(c);
+        if (c->failed || (name == 0 && form == 0))
+            return true;
+        if (!add_step(abbreviations, abbreviation, name, form < UINT16_MAX ? form : UINT16_MAX))
             return false;
         abbreviation->has_code |= name == DW_AT_low_pc || name == DW_AT_ranges;
     }
-    return true;
 }
 
-struct die_abbreviations *die_abbreviations_read(const Dwarf_Die *unit)
+/* The one of a code, if it is to be found by it and was not there before: the first counts. */
+static struct die_abbreviation *place_for(struct die_abbreviations *abbreviations, uint64_t code,
+                                          struct die_abbreviation *other)
+{
+    while (code <= LARGEST_CODE && abbreviations->count <= code)
+        if (!ARRAY_PUSH(abbreviations->by_code, abbreviations->count, abbreviations->capacity))
+            return NULL;
+    bool is_new = code <= LARGEST_CODE && abbreviations->by_code[code].tag == 0;
+    return is_new ? &abbreviations->by_code[code] : other;
+}
+
+static bool add_abbreviation(struct die_abbreviations *abbreviations, uint64_t code,
+                             struct cursor *c)
+{
+    struct die_abbreviation other, *abbreviation = place_for(abbreviations, code, &other);
+    if (!abbreviation)
+        return false;
+    uint64_t tag = cursor_uleb128(c);
+    *abbreviation = (struct die_abbreviation){.tag = tag < UINT32_MAX ? (uint32_t)tag : UINT32_MAX,
+                                              .has_children = cursor_u8(c) != 0,
+                                              .first_step = (uint32_t)abbreviations->step_count};
+    bool has_room = add_steps(abbreviations, abbreviation, c);
+    if (c->failed)
+        abbreviation->tag = 0;
+    return has_room;
+}
+
+struct die_abbreviations *die_abbreviations_read(struct cursor table, unsigned version,
+                                                 uint8_t address_bytes, uint8_t offset_bytes)
 {
     struct die_abbreviations *abbreviations = calloc(1, sizeof(*abbreviations));
-    Dwarf_Die die = *unit;
-    if (!abbreviations ||
-        dwarf_cu_info(die.cu, &abbreviations->version, NULL, NULL, NULL, NULL,
-                      &abbreviations->address_bytes, &abbreviations->offset_bytes) != 0)
-        goto failed;
-    Dwarf_Abbrev *abbreviation;
-    for (Dwarf_Off at = 0;;) {
-        size_t length;
-        abbreviation = dwarf_getabbrev(&die, at, &length);
-        if (!abbreviation || abbreviation == DWARF_END_ABBREV || length == 0)
-            break;
-        if (!add_abbreviation(abbreviations, abbreviation))
-            goto failed;
-        at += length;
+    if (!abbreviations)
+        return NULL;
+    if (cursor_left(&table) > TABLE_BYTES_MAX)
+        table.size = table.at + TABLE_BYTES_MAX;
+    abbreviations->version = version;
+    abbreviations->address_bytes = address_bytes;
+    abbreviations->offset_bytes = offset_bytes;
+    uint64_t code;
+    while ((code = cursor_uleb128(&table)) != 0) {
+        if (add_abbreviation(abbreviations, code, &table))
+            continue;
+        die_abbreviations_free(abbreviations);
+        return NULL;
     }
     return abbreviations;
-failed:
-    die_abbreviations_free(abbreviations);
-    return NULL;
 }
 
 const struct die_abbreviation *die_abbreviation_find(const struct die_abbreviations *abbreviations,

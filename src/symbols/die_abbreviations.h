@@ -10,7 +10,6 @@
 
 #include "base/cursor.h"
 
-#include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,11 +33,13 @@ struct die_abbreviations {
     struct die_step *steps;
     size_t step_count, step_capacity;
     uint8_t address_bytes, offset_bytes;
-    uint16_t version;
+    unsigned version;
 };
 
-/* Of the unit that the DIE is in; NULL: out of memory or not readable. */
-struct die_abbreviations *die_abbreviations_read(const Dwarf_Die *unit);
+/* The table that begins where the cursor stands; what is damaged is left out. The other numbers are those of the unit.
+ * NULL: out of memory. */
+struct die_abbreviations *die_abbreviations_read(struct cursor table, unsigned version,
+                                                 uint8_t address_bytes, uint8_t offset_bytes);
 void die_abbreviations_free(struct die_abbreviations *abbreviations);
 
 /* NULL: there is no such abbreviation. */

@@ -8,36 +8,58 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The bytes of the section that an address lies in. */
-static struct cursor section_of(Elf *elf, const uint8_t *address)
+/* The next section that has bytes; NULL: there is none. */
+static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, const char **name)
 {
     size_t names;
-    Elf_Scn *section = NULL;
     if (!elf || elf_getshdrstrndx(elf, &names) != 0)
-        return (struct cursor){0};
+        return NULL;
     while ((section = elf_nextscn(elf, section))) {
         GElf_Shdr header;
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-        if (!name || header.sh_type == SHT_NOBITS || !strstr(name, "debug_"))
+        *name = gelf_getshdr(section, &header) && header.sh_type != SHT_NOBITS
+                    ? elf_strptr(elf, names, header.sh_name)
+                    : NULL;
+        if (*name)
+            return section;
+    }
+    return NULL;
+}
+
+static struct cursor bytes_of(Elf_Scn *section)
+{
+    const Elf_Data *data = elf_rawdata(section, NULL);
+    return data && data->d_buf ? cursor_of(data->d_buf, data->d_size) : (struct cursor){0};
+}
+
+/* The bytes of the section that an address lies in. */
+static struct cursor section_of(Elf *elf, const uint8_t *address, const char **name)
+{
+    Elf_Scn *section = NULL;
+    while ((section = next_section(elf, section, name))) {
+        if (!strstr(*name, "debug_info") && !strstr(*name, "debug_types"))
             continue;
-        if (!strstr(name, "debug_info") && !strstr(name, "debug_types"))
-            continue;
-        const Elf_Data *data = elf_rawdata(section, NULL);
-        const uint8_t *bytes = data ? data->d_buf : NULL;
-        if (bytes && address >= bytes && address < bytes + data->d_size)
-            return cursor_of(bytes, data->d_size);
+        struct cursor c = bytes_of(section);
+        if (c.bytes && address >= c.bytes && address < c.bytes + c.size)
+            return c;
     }
     return (struct cursor){0};
 }
 
-/* From a unit's header to its DIE. */
-static Dwarf_Off header_bytes(Dwarf_CU *cu)
+/* One file may have units, and split units whose sections are named apart. */
+static struct cursor abbreviations_of(Elf *elf, const char *section_of_unit)
 {
-    Dwarf_Half version;
-    uint8_t unit_type, offset_bytes;
-    if (dwarf_cu_info(cu, &version, &unit_type, NULL, NULL, NULL, NULL, &offset_bytes) != 0)
-        return 0;
+    Elf_Scn *section = NULL;
+    const char *name;
+    while ((section = next_section(elf, section, &name)))
+        if (strstr(name, "debug_abbrev") &&
+            !strstr(name, ".dwo") == !strstr(section_of_unit, ".dwo"))
+            return bytes_of(section);
+    return (struct cursor){0};
+}
+
+/* From a unit's header to its DIE. */
+static Dwarf_Off header_bytes(unsigned version, uint8_t unit_type, uint8_t offset_bytes)
+{
     Dwarf_Off length_bytes = offset_bytes == 8 ? 12 : 4;
     Dwarf_Off bytes = length_bytes + 2u + offset_bytes + (version < 5 ? 1u : 2u);
     if (version >= 5 && (unit_type == DW_UT_skeleton || unit_type == DW_UT_split_compile))
@@ -45,25 +67,33 @@ static Dwarf_Off header_bytes(Dwarf_CU *cu)
     return bytes;
 }
 
-/* The unit from its header on; empty when its extent is not what its header says. */
-static struct cursor unit_bytes(const Dwarf_Die *unit)
+/* The unit from its header on, and its abbreviations; false when its extent is not what its header says. */
+static bool open_unit(struct die_walk *walk)
 {
-    Dwarf_Die die = *unit;
-    Dwarf *dwarf = dwarf_cu_getdwarf(die.cu);
-    struct cursor section = section_of(dwarf_getelf(dwarf), die.addr);
-    Dwarf_Off header = header_bytes(die.cu), offset = dwarf_dieoffset(&die), next;
+    Dwarf_Half version;
+    uint8_t unit_type, address_bytes, offset_bytes;
+    const char *name;
+    Dwarf *dwarf = dwarf_cu_getdwarf(walk->die.cu);
+    struct cursor section = section_of(dwarf_getelf(dwarf), walk->die.addr, &name);
+    if (!section.bytes || dwarf_cu_info(walk->die.cu, &version, &unit_type, NULL, NULL, NULL,
+                                        &address_bytes, &offset_bytes) != 0)
+        return false;
+    Dwarf_Off header = header_bytes(version, unit_type, offset_bytes);
+    Dwarf_Off offset = dwarf_dieoffset(&walk->die), next, table_offset;
     size_t found_header;
-    if (!section.bytes || header == 0 || offset < header ||
-        section.bytes + offset != (const uint8_t *)die.addr ||
-        dwarf_next_unit(dwarf, offset - header, &next, &found_header, NULL, NULL, NULL, NULL, NULL,
-                        NULL) != 0 ||
+    if (offset < header || section.bytes + offset != (const uint8_t *)walk->die.addr ||
+        dwarf_next_unit(dwarf, offset - header, &next, &found_header, NULL, &table_offset, NULL,
+                        NULL, NULL, NULL) != 0 ||
         found_header != header || next < offset)
-        return (struct cursor){0};
+        return false;
     if (next > section.size)
         next = section.size;
-    struct cursor bytes = cursor_of(section.bytes + offset - header, next - (offset - header));
-    cursor_skip(&bytes, header);
-    return bytes;
+    walk->unit = cursor_of(section.bytes + offset - header, next - (offset - header));
+    cursor_skip(&walk->unit, header);
+    struct cursor table = abbreviations_of(dwarf_getelf(dwarf), name);
+    cursor_seek(&table, table_offset);
+    walk->abbreviations = die_abbreviations_read(table, version, address_bytes, offset_bytes);
+    return walk->abbreviations != NULL;
 }
 
 void die_walk_end(struct die_walk *walk)
@@ -99,10 +129,8 @@ static bool read_code(struct die_walk *walk)
 
 struct die_walk die_walk_start(const Dwarf_Die *unit)
 {
-    struct die_walk walk = {.die = *unit, .unit = unit_bytes(unit)};
-    if (walk.unit.bytes)
-        walk.abbreviations = die_abbreviations_read(unit);
-    if (walk.abbreviations && !read_code(&walk))
+    struct die_walk walk = {.die = *unit};
+    if (open_unit(&walk) && !read_code(&walk))
         die_walk_end(&walk);
     return walk;
 }

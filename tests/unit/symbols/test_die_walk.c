@@ -5,6 +5,7 @@
 
 #include <dwarf.h>
 #include <fcntl.h>
+#include <time.h>
 
 struct opened {
     int fd;
@@ -127,11 +128,29 @@ static void ends_on_damage(void **state)
     }
 }
 
+/* What nobody uses may be as large as it likes: it is read once, in one go. */
+static void an_abbreviation_of_many_attributes_costs_what_its_bytes_cost(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("gcc -g -O2 -o walked $S/sym_c.c && objcopy --dump-section .debug_abbrev=table walked "
+            "&& python3 -c 'table = open(\"table\", \"rb\").read()\n"
+            "assert table[-1] == 0\n" /* code, tag, no children, then DW_AT_name by flag_present */
+            "many = b\"\\xfe\\x07\\x34\\x00\" + 100000 * b\"\\x03\\x19\"\n"
+            "open(\"table\", \"wb\").write(table[:-1] + many + bytes(3))' && "
+            "objcopy --update-section .debug_abbrev=table walked hostile"),
+        0);
+    clock_t start = clock();
+    assert_true(compare_units("hostile") > 5);
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(visits_what_libdw_visits),
         cmocka_unit_test(ends_on_damage),
+        cmocka_unit_test(an_abbreviation_of_many_attributes_costs_what_its_bytes_cost),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
