@@ -121,31 +121,49 @@ static void give_back(const struct lookup_piece *piece)
         heap_give_back();
 }
 
+/* Owned; NULL: nobody wants them, or no memory, which `out` says. */
+static struct profile *names_of(const struct lookup *lookup, const struct lookup_piece *piece,
+                                struct symbols *symbols, struct buffer *out)
+{
+    if (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0)
+        return NULL;
+    struct profile *named = resolve_piece(lookup, piece, symbols);
+    if (!named)
+        out->failed = true;
+    return named;
+}
+
+/* What is damaged shows when it is asked for. */
+static struct profile *read_names(const struct lookup *lookup, const struct lookup_piece *piece,
+                                  struct symbols *symbols, struct buffer *out)
+{
+    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
+    struct profile *named = names_of(lookup, piece, symbols, out);
+    if (symbols_is_damaged(symbols))
+        buffer_printf(out,
+                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
+                      profile_text(lookup->profile, lib->path));
+    symbols_close(symbols);
+    give_back(piece); /* before the names are there a second time */
+    return named;
+}
+
 void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece *piece,
                          struct buffer *out)
 {
     struct symbols *symbols = NULL;
     struct error error = {{0}};
-    const struct profile_lib *lib = &lookup->profile->libs[piece->lib];
+    struct profile *named = NULL;
     uint64_t *wanted = addresses_of(lookup, piece);
     int err = wanted ? open_symbols(lookup, piece, wanted, &symbols, &error) : -ENOMEM;
     free(wanted);
     give_back(piece);
-    if (err == 0 && symbols_is_damaged(symbols))
-        buffer_printf(out,
-                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
-                      profile_text(lookup->profile, lib->path));
-    else if (!is_expected(err, lib))
+    if (err == 0)
+        named = read_names(lookup, piece, symbols, out);
+    else if (!is_expected(err, &lookup->profile->libs[piece->lib]))
         buffer_text(out, error.text);
     buffer_u8(out, 0);
-    if (err == -ENOMEM)
-        out->failed = true;
-    if (err || (piece->only_debug_info && strcmp(symbols_source(symbols), "dwarf") != 0))
-        return;
-    struct profile *named = resolve_piece(lookup, piece, symbols);
-    symbols_close(symbols);
-    give_back(piece); /* before the names are there a second time */
-    if (!named || named->failed || names_write(named, NULL, out) != 0)
+    if (err == -ENOMEM || (named && (named->failed || names_write(named, NULL, out) != 0)))
         out->failed = true;
     profile_free(named);
     give_back(piece); /* before who receives the answer has it, too */

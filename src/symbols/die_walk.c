@@ -108,7 +108,7 @@ static bool read_code(struct die_walk *walk)
     for (;;) {
         const uint8_t *address = walk->unit.bytes + walk->unit.at;
         uint64_t code = cursor_left(&walk->unit) ? cursor_uleb128(&walk->unit) : 0;
-        if (code == 0) {
+        if (code == 0 && !walk->unit.failed) {
             if (walk->depth <= 1 || cursor_left(&walk->unit) == 0)
                 return false;
             walk->depth--;
@@ -116,8 +116,10 @@ static bool read_code(struct die_walk *walk)
         }
         const struct die_abbreviation *abbreviation =
             walk->unit.failed ? NULL : die_abbreviation_find(walk->abbreviations, code);
-        if (!abbreviation)
+        if (!abbreviation) {
+            walk->is_damaged = true;
             return false;
+        }
         walk->code = (uint32_t)code;
         walk->tag = abbreviation->tag;
         walk->has_children = abbreviation->has_children;
@@ -130,7 +132,9 @@ static bool read_code(struct die_walk *walk)
 struct die_walk die_walk_start(const Dwarf_Die *unit)
 {
     struct die_walk walk = {.die = *unit};
-    if (open_unit(&walk) && !read_code(&walk))
+    if (!open_unit(&walk))
+        walk.is_damaged = true;
+    else if (!read_code(&walk))
         die_walk_end(&walk);
     return walk;
 }
@@ -142,8 +146,10 @@ static bool step(struct die_walk *walk, bool descend)
         die_abbreviation_find(walk->abbreviations, walk->code);
     uint64_t sibling;
     die_abbreviation_skip(walk->abbreviations, abbreviation, &walk->unit, &sibling);
-    if (walk->unit.failed)
+    if (walk->unit.failed) {
+        walk->is_damaged = true;
         return false;
+    }
     if (abbreviation->has_children && !descend && sibling > walk->unit.at &&
         sibling < walk->unit.size)
         cursor_seek(&walk->unit, sibling);

@@ -20,8 +20,9 @@ struct die_walk {
     Dwarf_Die die;
     unsigned tag; /* its DW_TAG_* */
     bool has_children;
-    bool has_code;  /* it has addresses of its own */
-    unsigned depth; /* 0: the unit's own DIE */
+    bool has_code;   /* it has addresses of its own */
+    unsigned depth;  /* 0: the unit's own DIE */
+    bool is_damaged; /* the unit could not be read to its end */
     /* Private: */
     struct die_abbreviations *abbreviations; /* owned; NULL: the walk is over */
     struct cursor unit;                      /* behind the DIE's abbreviation code */

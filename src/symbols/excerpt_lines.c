@@ -67,10 +67,11 @@ static int read_table(struct excerpt_lines *lines, uint64_t offset)
     return err == 0 && has(lines, bytes) ? keep(lines, bytes, &length) : err;
 }
 
-void excerpt_lines_read(struct excerpt_lines *lines, const uint64_t *offsets, size_t count)
+int excerpt_lines_read(struct excerpt_lines *lines, const uint64_t *offsets, size_t count)
 {
     int err = 0;
     for (size_t i = 0; i < count && lines->stream && err == 0; i++)
         err = read_table(lines, offsets[i]);
     excerpt_lines_close(lines);
+    return err;
 }

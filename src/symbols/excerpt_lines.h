@@ -24,6 +24,7 @@ struct excerpt_lines { /* zeros: there is nothing to read */
 int excerpt_lines_open(struct excerpt_lines *lines, const struct elf_file *elf,
                        const struct elf_section *section, struct buffer *out);
 
-/* Reads the tables that begin at these offsets, ascending, and closes. What is damaged stays zeros. */
-void excerpt_lines_read(struct excerpt_lines *lines, const uint64_t *offsets, size_t count);
+/* Reads the tables that begin at these offsets, ascending, and closes. What is damaged stays zeros. 0, -EBADMSG: not all could
+ * be read, or -ENOMEM. */
+int excerpt_lines_read(struct excerpt_lines *lines, const uint64_t *offsets, size_t count);
 void excerpt_lines_close(struct excerpt_lines *lines);

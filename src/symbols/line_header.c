@@ -156,8 +156,8 @@ static int read_lists(struct line_table *table, struct cursor *c,
     return err ? err : read_list(table, c, sections, is_64, true);
 }
 
-/* What the program's opcodes mean. False: instructions of several operations, as no processor of ours has. */
-static bool read_numbers(struct line_table *table, struct cursor *c)
+/* What the program's opcodes mean. 0, -EBADMSG, -ENOTSUP: instructions of several operations, as no processor of ours has. */
+static int read_numbers(struct line_table *table, struct cursor *c)
 {
     table->instruction_bytes = cursor_u8(c);
     uint8_t operations = table->version >= 4 ? cursor_u8(c) : 1;
@@ -167,7 +167,9 @@ static bool read_numbers(struct line_table *table, struct cursor *c)
     table->opcode_base = cursor_u8(c);
     for (unsigned i = 1; i < table->opcode_base; i++)
         table->operand_counts[i] = cursor_u8(c);
-    return operations <= 1 && table->line_range != 0 && table->opcode_base != 0;
+    if (table->line_range == 0 || table->opcode_base == 0)
+        return -EBADMSG;
+    return operations <= 1 ? 0 : -ENOTSUP;
 }
 
 int line_header_read(struct line_table *table, const struct line_sections *sections,
@@ -176,15 +178,17 @@ int line_header_read(struct line_table *table, const struct line_sections *secti
     bool is_64;
     struct cursor c = unit_at(&sections->line, offset, &is_64);
     table->version = cursor_u16(&c);
-    if (c.failed || table->version < 2 || table->version > 5)
+    if (c.failed || table->version < 2)
         return -EBADMSG;
+    if (table->version > 5)
+        return -ENOTSUP;
     if (table->version >= 5)
         cursor_skip(&c, 2); /* sizes of addresses and of segments */
     struct cursor header = cursor_sub(&c, read_offset(&c, is_64));
     table->program = c;
-    if (!read_numbers(table, &header))
-        return -EBADMSG;
-    int err = table->version >= 5 ? read_lists(table, &header, sections, is_64)
+    int err = read_numbers(table, &header);
+    if (err == 0)
+        err = table->version >= 5 ? read_lists(table, &header, sections, is_64)
                                   : read_old_lists(table, &header, directory);
     return err == 0 && header.failed ? -EBADMSG : err;
 }

@@ -188,6 +188,7 @@ int line_rows_read(struct line_table *table)
         else
             run_standard(&machine, opcode);
     }
+    table->is_damaged = machine.program.failed;
     if (are_ordered(table))
         return machine.err;
     if (machine.err == 0)

@@ -67,15 +67,18 @@ static const struct line_sections *sections_of(struct lines *lines, Dwarf *dwarf
     return &lines->sections[lines->section_count++];
 }
 
-static struct line_table *read_table(const struct line_sections *sections, Dwarf_Die *unit,
-                                     uint64_t offset)
+static struct line_table *read_table(struct lines *lines, const struct line_sections *sections,
+                                     Dwarf_Die *unit, uint64_t offset)
 {
     Dwarf_Attribute directory;
     struct line_table *table = calloc(1, sizeof(*table));
-    if (table &&
-        line_header_read(table, sections, offset,
-                         dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &directory))) == 0)
+    if (!table)
+        return NULL;
+    int err = line_header_read(table, sections, offset,
+                               dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &directory)));
+    if (err == 0)
         return table;
+    lines->is_damaged |= err == -EBADMSG;
     table_free(table);
     return NULL;
 }
@@ -96,8 +99,16 @@ struct line_table *lines_of(struct lines *lines, Dwarf_Die *unit)
         index == lines->count ? ARRAY_PUSH(lines->tables, lines->count, lines->capacity) : NULL;
     if (!table)
         return NULL;
-    *table = read_table(sections, unit, offset);
+    *table = read_table(lines, sections, unit, offset);
     return *table;
+}
+
+bool lines_are_damaged(const struct lines *lines)
+{
+    bool is_damaged = lines->is_damaged;
+    for (size_t i = 0; i < lines->count && !is_damaged; i++)
+        is_damaged = lines->tables[i] && lines->tables[i]->is_damaged;
+    return is_damaged;
 }
 
 const char *line_table_file(struct line_table *table, uint64_t index)

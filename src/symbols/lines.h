@@ -48,20 +48,21 @@ struct line_table {
     size_t directory_count, directory_capacity;
     struct line_file *files;
     size_t file_count, file_capacity;
-    bool has_rows;
-    struct line_row *rows; /* by svma */
+    bool has_rows, is_damaged; /* not all that is in the program */
+    struct line_row *rows;     /* by svma */
     size_t row_count, row_capacity;
 };
 
-/* Reads a header at an offset. directory: of compilation, or NULL. 0, -EBADMSG: not to be read here, or
- * -ENOMEM. */
+/* Reads a header at an offset. directory: of compilation, or NULL. 0, -EBADMSG, -ENOTSUP: not to be
+ * read here, or -ENOMEM. */
 int line_header_read(struct line_table *table, const struct line_sections *sections,
                      uint64_t offset, const char *directory);
 
 /* Runs the program. What lies before damage counts. 0 or -ENOMEM. */
 int line_rows_read(struct line_table *table);
 
-struct lines { /* all that were asked for */
+struct lines {       /* all that were asked for */
+    bool is_damaged; /* a header of them */
     struct line_sections sections[8];
     size_t section_count;
     struct intern *keys; /* sections, offset -> index */
@@ -74,6 +75,9 @@ void lines_free(struct lines *lines);
 
 /* The table of a unit; NULL: it has none that can be read here. Valid until lines_free(). */
 struct line_table *lines_of(struct lines *lines, Dwarf_Die *unit);
+
+/* Whether something of what was asked for so far could not be read. */
+bool lines_are_damaged(const struct lines *lines);
 
 /* The path as the table says it, maybe relative; one pointer for each file. NULL: none. */
 const char *line_table_file(struct line_table *table, uint64_t file);

@@ -121,8 +121,11 @@ static int open_section(struct opening *opening, const struct elf_section *secti
     else if (opening->has_excerpt && !packed->lines.stream &&
              strcmp(section->name, ".debug_line") == 0)
         err = excerpt_lines_open(&packed->lines, packed->elf, section, content);
-    if (err != 0 && elf_read_section(packed->elf, section, content, NULL) == -ENOMEM)
-        return -ENOMEM;
+    if (err != 0)
+        err = elf_read_section(packed->elf, section, content, NULL);
+    if (err == -ENOMEM)
+        return err;
+    packed->is_damaged |= err != 0;
     image_build_add(&opening->build, section->name, content->bytes, content->size);
     return 0;
 }
@@ -157,7 +160,7 @@ int packed_open(struct packed *packed, const struct image *from, const uint64_t 
 
 void packed_read_lines(struct packed *packed, const uint64_t *offsets, size_t count)
 {
-    excerpt_lines_read(&packed->lines, offsets, count);
+    packed->is_damaged |= excerpt_lines_read(&packed->lines, offsets, count) != 0;
     close_file(packed);
 }
 

@@ -17,6 +17,7 @@
 struct packed {
     struct buffer sections[IMAGE_BUILD_SECTIONS];
     struct image image;
+    bool is_damaged; /* not all that was asked for could be decompressed */
     /* Until line tables are read (packed_read_lines()), if there are any to be read; else NULL and zeros: */
     struct elf_file *elf;
     struct excerpt_lines lines;

@@ -98,7 +98,6 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
         err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
     if (err == 0 && symbols->packed.lines.stream)
         err = read_lines(symbols);
-    symbols->is_damaged |= symbols->units.is_damaged;
     return err;
 }
 
@@ -202,7 +201,8 @@ const char *symbols_source(const struct symbols *symbols)
 
 bool symbols_is_damaged(const struct symbols *symbols)
 {
-    return symbols->is_damaged || image_is_cut(&symbols->files.image);
+    return symbols->is_damaged || symbols->packed.is_damaged || symbols->units.is_damaged ||
+           lines_are_damaged(&symbols->lines) || image_is_cut(&symbols->files.image);
 }
 
 static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)

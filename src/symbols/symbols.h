@@ -60,7 +60,8 @@ void symbols_close(struct symbols *symbols);
 /* Where the names come from: "dwarf", "symtab", "debugdata", "dynsym", "none". */
 const char *symbols_source(const struct symbols *symbols);
 
-/* Whether there is debug info, or anything at all, that could not be read. */
+/* Whether there is debug info, or anything at all, that could not be read; of lines and functions, those near the addresses
+ * that were resolved so far. */
 bool symbols_is_damaged(const struct symbols *symbols);
 
 /* Resolves one address (an instruction, or a return address less one). Pointers in the result live as

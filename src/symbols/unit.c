@@ -143,6 +143,7 @@ int unit_read(struct unit *unit, struct functions *functions, struct splits *spl
     do
         err = visit(&pass, &walk, &descend);
     while (err == 0 && die_walk_next(&walk, descend));
+    unit->is_damaged = walk.is_damaged;
     die_walk_end(&walk);
     if (err == 0)
         err = spans_flatten(&unit->spans);

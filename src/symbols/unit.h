@@ -28,10 +28,10 @@ struct scope {
 
 struct unit {
     Dwarf_Die die;
-    struct split *split; /* owned; NULL: the functions are described where the unit is */
-    Dwarf_Off offset;    /* of die */
-    bool has_aranges;    /* .debug_aranges mentions it */
-    bool is_read;
+    struct split *split;      /* owned; NULL: the functions are described where the unit is */
+    Dwarf_Off offset;         /* of die */
+    bool has_aranges;         /* .debug_aranges mentions it */
+    bool is_read, is_damaged; /* not all of it */
     struct scope *scopes;
     size_t scope_count, scope_capacity;
     struct spans spans;       /* value: index in scopes */

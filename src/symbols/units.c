@@ -129,5 +129,6 @@ struct unit *units_find(struct units *units, uint64_t svma, struct functions *fu
     struct unit *unit = &units->units[index];
     if (!unit->is_read && unit_read(unit, functions, units->splits) != 0)
         return NULL;
+    units->is_damaged |= unit->is_damaged;
     return unit;
 }

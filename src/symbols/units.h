@@ -15,7 +15,7 @@ struct units {
     size_t count, capacity;
     struct spans spans; /* value: index in units */
     bool is_complete;   /* the units without aranges are in it too */
-    bool is_damaged;    /* there are none, or not all of them can be found */
+    bool is_damaged;    /* there are none, not all of them can be found, or one that was read is */
 };
 
 int units_init(struct units *units, Dwarf *dwarf, struct splits *splits);

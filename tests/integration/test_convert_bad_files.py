@@ -333,10 +333,13 @@ class Damage:
         self.elf.replace(".debug_aranges", struct.pack("<IHIBB", 1 << 20, 2, 0x7fffffff, 8, 255) + b"\xff" * 999)
 
 
-# The file is named in a warning: it cannot be read, or its debug info as a whole cannot.
-SAID = {name for name in vars(Damage) if name.startswith(("file_", "zlib_", "zstd_", "units_"))} | {
+# The file is named in a warning: it cannot be read, or its debug info, or a unit or a line table of it to the end.
+SAID = {name for name in vars(Damage) if name.startswith(("file_", "leb128_", "zlib_", "zstd_", "units_"))} | {
     "section_table_is_out_of_the_file", "sections_are_counted_in_section_zero", "all_sizes_are_2_to_63",
-    "debug_sections_begin_out_of_the_file", "compressed_header_is_cut", "a_hundred_thousand_empty_units"}
+    "debug_sections_begin_out_of_the_file", "compressed_header_is_cut", "a_hundred_thousand_empty_units",
+    "abbreviations_without_end", "forms_that_lead_to_forms", "unknown_forms", "origins_a_million_long",
+    "lines_are_all_ones", "lines_have_2_to_60_directories", "lines_have_a_format_of_nothing",
+    "line_header_is_longer_than_the_table"}
 # No name can be known.
 NAMELESS = {name for name in SAID if name.startswith(("file_", "section_", "sections_", "all_"))}
 # The debug info is well-formed, and calls the function "f".

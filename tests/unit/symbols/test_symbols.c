@@ -566,6 +566,44 @@ static void an_image_in_memory_answers_as_its_file_does(void **state)
     symbols_close(symbols);
 }
 
+/* A function of "chain" has its name and line, whatever lies behind. */
+static void resolve_chain(const char *name, bool is_damaged)
+{
+    struct symbols *symbols = open_in(name, "/nonexistent");
+    assert_string_equal(symbols_source(symbols), "dwarf");
+    assert_false(symbols_is_damaged(symbols));
+    struct symbol_result result = resolve(symbols, address_of("chain", "first_file"));
+    assert_int_equal(result.frame_count, 1);
+    assert_string_equal(result.frames[0].name, "first_file");
+    assert_true(result.frames[0].line > 0);
+    assert_int_equal(symbols_is_damaged(symbols), is_damaged);
+    symbols_close(symbols);
+}
+
+static void damage_behind_what_is_used_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("gcc -O2 -g $S/sym_c.c -o chain && "
+            "objcopy --dump-section .debug_line=line --dump-section .debug_info=info chain"),
+        0);
+    resolve_chain("chain", false);
+    /* The length of the last instruction: more than there is. */
+    assert_int_equal(run("python3 -c 'b = bytearray(open(\"line\", \"rb\").read())\n"
+                         "assert b[-3:] == b\"\\0\\1\\1\"; b[-2] = 77\n"
+                         "open(\"line\", \"wb\").write(b)' && "
+                         "objcopy --update-section .debug_line=line chain no_lines"),
+                     0);
+    resolve_chain("no_lines", true);
+    /* The code of the last entry: none that there is. */
+    assert_int_equal(run("python3 -c 'b = bytearray(open(\"info\", \"rb\").read())\n"
+                         "b[-8:] = 8 * b\"\\xff\"\n"
+                         "open(\"info\", \"wb\").write(b)' && "
+                         "objcopy --update-section .debug_info=info chain no_end"),
+                     0);
+    resolve_chain("no_end", true);
+}
+
 /* Nothing in a damaged file may crash or hang: 200 files with random bytes changed, or cut short.
  */
 static void damaged_files_do_no_harm(void **state)
@@ -632,6 +670,7 @@ int main(void)
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(so_are_those_of_aarch64),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
+        cmocka_unit_test(damage_behind_what_is_used_is_told),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
