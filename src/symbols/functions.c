@@ -114,27 +114,35 @@ static bool may_be_mangled(const Dwarf_Die *die)
     }
 }
 
-static const struct symbol *symbol_at(struct functions *functions, uint64_t svma)
+/* NULL: none begins there. 0 or -ENOMEM. */
+static int symbol_at(struct functions *functions, uint64_t svma, const struct symbol **symbol)
 {
-    if (!functions->has_symtab && symtab_load(&functions->symtab, functions->files) != 0)
+    int err = functions->has_symtab ? 0 : symtab_load(&functions->symtab, functions->files);
+    if (err != 0) {
         symtab_free(&functions->symtab);
+        return err;
+    }
     functions->has_symtab = true;
-    const struct symbol *symbol = symtab_find(&functions->symtab, svma);
-    return symbol && symbol->svma == svma ? symbol : NULL;
+    const struct symbol *found = symtab_find(&functions->symtab, svma);
+    *symbol = found && found->svma == svma ? found : NULL;
+    return 0;
 }
 
 /*
  * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas), and D's that take
  * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line
- * instance knows better; and it knows something where the name lies in a file that is not there.
+ * instance knows better; and it knows something where the name lies in a file that is not there. 0 or -ENOMEM.
  */
-static const char *name_of_instance(struct functions *functions, const struct function *function,
-                                    const Dwarf_Die *key, const char *plain)
+static int name_of_instance(struct functions *functions, const struct function *function,
+                            const Dwarf_Die *key, const char *plain, const char **name)
 {
+    const struct symbol *symbol = NULL;
     if (function->entry_svma == 0 || (plain && !is_mangled(plain) && !may_be_mangled(key)))
-        return NULL;
-    const struct symbol *symbol = symbol_at(functions, function->entry_svma);
-    return symbol && (!plain || is_mangled(symbol->name)) ? symbol->name : NULL;
+        return 0;
+    int err = symbol_at(functions, function->entry_svma, &symbol);
+    if (symbol && (!plain || is_mangled(symbol->name)))
+        *name = symbol->name;
+    return err;
 }
 
 /* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
@@ -230,14 +238,15 @@ static char *qualify(struct functions *functions, const Dwarf_Die *key, const ch
 
 /*
  * The readable name is the linkage name demangled. A linkage name that is not mangled is an assembler
- * alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name is read better.
+ * alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name is read better. 0 or -ENOMEM.
  */
-static void name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
+static int name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
 {
     const char *plain = string_attribute(key, DW_AT_name);
     const char *linkage = linkage_name(key);
-    if (!linkage)
-        linkage = name_of_instance(functions, function, key, plain);
+    int err = linkage ? 0 : name_of_instance(functions, function, key, plain, &linkage);
+    if (err != 0)
+        return err;
     if (linkage)
         function->owned = demangle_function(linkage);
     else if (plain)
@@ -247,6 +256,7 @@ static void name_function(struct functions *functions, struct function *function
         function->name = "(unnamed)";
     bool is_same = !linkage || strcmp(linkage, function->name) == 0;
     function->system_name = is_same ? function->name : linkage;
+    return 0;
 }
 
 const struct function *functions_get(struct functions *functions, Dwarf_Die *die)
@@ -257,7 +267,8 @@ const struct function *functions_get(struct functions *functions, Dwarf_Die *die
         return found;
     size_t index = (size_t)(found - functions->functions);
     struct function function = *found;
-    name_function(functions, &function, &key);
+    if (name_function(functions, &function, &key) != 0)
+        return NULL;
     locate_definition(functions, &function, &key);
     /* Naming it may have named and added others, even itself: the table may have moved. */
     free(functions->functions[index].owned);

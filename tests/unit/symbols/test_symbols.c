@@ -6,6 +6,9 @@
 #include "base/placeholder.h"
 
 #include <errno.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 /* The line of a source file that holds this text. */
 static uint32_t line_of(const char *source, const char *text)
@@ -566,6 +569,51 @@ static void an_image_in_memory_answers_as_its_file_does(void **state)
     symbols_close(symbols);
 }
 
+/* The address space that there is, and a megabyte. */
+static void leave_little_memory(void)
+{
+    char text[64] = "";
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fgets(text, sizeof(text), file))
+        fclose(file);
+    rlim_t bytes = strtoul(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) + (1 << 20);
+    setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes});
+}
+
+static int resolve_with_little_memory(const char *name, uint64_t svma)
+{
+    struct symbol_result result;
+    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* what was large and is free is gone */
+    struct symbols *symbols = open_in(name, "/nonexistent");
+    leave_little_memory();
+    return symbols_resolve(symbols, svma, &result);
+}
+
+static void a_symbol_table_that_there_is_no_memory_for_is_an_error(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip();
+#endif
+    int status;
+    assert_int_equal(
+        run("printf '.macro one\nl\\@: .byte 0\n.endm\n"
+            ".rept 300000\none\n.endr' > many.s; "
+            "echo '__attribute__((noinline)) static int hidden(int x) "
+            "{ return x * x + 1; } int main(int argc, char **) { return hidden(argc); }' "
+            "> hidden.cc; g++ -g -O1 -fno-ipa-cp -fno-inline hidden.cc many.s -o many"),
+        0);
+    uint64_t svma = address_of("many", "_ZL6hiddeni");
+    struct symbols *symbols = open_in("many", "/nonexistent");
+    assert_string_equal(only_name(symbols, svma), "hidden(int)");
+    symbols_close(symbols);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(resolve_with_little_memory("many", svma) == -ENOMEM ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 /* A function of "chain" has its name and line, whatever lies behind. */
 static void resolve_chain(const char *name, bool is_damaged)
 {
@@ -670,6 +718,7 @@ int main(void)
         cmocka_unit_test(stubs_are_named_after_what_they_call),
         cmocka_unit_test(so_are_those_of_aarch64),
         cmocka_unit_test(an_image_in_memory_answers_as_its_file_does),
+        cmocka_unit_test(a_symbol_table_that_there_is_no_memory_for_is_an_error),
         cmocka_unit_test(damage_behind_what_is_used_is_told),
         cmocka_unit_test(damaged_files_do_no_harm),
     };
