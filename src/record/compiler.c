@@ -17,7 +17,8 @@
 
 struct job {
     struct known_module *module; /* NULL: the map of a process */
-    enum module_state wanted;    /* of the module */
+    bool wants_rows;             /* of a piece of it; else its CFI */
+    uint32_t piece;
     pid_t pid;
     uint32_t slot;
     struct proc_maps mappings; /* empty: to be read */
@@ -37,7 +38,7 @@ struct compiler {
     size_t done_count, done_capacity;
     uint64_t cpu_ns;       /* atomic */
     uint64_t rows;         /* atomic */
-    uint32_t modules_done; /* atomic */
+    uint32_t modules_read; /* atomic */
 };
 
 void image_map_release(struct image_map *map)
@@ -149,16 +150,6 @@ static void finish_map(struct compiler *compiler, struct image_map *map)
     pthread_mutex_unlock(&compiler->lock);
 }
 
-static void improve_module(struct compiler *compiler, struct known_module *module,
-                           enum module_state wanted)
-{
-    if (wanted == MODULE_READ)
-        module_store_read(compiler->store, module);
-    else
-        module_store_compile(compiler->store, module);
-    add_release(&compiler->modules_done, 1);
-}
-
 static void note_cost(struct compiler *compiler)
 {
     struct timespec cpu;
@@ -167,20 +158,29 @@ static void note_cost(struct compiler *compiler)
     store_relaxed(&compiler->rows, module_store_rows(compiler->store));
 }
 
+/* The collector sleeps on the doorbell; misses wait for maps and CFI. */
+static void wake_collector(struct compiler *compiler)
+{
+    uint32_t *doorbell = &compiler->session->rings->header.doorbell;
+    add_release(doorbell, 1);
+    syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 static void run_job(struct compiler *compiler, struct job *job)
 {
-    if (job->module) {
-        improve_module(compiler, job->module, job->wanted);
+    if (job->wants_rows) {
+        module_store_compile(compiler->store, job->module, job->piece);
+    } else if (job->module) {
+        module_store_read(compiler->store, job->module);
+        add_release(&compiler->modules_read, 1);
     } else {
         struct image_map *map = make_map(compiler, job);
         if (map)
             finish_map(compiler, map);
     }
     note_cost(compiler);
-    /* The collector sleeps on the doorbell; misses wait for this. */
-    uint32_t *doorbell = &compiler->session->rings->header.doorbell;
-    add_release(doorbell, 1);
-    syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (!job->wants_rows)
+        wake_collector(compiler);
 }
 
 static void free_job(struct job *job)
@@ -252,16 +252,13 @@ void compiler_stop(struct compiler *compiler)
     free(compiler);
 }
 
-/* Rows come last: they take longest, and nobody waits for them. */
+/* Rows come last: nobody waits for them. */
 static void add_job(struct compiler *compiler, struct job *job)
 {
     pthread_mutex_lock(&compiler->lock);
     struct job *end = ARRAY_PUSH(compiler->jobs, compiler->job_count, compiler->job_capacity);
-    for (; end && end > compiler->jobs && job->wanted != MODULE_COMPILED; end--) {
-        if (end[-1].wanted != MODULE_COMPILED)
-            break;
+    for (; end && end > compiler->jobs && !job->wants_rows && end[-1].wants_rows; end--)
         *end = end[-1];
-    }
     if (end)
         *end = *job;
     else
@@ -281,16 +278,23 @@ void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
     add_job(compiler, &job);
 }
 
-void compiler_want(struct compiler *compiler, struct known_module *module, enum module_state wanted)
+void compiler_want_cfi(struct compiler *compiler, struct known_module *module)
 {
-    struct job job = {.module = module, .wanted = wanted};
+    struct job job = {.module = module};
     known_module_use(module);
     add_job(compiler, &job);
 }
 
-uint32_t compiler_modules_done(const struct compiler *compiler)
+void compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
 {
-    return load_acquire(&compiler->modules_done);
+    struct job job = {.module = module, .wants_rows = true, .piece = piece};
+    known_module_use(module);
+    add_job(compiler, &job);
+}
+
+uint32_t compiler_modules_read(const struct compiler *compiler)
+{
+    return load_acquire(&compiler->modules_read);
 }
 
 struct image_map *compiler_take(struct compiler *compiler)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler thread: reads a process' mappings, opens what is new, and hands the map to the collector; reads and
- * compiles the modules of which the collector says that samples lie in them. A thread of its own, so that a
- * library with a million rows delays neither draining nor arming.
+ * The compiler thread: reads a process' mappings, opens what is new, and hands the map to the collector; reads the
+ * modules and compiles the pieces of which the collector says that samples lie in them. A thread of its own, so that a
+ * library with a million functions delays neither draining nor arming.
  */
 #pragma once
 
@@ -51,11 +51,11 @@ void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
 /* The next finished map, or NULL; the caller is its user. */
 struct image_map *compiler_take(struct compiler *compiler);
 
-/* Asks for more of a module than there is: MODULE_READ or MODULE_COMPILED. Not twice for the same. */
-void compiler_want(struct compiler *compiler, struct known_module *module,
-                   enum module_state wanted);
-/* How many of these there were; rings the doorbell when it changes. */
-uint32_t compiler_modules_done(const struct compiler *compiler);
+/* Asks for the CFI of a module, or the rows of a piece of one that has been read. Not twice for the same. */
+void compiler_want_cfi(struct compiler *compiler, struct known_module *module);
+void compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
+/* How many modules were read; rings the doorbell when it changes. */
+uint32_t compiler_modules_read(const struct compiler *compiler);
 
 /* CPU time and rows so far; after compiler_stop() no longer. */
 uint64_t compiler_cpu_ns(const struct compiler *compiler);

@@ -141,17 +141,16 @@ static void set_pause(struct image *image, bool was_fruitful)
         image->map_pause_ns = PAUSE_MAX_NS;
 }
 
-/* The rows of one mapping; false: nothing may be said of it yet (its PCs are copied instead). */
+/* Where the rows of one mapping are; false: nothing may be said of it yet (its PCs are copied instead). */
 static bool describe_mapping(const struct image_mapping *mapping, struct wire_module *wire)
 {
     const struct known_module *module = mapping->module;
     *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     if (!module)
         return true;
-    if (load_acquire(&module->state) != MODULE_COMPILED)
+    if (load_acquire(&module->state) == MODULE_UNREAD || module->has_no_index)
         return false;
-    wire->rows_first = module->rows_first;
-    wire->rows_count = module->rows_count;
+    wire->index_first = module->index_first;
     wire->bucket_count = module->buckets.count;
     wire->bucket_shift = module->buckets.shift;
     wire->base_avma = mapping->bias + module->base_svma;
@@ -184,10 +183,10 @@ static void publish(struct collector *collector, struct image_map *map)
 
 void maps_publish_rows(struct collector *collector)
 {
-    uint32_t done = compiler_modules_done(collector->compiler);
-    if (done == collector->modules_done)
+    uint32_t read = compiler_modules_read(collector->compiler);
+    if (read == collector->modules_read)
         return;
-    collector->modules_done = done;
+    collector->modules_read = read;
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         if (image->has_ended || !image->map ||

@@ -4,8 +4,8 @@
  * unwinder, and those that were walked before the collector had the map. Kept until the image has a map
  * at least as new as they are, and then until the CFI of the modules that they lead through has been read.
  *
- * A walk in the target stops at the first frame whose module has no rows; so these samples are what rows are
- * compiled for.
+ * A walk in the target stops at the first frame whose code has no rows; so these samples are what rows are compiled
+ * for: the pieces of code that they lead through.
  */
 #include "record/collector_parts.h"
 
@@ -18,9 +18,6 @@
 
 /* More waiting bytes than this: the oldest are finished with what is known. */
 #define MISS_BYTES_MAX (UINT32_C(64) << 20)
-
-/* To copy so much costs as much as all else of a miss. */
-#define COPY_BYTES_PER_MISS (UINT32_C(16) << 10)
 
 /* A RECORD_COPY or RECORD_CHECK whose sizes have been checked against the record's. */
 struct copied {
@@ -54,11 +51,30 @@ static bool parse(const uint8_t *record, size_t size, struct copied *out)
 enum patience { WAITS_FOR_MAP, WAITS_FOR_CFI, WAITS_NO_LONGER };
 enum outcome { FINISHED, NEEDS_MAP, NEEDS_CFI };
 
-/* Where the offline unwinder finds modules, and what it met first of those that have less than it should. */
+/* Where the offline unwinder finds modules, and the first that it met without CFI. */
 struct lookup {
+    struct collector *collector;
     const struct image_map *map; /* NULL: none */
-    struct known_module *unread, *without_rows;
+    struct known_module *unread;
 };
+
+static void want_cfi(struct collector *collector, struct known_module *module)
+{
+    if (module->is_cfi_wanted)
+        return;
+    module->is_cfi_wanted = true;
+    compiler_want_cfi(collector->compiler, module);
+}
+
+/* Most of it is compiled already, or soon will be. */
+static void want_rows(struct collector *collector, struct known_module *module, uint64_t svma)
+{
+    uint64_t piece = (svma - module->base_svma) >> ROW_PIECE_SHIFT;
+    if (piece >= module->piece_count || module->is_wanted[piece])
+        return;
+    module->is_wanted[piece] = true;
+    compiler_want_rows(collector->compiler, module, (uint32_t)piece);
+}
 
 static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out)
 {
@@ -67,35 +83,17 @@ static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out
     if (!mapping)
         return false;
     struct known_module *module = mapping->module;
-    enum module_state state = module ? load_acquire(&module->state) : MODULE_COMPILED;
+    enum module_state state = module ? load_acquire(&module->state) : MODULE_NO_ROOM;
     if (state == MODULE_UNREAD && !lookup->unread)
         lookup->unread = module;
-    if (state == MODULE_READ && !lookup->without_rows)
-        lookup->without_rows = module;
+    if (state == MODULE_READ)
+        want_rows(lookup->collector, module, pc - mapping->bias);
     *out = (struct offline_mapping){.start_avma = mapping->start_avma,
                                     .end_avma = mapping->end_avma,
                                     .bias = mapping->bias,
                                     .module =
                                         module && state != MODULE_UNREAD ? module->unwind : NULL};
     return true;
-}
-
-static void want(struct collector *collector, struct known_module *module, enum module_state state)
-{
-    if (module->wanted >= state)
-        return;
-    module->wanted = state;
-    compiler_want(collector->compiler, module, state);
-}
-
-static void note_miss(struct collector *collector, struct known_module *module,
-                      uint32_t stack_bytes)
-{
-    if (!module)
-        return;
-    module->misses += 1 + stack_bytes / COPY_BYTES_PER_MISS;
-    if (module->misses >= known_module_worth_misses(module))
-        want(collector, module, MODULE_COMPILED);
 }
 
 static struct offline_result unwind(struct lookup *lookup, const struct copied *from,
@@ -164,16 +162,15 @@ static enum outcome finish_copy(struct collector *collector, struct image *image
     uint64_t frames[RECORD_FRAMES_MAX];
     uint32_t known = from.stack.frame_count;
     memcpy(frames, from.frames, 8 * (size_t)known);
-    struct lookup lookup = {.map = map_of(image, miss)};
+    struct lookup lookup = {.collector = collector, .map = map_of(image, miss)};
     struct offline_result result =
         unwind(&lookup, &from, known > 0, frames + known, RECORD_FRAMES_MAX - known);
     if (lookup.unread && patience != WAITS_NO_LONGER) {
-        want(collector, lookup.unread, MODULE_READ);
+        want_cfi(collector, lookup.unread);
         return NEEDS_CFI;
     }
     if (result.end == OFFLINE_UNMAPPED && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
-    note_miss(collector, lookup.without_rows, from.copy.stack_bytes);
     note_module(collector, lookup.map, from.copy.registers[UNWIND_DWARF_PC]);
     struct decoded sample = {
         .image = image,
@@ -307,7 +304,7 @@ void miss_check(struct collector *collector, const struct image *image, const ui
     if (!image->map || !parse(record, bytes, &from))
         return;
     uint64_t frames[RECORD_FRAMES_MAX];
-    struct lookup lookup = {.map = image->map};
+    struct lookup lookup = {.collector = collector, .map = image->map};
     struct offline_result result = unwind(&lookup, &from, false, frames, RECORD_FRAMES_MAX);
     collector->summary->checked++;
     if (result.frame_count != from.stack.frame_count ||

@@ -16,15 +16,13 @@
 
 /* _start is a few dozen bytes in every C library. */
 #define ENTRY_FUNCTION_BYTES 256
-/* As many stay whether they are used or not; more rows than this are worth keeping as long as there is room. */
+/* As many stay whether they are used or not; more cells than this are worth keeping as long as there is room. */
 #define MODULES_KEPT 128
-#define ROWS_WORTH_KEEPING 16384
-/* The functions that are compiled in the time that ten misses take, about. A miss is worth avoiding for its copy
- * of the stack, too. */
-#define FDES_PER_MISS 2048
+#define CELLS_WORTH_KEEPING 16384
 
 struct module_store {
-    struct tables *tables;
+    struct row_room room;
+    struct compiled_rows scratch; /* of the last piece */
     struct kept_files *kept;
     struct known_module **modules;
     size_t count, capacity;
@@ -37,17 +35,19 @@ int module_store_open(struct module_store **out, struct tables *tables, struct k
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return -ENOMEM;
-    (*out)->tables = tables;
+    (*out)->room.rows = tables->rows;
     (*out)->kept = kept;
     return 0;
 }
 
-static void module_free(struct known_module *module)
+static void module_free(struct module_store *store, struct known_module *module)
 {
     if (!module)
         return;
+    row_room_give_back(&store->room, &module->blocks);
     unwind_module_close(module->unwind);
     elf_close(module->elf);
+    free(module->is_wanted);
     free(module->path);
     free(module);
 }
@@ -57,7 +57,8 @@ void module_store_close(struct module_store *store)
     if (!store)
         return;
     for (size_t i = 0; i < store->count; i++)
-        module_free(store->modules[i]);
+        module_free(store, store->modules[i]);
+    compile_free(&store->scratch);
     free(store->modules);
     free(store);
 }
@@ -95,95 +96,84 @@ static void find_root(struct known_module *module)
     module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
 }
 
-/* Lets the one go that was not needed for the longest time, of those with so many rows; false: all are in use. */
-static bool forget_oldest(struct module_store *store, uint32_t fewest_rows, uint32_t most_rows)
+/* Lets the one go that was not needed for the longest time, of those with so many cells; false: all are in use. */
+static bool forget_oldest(struct module_store *store, size_t fewest_cells, size_t most_cells)
 {
     size_t oldest = store->count;
     for (size_t i = 0; i < store->count; i++) {
         const struct known_module *module = store->modules[i];
-        if (load_acquire(&module->users) || module->rows_count < fewest_rows ||
-            module->rows_count > most_rows)
+        if (load_acquire(&module->users) || module->blocks.cells < fewest_cells ||
+            module->blocks.cells > most_cells)
             continue;
         if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
             oldest = i;
     }
     if (oldest == store->count)
         return false;
-    module_free(store->modules[oldest]);
+    module_free(store, store->modules[oldest]);
     store->modules[oldest] = store->modules[--store->count];
     return true;
 }
 
-/* Where the module's rows end, if some of them lie in [first, first + count); 0: none does. */
-static uint64_t end_of_rows_in(const struct known_module *module, uint64_t first, uint64_t count)
+/* Cells for the module, if need be those of modules that nobody uses; false: all are in use. */
+static bool take_cells(struct module_store *store, struct known_module *module, size_t cells,
+                       uint32_t *first)
 {
-    uint64_t end = module->rows_first + row_cells(module->rows_count, module->buckets.count);
-    return module->rows_count && module->rows_first < first + count && end > first ? end : 0;
+    int err;
+    while ((err = row_room_take(&store->room, &module->blocks, cells, first)) == -ENOSPC)
+        if (!forget_oldest(store, 1, SIZE_MAX))
+            break;
+    return err == 0;
 }
 
-/* The first place for so many rows between those of the modules. */
-static bool find_gap(const struct module_store *store, uint64_t count, uint64_t *first)
+/* The index of a module, which says that no rows are compiled yet. */
+static bool place_index(struct module_store *store, struct known_module *module)
 {
-    *first = 0;
-    for (size_t i = 0; i < store->count;) {
-        uint64_t end = end_of_rows_in(store->modules[i], *first, count);
-        if (end)
-            *first = end;
-        i = end ? 0 : i + 1;
-    }
-    return *first + count <= SESSION_ROWS;
-}
-
-/* Copies the rows into shared memory, their index behind them; false when those that are in use fill it. */
-static bool publish_rows(struct module_store *store, struct known_module *module,
-                         const struct compiled_rows *rows)
-{
-    uint64_t first;
-    if (rows->count > SESSION_ROWS)
+    uint32_t text_bytes = unwind_module_text_bytes(module->unwind);
+    struct row_buckets buckets = row_index_plan(text_bytes);
+    module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
+    module->is_wanted = calloc(module->piece_count, sizeof(*module->is_wanted));
+    if (!module->is_wanted || !take_cells(store, module, buckets.count, &module->index_first))
         return false;
-    struct row_buckets buckets = row_index_plan(rows->rows, rows->count);
-    uint64_t cells = row_cells((uint32_t)rows->count, buckets.count);
-    while (!find_gap(store, cells, &first))
-        if (cells > SESSION_ROWS || !forget_oldest(store, 1, UINT32_MAX))
-            return false;
-    struct row *place = store->tables->rows + first;
-    memcpy(place, rows->rows, rows->count * sizeof(*rows->rows));
-    row_index_fill((uint32_t *)(void *)(place + rows->count), buckets, rows->rows, rows->count);
-    module->rows_first = (uint32_t)first;
-    module->rows_count = (uint32_t)rows->count;
     module->buckets = buckets;
     module->base_svma = unwind_module_base_svma(module->unwind);
+    return true;
+}
+
+static bool publish_rows(struct module_store *store, struct known_module *module, uint32_t piece,
+                         const struct compiled_rows *rows)
+{
+    uint32_t first;
+    if (!take_cells(store, module, rows->count, &first))
+        return false;
+    struct row *place = store->room.rows + first;
+    uint64_t *words = (uint64_t *)(void *)(store->room.rows + module->index_first);
+    memcpy(place, rows->rows, rows->count * sizeof(*rows->rows));
+    row_index_publish(words, module->buckets, piece, place, rows->count, first);
     store->rows_compiled += rows->count;
     return true;
 }
 
-void module_store_compile(struct module_store *store, struct known_module *module)
+void module_store_compile(struct module_store *store, struct known_module *module, uint32_t piece)
 {
-    struct compiled_rows rows = {0};
-    bool fits =
-        unwind_module_compile(module->unwind, &rows) == 0 && publish_rows(store, module, &rows);
-    compile_free(&rows);
-    store_release(&module->state, fits ? MODULE_COMPILED : MODULE_NO_ROOM);
-}
-
-uint32_t known_module_worth_misses(const struct known_module *module)
-{
-    return (uint32_t)(unwind_module_fdes(module->unwind) / FDES_PER_MISS);
+    struct compiled_rows *rows = &store->scratch;
+    uint32_t start = piece << ROW_PIECE_SHIFT;
+    rows->count = 0;
+    if (unwind_module_compile(module->unwind, start, (uint64_t)start + ROW_PIECE_BYTES, rows) !=
+            0 ||
+        !publish_rows(store, module, piece, rows))
+        store_release(&module->state, MODULE_NO_ROOM);
 }
 
 static void read_cfi(struct module_store *store, struct known_module *module,
                      const struct elf_file *elf)
 {
     struct unwind_module *unwind;
-    if (!elf || unwind_module_open(&unwind, elf, NULL, NULL) != 0) {
-        store_release(&module->state, MODULE_COMPILED);
-        return;
+    if (elf && unwind_module_open(&unwind, elf, NULL, NULL) == 0) {
+        module->unwind = unwind;
+        module->has_no_index = unwind_module_fdes(unwind) > 0 && !place_index(store, module);
     }
-    module->unwind = unwind;
-    if (known_module_worth_misses(module) == 0)
-        module_store_compile(store, module);
-    else
-        store_release(&module->state, MODULE_READ);
+    store_release(&module->state, module->has_no_index ? MODULE_NO_ROOM : MODULE_READ);
 }
 
 /* Where the file is held; NULL: nowhere. Without a build-id it could be another one of that path. */
@@ -243,7 +233,7 @@ static void open_module(struct module_store *store, struct known_module *module,
     } else if (module->path[0] == '/') {
         open_file(store, module, file);
     }
-    module->state = MODULE_COMPILED;
+    module->state = MODULE_READ;
     if (!module->elf)
         return;
     module->is_go = elf_is_go(module->elf);
@@ -300,7 +290,7 @@ struct known_module *module_store_get(struct module_store *store, const struct m
     if (module)
         return use(store, module);
     if (store->count >= MODULES_KEPT)
-        forget_oldest(store, 0, ROWS_WORTH_KEEPING);
+        forget_oldest(store, 0, CELLS_WORTH_KEEPING);
     module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(file->path)))
         goto out;
@@ -312,6 +302,6 @@ struct known_module *module_store_get(struct module_store *store, const struct m
     open_module(store, module, file);
     return use(store, module);
 out:
-    module_free(module);
+    module_free(store, module);
     return NULL;
 }

@@ -4,11 +4,11 @@
  * map uses, the ones that were not needed for the longest time go: those that are quickly compiled again when there
  * are too many, the others when their rows fill the shared memory. A build may run thousands of programs once each.
  *
- *     mapped                opened: headers, build-id
- *     first sample          its CFI is read: the launcher can walk through it
- *     enough samples        its rows are compiled: everybody can
+ *     mapped                            opened: headers, build-id
+ *     first sample                      its CFI is read: the launcher can walk through it; its index is shared
+ *     first sample in a piece of it     the rows of that piece are compiled: everybody can
  *
- * Most libraries that are mapped never see a sample, and compiling the largest takes 0.1 s.
+ * Most libraries that are mapped never see a sample, and most code of a large program sees none either.
  *
  * Used by the compiler thread alone; what it hands out does not change but for what is marked, and may be let go
  * by any thread.
@@ -17,6 +17,7 @@
 
 #include "record/kept_files.h"
 #include "record/mapped_file.h"
+#include "record/row_room.h"
 #include "unwind/module.h"
 #include "unwind/row_index.h"
 #include "wire/session.h"
@@ -27,10 +28,9 @@
 #include <time.h>
 
 enum module_state {
-    MODULE_UNREAD,   /* its CFI was not needed yet */
-    MODULE_READ,     /* without rows */
-    MODULE_COMPILED, /* its rows are in shared memory, or it has no CFI at all */
-    MODULE_NO_ROOM,  /* its rows did not fit beside those in use */
+    MODULE_UNREAD,  /* its CFI was not needed yet */
+    MODULE_READ,    /* its index is in shared memory, if it has CFI; rows as they are needed */
+    MODULE_NO_ROOM, /* index or rows did not fit beside those in use: there will be no more */
 };
 
 struct known_module {
@@ -41,14 +41,17 @@ struct known_module {
     struct unwind_module *unwind; /* of the collector, for stacks; NULL: no CFI, or not yet */
     uint8_t build_id[20];
     size_t build_id_bytes;
-    uint64_t base_svma; /* what the rows are relative to */
-    uint32_t rows_first, rows_count;
-    struct row_buckets buckets; /* of the index behind the rows */
-    uint32_t state;             /* atomic, enum module_state; published after unwind and the rows */
+    uint64_t base_svma;         /* what the rows are relative to */
+    uint32_t index_first;       /* cell of the shared rows */
+    struct row_buckets buckets; /* of the index; none: it has no CFI, or no room for the index */
+    bool has_no_index;          /* for want of room */
+    struct row_blocks blocks;   /* of index and rows */
+    uint32_t state;             /* atomic, enum module_state; published after all above but rows */
     uint32_t users;             /* atomic */
     uint64_t last_use;          /* counts calls of module_store_get() */
-    /* Of the collector: samples that went to the launcher since it has no rows, and what was asked for. */
-    uint32_t misses, wanted;
+    bool is_cfi_wanted;         /* of the collector: it was asked for */
+    bool *is_wanted;            /* of the collector from MODULE_READ on: by piece */
+    size_t piece_count;
     bool is_go;
     bool is_sampler;
     /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
@@ -70,12 +73,10 @@ void known_module_use(struct known_module *module);
 /* NULL is fine. */
 void known_module_release(struct known_module *module);
 
-/* Takes it to MODULE_READ at least, or to MODULE_COMPILED if that takes little more. */
+/* Takes it to MODULE_READ. */
 void module_store_read(struct module_store *store, struct known_module *module);
-/* From MODULE_READ to its rows. */
-void module_store_compile(struct module_store *store, struct known_module *module);
-/* How many samples have to miss the rows of one that is MODULE_READ before they are worth compiling. */
-uint32_t known_module_worth_misses(const struct known_module *module);
+/* Compiles the rows of a piece of one that is MODULE_READ. */
+void module_store_compile(struct module_store *store, struct known_module *module, uint32_t piece);
 
 /* Rows that were compiled so far. */
 uint64_t module_store_rows(const struct module_store *store);

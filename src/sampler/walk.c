@@ -57,7 +57,7 @@ static bool choose_stack(struct walk *walk)
     return true;
 }
 
-/* The rule of a PC; false when no module holds it. */
+/* The rule of a PC; false when no module holds it, or its rows are not compiled yet. */
 static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 {
     struct rule_cache_entry *entry = &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
@@ -69,16 +69,17 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
     if (!module)
         return false;
     /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
-    uint64_t first = load_relaxed(&module->rows_first);
-    struct row_table table = {.count = load_relaxed(&module->rows_count),
+    uint64_t first = load_relaxed(&module->index_first);
+    struct row_table table = {.rows = process.tables->rows,
+                              .row_count = SESSION_ROWS,
                               .bucket_count = load_relaxed(&module->bucket_count),
                               .bucket_shift = load_relaxed(&module->bucket_shift)};
     uint64_t relative = pc - load_relaxed(&module->base_avma);
     *rule = row_rule(ROW_NONE, 0, 0);
-    if (relative <= UINT32_MAX &&
-        first + row_cells(table.count, table.bucket_count) <= SESSION_ROWS) {
-        table.rows = process.tables->rows + first;
-        *rule = unwind_find_in_table(&table, (uint32_t)relative);
+    if (relative <= UINT32_MAX && first + table.bucket_count <= SESSION_ROWS) {
+        table.buckets = (const uint64_t *)(const void *)(table.rows + first);
+        if (!unwind_find_in_table(&table, (uint32_t)relative, rule))
+            return false;
     }
     *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
     return true;

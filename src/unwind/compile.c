@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The largest function of cc1plus has 7 thousand; a record of advances alone could fill the memory. */
 #define ROWS_OF_ENTRY_MAX (SESSION_ROWS / 16)
@@ -70,12 +71,27 @@ static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t en
     return err;
 }
 
-int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
+/* Without the rows that end before the range begins, and those that begin where it has ended. */
+static void trim(struct compiled_rows *out, uint32_t start, uint64_t end)
 {
-    uint32_t covered = 0; /* everything before this address has its rule */
+    size_t before = ARRAY_COUNT_UP_TO(out->rows, out->count, start, start);
+    size_t dropped = before ? before - 1 : 0;
+    size_t kept = ARRAY_COUNT_BELOW(out->rows, out->count, start, end);
+    out->count = kept > dropped ? kept - dropped : 0;
+    if (dropped)
+        memmove(out->rows, out->rows + dropped, out->count * sizeof(*out->rows));
+}
+
+int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
+                 struct compiled_rows *out)
+{
+    size_t next = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, start);
+    if (next && index->entries[next - 1].end > start)
+        next--; /* it begins before the range, or with it */
+    uint32_t covered = next ? index->entries[next - 1].end : 0; /* up to here it has its rule */
     int err = 0;
-    for (size_t i = 0; i < index->entry_count && err == 0; i++) {
-        const struct cfi_entry *entry = &index->entries[i];
+    for (; next < index->entry_count && index->entries[next].start < end && err == 0; next++) {
+        const struct cfi_entry *entry = &index->entries[next];
         if (out->count > SESSION_ROWS)
             return -EFBIG;
         if (entry->start > covered)
@@ -84,8 +100,10 @@ int compile_rows(const struct cfi_index *index, struct compiled_rows *out)
             err = compile_entry(index, entry, out);
         covered = entry->end;
     }
-    if (err == 0 && index->entry_count)
-        err = append_gap(index, covered, UINT32_MAX, out);
+    if (err == 0 && covered < end && index->entry_count)
+        err = append_gap(index, covered,
+                         next < index->entry_count ? index->entries[next].start : UINT32_MAX, out);
+    trim(out, start, end);
     return err;
 }
 

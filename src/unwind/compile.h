@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From all CFI of a file to the sorted rows that the sampler uses. */
+/* From the CFI of a file, or a piece of it, to the sorted rows that the sampler uses. */
 #pragma once
 
 #include "unwind/cfi_index.h"
@@ -17,6 +17,11 @@ struct compiled_rows {
 int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
                   struct compiled_rows *out);
 
-/* All of them. 0, -ENOMEM, or -EFBIG: more than a session holds. */
-int compile_rows(const struct cfi_index *index, struct compiled_rows *out);
+/* No code lies here or beyond. */
+#define COMPILE_END (UINT64_C(1) << 32)
+
+/* All that hold somewhere in [start, end), into out, which is empty: the first holds at start. None: there is no CFI at
+ * all. 0, -ENOMEM, or -EFBIG: more than a session holds. */
+int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
+                 struct compiled_rows *out);
 void compile_free(struct compiled_rows *compiled);

@@ -232,9 +232,10 @@ void unwind_module_close(struct unwind_module *module)
     free(module);
 }
 
-int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out)
+int unwind_module_compile(const struct unwind_module *module, uint32_t start, uint64_t end,
+                          struct compiled_rows *out)
 {
-    return compile_rows(&module->index, out);
+    return compile_rows(&module->index, start, end, out);
 }
 
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
@@ -245,6 +246,11 @@ uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relativ
 uint64_t unwind_module_base_svma(const struct unwind_module *module)
 {
     return module->index.base_svma;
+}
+
+uint32_t unwind_module_text_bytes(const struct unwind_module *module)
+{
+    return module->index.size;
 }
 
 size_t unwind_module_fdes(const struct unwind_module *module)

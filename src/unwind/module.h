@@ -30,10 +30,13 @@ int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file
                                const struct elf_file *debug, struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
-/* All rows, by start, relative to base_svma. 0, -ENOMEM or -EFBIG; free with compile_free(). pre: not opened for few. */
-int unwind_module_compile(const struct unwind_module *module, struct compiled_rows *out);
+/* The rows of [start, end), relative to base_svma: see compile_rows(). pre: not opened for few. */
+int unwind_module_compile(const struct unwind_module *module, uint32_t start, uint64_t end,
+                          struct compiled_rows *out);
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module);
+/* From the base to the end of the last executable segment. */
+uint32_t unwind_module_text_bytes(const struct unwind_module *module);
 size_t unwind_module_fdes(const struct unwind_module *module);
 
 /* The rule of an address relative to base_svma. */

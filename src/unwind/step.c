@@ -36,18 +36,15 @@ uint32_t unwind_find_rule(const struct row *rows, size_t count, uint32_t relativ
     return base->start <= relative ? base->rule : row_rule(ROW_NONE, ROW_FP_SAME, 0);
 }
 
-uint32_t unwind_find_in_table(const struct row_table *table, uint32_t relative)
+bool unwind_find_in_table(const struct row_table *table, uint32_t relative, uint32_t *rule)
 {
-    if (table->bucket_count == 0)
-        return unwind_find_rule(table->rows, table->count, relative);
-    const uint32_t *words = (const uint32_t *)(const void *)(table->rows + table->count);
-    uint32_t last_bucket = table->bucket_count - 1;
+    *rule = row_rule(ROW_NONE, ROW_FP_SAME, 0);
     uint32_t bucket = relative >> (table->bucket_shift & 31);
-    bucket = bucket < last_bucket ? bucket : last_bucket;
-    /* Each word once: other rows may be written over it meanwhile. */
-    uint32_t first = load_relaxed(&words[bucket]);
-    uint32_t last = bucket < last_bucket ? load_relaxed(&words[bucket + 1]) : table->count - 1;
-    if (first > last || last >= table->count)
-        return row_rule(ROW_NONE, ROW_FP_SAME, 0);
-    return unwind_find_rule(table->rows + first, last - first + 1, relative);
+    if (bucket >= table->bucket_count)
+        return true;
+    uint64_t word = load_acquire(&table->buckets[bucket]);
+    uint64_t first = row_bucket_first(word), count = row_bucket_count(word);
+    if (first + count <= table->row_count)
+        *rule = unwind_find_rule(table->rows + first, count, relative);
+    return count > 0;
 }

@@ -21,9 +21,10 @@
 
 /* The rows of a module, in memory that may be anything: an index that makes no sense finds ROW_NONE. */
 struct row_table {
-    const struct row *rows;
-    uint32_t count;
-    uint32_t bucket_count, bucket_shift; /* of the index behind them; 0: there is none */
+    const struct row *rows; /* all that are shared */
+    uint64_t row_count;
+    const uint64_t *buckets; /* of the module's index */
+    uint32_t bucket_count, bucket_shift;
 };
 
 struct unwind_regs {
@@ -75,8 +76,8 @@ const struct wire_module *unwind_find_module(const struct wire_module *modules, 
  * ROW_NONE when there is none. Async-signal-safe. */
 uint32_t unwind_find_rule(const struct row *rows, size_t count, uint32_t relative);
 
-/* The same of a whole table, with its index. Async-signal-safe. */
-uint32_t unwind_find_in_table(const struct row_table *table, uint32_t relative);
+/* The same by a module's index; false: the rows of that code are not compiled yet. Async-signal-safe. */
+bool unwind_find_in_table(const struct row_table *table, uint32_t relative, uint32_t *rule);
 
 /* Applies a rule of any kind to regs. SP always grows, except out of signal frames, whose handler may
  * have run on another stack: the caller's SP may then lie outside the view. ROW_NONE gives UNWIND_NO_ROW,

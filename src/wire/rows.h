@@ -14,11 +14,16 @@
  * CFA (canonical frame address) is the value of SP before the call instruction pushed the return
  * address. Gaps between functions are rows of kind NONE, so that a lookup never takes a neighbour's rule.
  *
- * A search from end to end touches a cold cache line a step. So behind the rows of a module lies an index: a word for
- * each bucket of 1 << bucket_shift bytes of code, which is the number of the row that holds where the bucket begins.
+ * A program uses a part of the code that it maps, and a large one has millions of rows. So they are compiled by pieces of
+ * 128 KiB of code, when samples lead there. A module has an index: a word for each bucket of 1 << bucket_shift bytes of
+ * code, which says where the rows of that bucket lie, and how many they are; the first of them holds where the bucket
+ * begins. 0: they are not compiled yet. The word is written last.
  *
- *     index    0          3          3          6    …     a PC in bucket 1 has row 3
- *     rows     ├0──┬1─┬2──┼───3──────┼─4┬5─┬6───┼─ …       one in bucket 2 has row 3, 4, 5 or 6
+ *     code     ├──────── piece ────────┼──────── piece ────────┼─ …
+ *     index    [ 40:3 ][ 42:2 ][ 43:4 ][   0  ][   0  ][   0  ][ …     a PC in the third bucket has row 43, 44, 45 or 46,
+ *     rows     40 41 42 43 44 45 46                                    one in the fourth is a sample for the launcher
+ *
+ * Rows and index lie in cells of the same size in the same memory. A search touches a line of either.
  *
  * Address kinds: an svma is an address as the ELF file states it, an avma one in a running process;
  * avma = svma + load bias. `start` is an svma relative to the table's base_svma, so one table serves
@@ -120,15 +125,26 @@ struct wire_module {
     uint64_t start_avma;
     uint64_t end_avma;
     uint64_t base_avma;    /* where the table's base_svma lies in this process */
-    uint32_t rows_first;   /* index into the shared rows */
-    uint32_t rows_count;   /* 0: nothing is known here (JIT code): frame-pointer steps only */
-    uint32_t bucket_count; /* of the index, right behind the rows; 0: there is none */
+    uint32_t index_first;  /* where its index lies in the shared rows */
+    uint32_t bucket_count; /* 0: nothing is known here (JIT code): frame-pointer steps only */
     uint32_t bucket_shift;
+    uint32_t unused;
 };
 _Static_assert(sizeof(struct wire_module) == 40, "arrays of them are shared");
 
-/* What a module takes up in the shared rows. */
-static inline uint64_t row_cells(uint32_t rows_count, uint32_t bucket_count)
+/* A word of the index: the first row, by its number among the shared ones, and how many there are. */
+static inline uint64_t row_bucket(uint32_t first, uint32_t count)
 {
-    return (uint64_t)rows_count + ((uint64_t)bucket_count + 1) / 2;
+    return (uint64_t)count << 32 | first;
+}
+_Static_assert(sizeof(struct row) == sizeof(uint64_t), "a cell holds either");
+
+static inline uint32_t row_bucket_first(uint64_t word)
+{
+    return (uint32_t)word;
+}
+
+static inline uint32_t row_bucket_count(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
 }

@@ -18,7 +18,7 @@ static void try_machine(const struct unwind_machine *machine, const uint8_t *dat
     if (unwind_module_from_bytes(&module, &bytes, NULL) != 0)
         return;
     struct compiled_rows compiled = {0};
-    unwind_module_compile(module, &compiled);
+    unwind_module_compile(module, 0, COMPILE_END, &compiled);
     const struct row *rows = compiled.rows;
     const struct stack_view stack = {0x7000, 0x7000 + size, data, NULL};
     for (size_t i = 0; i < compiled.count; i++) {

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct unwind_module *module;
     struct compiled_rows rows = {0};
     if (unwind_module_open(&module, elf, NULL, NULL) == 0) {
-        unwind_module_compile(module, &rows);
+        unwind_module_compile(module, 0, COMPILE_END, &rows);
         compile_free(&rows);
         unwind_module_close(module);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where modules' rows lie in the shared memory. That is filled by modules that are made up; the one that needs room is
- * a real one.
+ * What of a module is in the shared memory, and whose goes for it. That is filled by modules that are made up; the one
+ * that needs room is a real one.
  */
 #include "record/modules.c"
 
@@ -41,8 +41,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct known_module *add(struct fixture *fixture, uint64_t first, uint64_t end,
-                                uint32_t users)
+static struct known_module *add(struct fixture *fixture, size_t cells, uint32_t users)
 {
     struct module_store *store = fixture->store;
     struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
@@ -50,15 +49,14 @@ static struct known_module *add(struct fixture *fixture, uint64_t first, uint64_
     struct known_module *module = *place = calloc(1, sizeof(*module));
     assert_non_null(module);
     module->path = strdup("/made/up");
-    module->rows_first = (uint32_t)first;
-    module->rows_count = (uint32_t)(end - first);
+    assert_int_equal(row_room_take(&store->room, &module->blocks, cells, &module->index_first), 0);
     module->users = users;
     module->last_use = ++store->uses;
-    module->state = MODULE_COMPILED;
+    module->state = MODULE_READ;
     return module;
 }
 
-static struct known_module *compile_program(struct fixture *fixture)
+static struct known_module *read_program(struct fixture *fixture)
 {
     struct stat status;
     assert_int_equal(stat(PROGRAM, &status), 0);
@@ -70,38 +68,49 @@ static struct known_module *compile_program(struct fixture *fixture)
     return module;
 }
 
-static void rows_lie_in_the_first_gap_that_is_large_enough(void **state)
+/* What a sampler finds at the program's entry point. */
+static bool find_entry(const struct fixture *fixture, const struct known_module *module,
+                       uint32_t *rule)
 {
-    struct fixture *fixture = *state;
-    add(fixture, 800 + 4000, SESSION_ROWS, 1);
-    add(fixture, 12, 800, 1);
-    add(fixture, 0, 10, 1);
-    struct known_module *module = compile_program(fixture);
-    assert_int_equal(module->state, MODULE_COMPILED);
-    assert_in_range(module->rows_count, 3, 4000);
-    assert_int_equal(module->rows_first, 800);
-    assert_int_equal(fixture->store->count, 4);
-    assert_int_equal(module_store_rows(fixture->store), module->rows_count);
+    const struct row *rows = fixture->tables->rows;
+    const struct row_table table = {
+        .rows = rows,
+        .row_count = SESSION_ROWS,
+        .buckets = (const uint64_t *)(const void *)(rows + module->index_first),
+        .bucket_count = module->buckets.count,
+        .bucket_shift = module->buckets.shift};
+    uint64_t relative = elf_entry_svma(module->elf) - module->base_svma;
+    return unwind_find_in_table(&table, (uint32_t)relative, rule);
 }
 
-static void an_index_takes_room_behind_its_rows(void **state)
+static void a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled(void **state)
 {
     struct fixture *fixture = *state;
-    add(fixture, 0, 100, 1)->buckets.count = 41;
-    assert_int_equal(compile_program(fixture)->rows_first, 100 + 21);
+    uint32_t rule;
+    struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_int_equal(module->piece_count, 1);
+    assert_false(find_entry(fixture, module, &rule));
+    assert_int_equal(module_store_rows(fixture->store), 0);
+    module_store_compile(fixture->store, module, 0);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_true(find_entry(fixture, module, &rule));
+    assert_int_equal(row_kind(rule), ROW_END);
+    assert_in_range(module_store_rows(fixture->store), 3, 4000);
+    assert_int_equal(module->blocks.cells,
+                     module->buckets.count + module_store_rows(fixture->store));
 }
 
 /* A test suite of large programs, each run once, fills it within minutes. */
 static void what_nobody_uses_makes_room_the_oldest_first(void **state)
 {
     struct fixture *fixture = *state;
-    const uint64_t half = SESSION_ROWS / 2;
-    add(fixture, 0, 100, 1);
-    add(fixture, 100, half, 0);
-    const struct known_module *newer = add(fixture, half, SESSION_ROWS, 0);
-    const struct known_module *module = compile_program(fixture);
-    assert_int_equal(module->state, MODULE_COMPILED);
-    assert_int_equal(module->rows_first, 100);
+    add(fixture, 100, 1);
+    add(fixture, SESSION_ROWS / 2, 0);
+    const struct known_module *newer = add(fixture, SESSION_ROWS / 2 - ROW_BLOCK_CELLS, 0);
+    const struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_int_equal(module->index_first, ROW_BLOCK_CELLS);
     assert_int_equal(fixture->store->count, 3);
     assert_ptr_equal(fixture->store->modules[1], module);
     assert_ptr_equal(fixture->store->modules[2], newer);
@@ -110,19 +119,35 @@ static void what_nobody_uses_makes_room_the_oldest_first(void **state)
 static void what_is_in_use_stays(void **state)
 {
     struct fixture *fixture = *state;
-    add(fixture, 0, SESSION_ROWS, 1);
-    assert_int_equal(compile_program(fixture)->state, MODULE_NO_ROOM);
+    add(fixture, SESSION_ROWS, 1);
+    const struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_NO_ROOM);
+    assert_true(module->has_no_index);
+    assert_non_null(module->unwind); /* the launcher can walk through it all the same */
     assert_int_equal(fixture->store->count, 2);
+}
+
+static void rows_that_find_no_room_are_not_asked_for_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct known_module *module = read_program(fixture);
+    module->blocks.next = module->blocks.end;
+    add(fixture, SESSION_ROWS - ROW_BLOCK_CELLS, 1);
+    module_store_compile(fixture->store, module, 0);
+    assert_int_equal(module->state, MODULE_NO_ROOM);
+    assert_false(module->has_no_index);
+    uint32_t rule;
+    assert_false(find_entry(fixture, module, &rule));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(rows_lie_in_the_first_gap_that_is_large_enough),
-        TEST(an_index_takes_room_behind_its_rows),
+        TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(what_is_in_use_stays),
+        TEST(rows_that_find_no_room_are_not_asked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,6 +31,11 @@
 #define BY_REGISTER (BASE + 0x810)
 #define PAST_THE_END (BASE + 0x1000)
 
+/* Of the shared rows: behind those that there are. */
+#define INDEX 100
+#define BUCKET_SHIFT 8
+#define BUCKETS (0x1000 >> BUCKET_SHIFT)
+
 struct process process;
 static uint32_t alive = 1;
 uint32_t *process_alive = &alive;
@@ -63,14 +68,24 @@ static void add_row(uint32_t start, uint32_t rule)
     at.tables->rows[at.tables->verdicts[0].unused[0]++] = (struct row){start, rule};
 }
 
+/* The word of a bucket of the index; all rows are in each. */
+static void index_word(uint32_t bucket, uint64_t word)
+{
+    memcpy(&at.tables->rows[INDEX + bucket], &word, sizeof(word));
+}
+
 static void publish(uint64_t generation)
 {
     struct process_verdict *verdict = &at.tables->verdicts[0];
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        index_word(i, row_bucket(0, verdict->unused[0]));
     at.tables->maps[0][generation % 2].modules[0] =
         (struct wire_module){.start_avma = BASE,
                              .end_avma = PAST_THE_END,
                              .base_avma = BASE,
-                             .rows_count = verdict->unused[0]};
+                             .index_first = INDEX,
+                             .bucket_count = BUCKETS,
+                             .bucket_shift = BUCKET_SHIFT};
     verdict->counts[generation % 2] = 1;
     verdict->generation = generation;
 }
@@ -552,25 +567,46 @@ static void a_new_map_changes_the_rules(void **state)
     assert_int_equal(walk_and_read().stack.frame_count, 1);
 }
 
+/* The launcher compiles them meanwhile; no new map says so. */
+static void code_whose_rows_are_not_compiled_yet_is_copied_until_they_are(void **state)
+{
+    (void)state;
+    make_stack(2, ROOT);
+    index_word((ROOT - BASE) >> BUCKET_SHIFT, 0);
+    for (int i = 0; i < 2; i++) {
+        struct found found = walk_and_read();
+        assert_int_equal(found.header.kind, RECORD_COPY);
+        assert_int_equal(found.stack.end, WALK_UNKNOWN);
+    }
+    index_word((ROOT - BASE) >> BUCKET_SHIFT, row_bucket(0, at.tables->verdicts[0].unused[0]));
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_STACK);
+    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.frame_count, 4);
+}
+
 /* Only the launcher can write it; still. */
 static void a_damaged_map_leads_nowhere(void **state)
 {
     (void)state;
     make_stack(2, ROOT);
     struct wire_module *module = &at.tables->maps[0][1].modules[0];
-    module->rows_first = SESSION_ROWS - 2; /* and more rows than there is room for */
+    module->index_first = SESSION_ROWS - 2; /* there is no room for so many words */
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
-    module->rows_first = UINT32_MAX;
-    module->rows_count = UINT32_MAX;
+    module->index_first = UINT32_MAX;
+    module->bucket_count = UINT32_MAX;
     at.tables->verdicts[0].generation = 3; /* the same place, uncached */
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
-    module->rows_first = 0;
-    module->rows_count = 1; /* the index behind it has no room */
-    module->bucket_count = UINT32_MAX;
+    module->index_first = INDEX;
+    module->bucket_count = BUCKETS;
+    index_word((LEAF - BASE) >> BUCKET_SHIFT, row_bucket(UINT32_MAX, UINT32_MAX));
     at.tables->verdicts[0].generation = 5;
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
-    at.tables->verdicts[0].counts[1] = UINT32_MAX;
+    index_word((LEAF - BASE) >> BUCKET_SHIFT, row_bucket(SESSION_ROWS - 1, 2));
     at.tables->verdicts[0].generation = 7;
+    assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
+    at.tables->verdicts[0].counts[1] = UINT32_MAX;
+    at.tables->verdicts[0].generation = 9;
     assert_int_equal(walk_and_read().stack.end, WALK_UNKNOWN);
 }
 
@@ -739,6 +775,7 @@ int main(void)
         TEST(code_that_no_map_knows_is_copied),
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),
+        TEST(code_whose_rows_are_not_compiled_yet_is_copied_until_they_are),
         TEST(a_damaged_map_leads_nowhere),
         TEST(a_check_carries_the_walk_and_what_to_compare_it_with),
         TEST(a_register_that_a_callee_may_have_changed_is_not_used),

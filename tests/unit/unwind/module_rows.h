@@ -10,7 +10,7 @@
 static inline struct compiled_rows rows_of(const struct unwind_module *module)
 {
     struct compiled_rows rows = {0};
-    if (unwind_module_compile(module, &rows) != 0)
+    if (unwind_module_compile(module, 0, COMPILE_END, &rows) != 0)
         abort();
     return rows;
 }
