@@ -65,19 +65,31 @@ static uint64_t set_mask(uint64_t mask)
     return old;
 }
 
-static struct action write_action(const struct action *action)
+/* Returns the mask to go back to. */
+static uint64_t begin_writing(void)
 {
     uint64_t mask = set_mask(~UINT64_C(0));
     while (exchange_acquire(writer_busy, 1))
         own_syscall(YIELD);
+    return mask;
+}
+
+static void end_writing(uint64_t mask)
+{
+    store_release(writer_busy, 0);
+    set_mask(mask);
+}
+
+static struct action write_action(const struct action *action)
+{
+    uint64_t mask = begin_writing();
     struct action old = read_action();
     if (action) {
         uint32_t next = !load_relaxed(&current_action);
         actions[next] = *action;
         store_release(&current_action, next); /* publishes the action */
     }
-    store_release(writer_busy, 0);
-    set_mask(mask);
+    end_writing(mask);
     return old;
 }
 
@@ -123,17 +135,18 @@ static uint64_t handler_mask(void)
     return ~(other_signals_ignored() | NEVER_BLOCKED);
 }
 
-/* Another thread may be doing so too: whoever looks last finds it right. Where the signal is ignored, it stays so, unless
- * another thread shows it as ignored between the two calls: what that executes has the default action then. */
+/* Where the signal is ignored it stays so, also when another thread begins to show it as ignored meanwhile. */
 void signals_refresh_mask(void)
 {
     struct kernel_action now;
-    while (process.signal && !raw_failed(kernel_sigaction(process.signal, NULL, &now)) &&
-           now.handler == handler && now.mask != handler_mask()) {
+    if (!process.signal)
+        return;
+    uint64_t mask = begin_writing();
+    if (!raw_failed(kernel_sigaction(process.signal, NULL, &now)) && now.handler == handler) {
         now.mask = handler_mask();
-        if (raw_failed(kernel_sigaction(process.signal, &now, NULL)))
-            return;
+        kernel_sigaction(process.signal, &now, NULL);
     }
+    end_writing(mask);
 }
 
 bool signals_install(int signal)
@@ -187,7 +200,10 @@ bool signals_show_ignored(void)
     if (!process.signal || read_action().handler.value != (uintptr_t)SIG_IGN ||
         raw_failed(kernel_sigaction(process.signal, NULL, &now)) || now.handler != handler)
         return false;
-    return signals_ignore();
+    uint64_t mask = begin_writing();
+    bool is_shown = signals_ignore();
+    end_writing(mask);
+    return is_shown;
 }
 
 void signals_hide_ignored(void)

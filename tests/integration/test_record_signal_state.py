@@ -81,6 +81,9 @@ class SignalState(rec.Case):
     def test_programs_inherit_an_ignored_signal(self):
         self.compare_inherited(WAYS + STARTS, "ignore", "none")
 
+    def test_a_signal_stays_ignored_while_another_thread_sets_others(self):
+        self.compare(rec.target("ignored_at_exec"), "NUMBER", "300")
+
     def test_programs_inherit_neither(self):
         self.compare_inherited(("execve", "execvp", "posix_spawn", "fork", "system"), "default",
                                "none")
