@@ -104,15 +104,15 @@ class Complete(rec.Case):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.recorded(rec.target("large_frames"), "600",
+                run = self.recorded(rec.target("large_frames"), "2500",
                                     rec_options=["--withhold-tables", f"--engine={engine}"])
                 samples = run.count("samples")
-                self.assertGreater(samples, 20)
+                self.assertGreater(samples, 50)
                 self.assertGreaterEqual(run.count("misses"), samples)
                 # On a busy machine the launcher comes late, and rings that fill up take less of a stack. Of 40 runs on one
-                # with six and more busy processes for two processors the worst had 79 % complete, 77 % whole, 6 % lost.
+                # with six and more busy processes for two processors the worst had 79 % complete, 76 % whole.
                 self.assertGreaterEqual(run.complete_percent(), 70, run.summary)
-                self.assertLessEqual(run.lost(), samples / 10, run.summary)
+                self.assertLessEqual(run.lost(), samples / 20, run.summary)
                 whole = sum(weight for stack, weight in run.stacks().items()
                             if ("root", "largest", "leaf") in zip(stack, stack[1:], stack[2:]))
                 self.assertGreater(whole, sum(run.stacks().values()) * 0.65)
