@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+/* Of where the section is, of the count and of the table, as all linkers write them. */
 enum {
     VERSION = 1,
-    FRAME_ENCODING = 0x1b, /* of the section's address: 32 bits, relative to themselves; … */
-    COUNT_ENCODING = 0x03, /* … of the count: 32 bits; … */
-    TABLE_ENCODING =
-        0x3b, /* … of the table: 32 bits, relative to the header. All linkers write these */
+    FRAME_ENCODING = 0x1b, /* 32 bits, relative to themselves */
+    COUNT_ENCODING = 0x03, /* 32 bits */
+    TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
     ENTRY_BYTES = 8,
     CIES_MOST = 256, /* cc1plus has 5 */
 };

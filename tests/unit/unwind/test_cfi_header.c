@@ -14,8 +14,8 @@
 #define HEADER_SVMA (FRAME_SVMA + 0x8000)
 enum { FUNCTIONS = 4, FUNCTION_BYTES = 0x20 };
 
-struct
-    made { /* .eh_frame of functions next to each other, but for a gap before the last, and its table */
+/* .eh_frame of functions next to each other, but for a gap before the last, and its table. */
+struct made {
     struct buffer frame, header;
     size_t fdes[FUNCTIONS];
 };
