@@ -30,9 +30,32 @@ static void occupy(struct row_room *room, size_t first, size_t count)
         room->fresh = first + count;
 }
 
+static size_t blocks_of(size_t cells)
+{
+    return cells / ROW_BLOCK_CELLS + (cells % ROW_BLOCK_CELLS > 0);
+}
+
+/* Blocks right behind the last run make that longer, so that nothing of it is left over: pieces of 3000 cells would
+ * leave a quarter of all room. */
+static bool extend_run(struct row_room *room, struct row_blocks *blocks, size_t cells)
+{
+    size_t left = blocks->end - blocks->next;
+    if (left == 0)
+        return false;
+    struct row_run *last = &blocks->runs[blocks->count - 1];
+    size_t first = (size_t)last->first + last->count;
+    size_t count = blocks_of(cells - left);
+    if (count > ROW_BLOCKS - first || memchr(room->is_taken + first, true, count))
+        return false;
+    occupy(room, first, count);
+    last->count += (uint32_t)count;
+    blocks->end += (uint32_t)count * ROW_BLOCK_CELLS;
+    return true;
+}
+
 static int add_run(struct row_room *room, struct row_blocks *blocks, size_t cells)
 {
-    size_t count = cells / ROW_BLOCK_CELLS + (cells % ROW_BLOCK_CELLS > 0);
+    size_t count = blocks_of(cells);
     size_t first = find_free(room, count);
     if (first == ROW_BLOCKS)
         return -ENOSPC;
@@ -48,9 +71,11 @@ static int add_run(struct row_room *room, struct row_blocks *blocks, size_t cell
 
 int row_room_take(struct row_room *room, struct row_blocks *blocks, size_t cells, uint32_t *first)
 {
-    int err = cells > blocks->end - blocks->next ? add_run(room, blocks, cells) : 0;
-    if (err != 0)
-        return err;
+    if (cells > blocks->end - blocks->next && !extend_run(room, blocks, cells)) {
+        int err = add_run(room, blocks, cells);
+        if (err != 0)
+            return err;
+    }
     *first = blocks->next;
     blocks->next += (uint32_t)cells;
     blocks->cells += cells;

@@ -91,6 +91,20 @@ static void more_than_there_is_cannot_be_taken(void **state)
     row_room_give_back(room, &other);
 }
 
+static void pieces_of_any_size_use_all_room(void **state)
+{
+    struct row_room *room = *state;
+    static const size_t sizes[] = {1, 100, 2100, 3000, ROW_BLOCK_CELLS, ROW_BLOCK_CELLS + 1, 9000};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct row_blocks one = {0};
+        uint32_t first;
+        while (row_room_take(room, &one, sizes[i], &first) == 0)
+            assert_int_equal(first, one.cells - sizes[i]);
+        assert_true(SESSION_ROWS - one.cells < sizes[i]);
+        row_room_give_back(room, &one);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +112,7 @@ int main(void)
         TEST(what_a_module_has_lies_together),
         TEST(what_is_given_back_is_taken_again_and_holds_zeros),
         TEST(more_than_there_is_cannot_be_taken),
+        TEST(pieces_of_any_size_use_all_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
