@@ -64,8 +64,8 @@ void blind_check(struct collector *collector, struct image *image)
         collector->round_ns < image->blind_due_ns)
         return;
     image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
-    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
-                        blind_periods_ns(collector, image);
+    uint64_t slack_of_thread_ns = SLACK_OF_THREAD_NS + collector->period_ns;
+    uint64_t slack_ns = SLACK_NS + slack_of_thread_ns * count_threads(collector, image);
     image->blind_sightings = gap_ns(image) > slack_ns ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;

@@ -39,29 +39,31 @@ static struct stranger *find(struct collector *collector, pid_t pid)
     return NULL;
 }
 
-/* One number for a file; 0: unknown. Of a privileged process it is hidden from everybody but root. */
-static uint64_t look_at_executable(pid_t pid, struct stat *file, bool *is_there)
+/* One number for a file; 0: unknown. Of a privileged process it is hidden from everybody but root. False: stat() says
+ * nothing. */
+static bool look_at_executable(pid_t pid, struct stat *file, uint64_t *id)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    *is_there = stat(path, file) == 0;
-    if (*is_there)
-        return file->st_ino ^ (uint64_t)file->st_dev << 40;
-    return errno == EACCES ? HIDDEN_FILE : 0;
+    bool is_there = stat(path, file) == 0;
+    if (is_there)
+        *id = file->st_ino ^ (uint64_t)file->st_dev << 40;
+    else
+        *id = errno == EACCES ? HIDDEN_FILE : 0;
+    return is_there;
 }
 
 static uint64_t executable_id(pid_t pid)
 {
     struct stat file;
-    bool is_there;
-    return look_at_executable(pid, &file, &is_there);
+    uint64_t id;
+    (void)look_at_executable(pid, &file, &id);
+    return id;
 }
 
 bool strangers_note_executable(struct image *image, struct stat *file)
 {
-    bool is_there;
-    image->executable_id = look_at_executable(image->pid, file, &is_there);
-    return is_there;
+    return look_at_executable(image->pid, file, &image->executable_id);
 }
 
 /* It got a sampler, which is not ours. */
