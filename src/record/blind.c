@@ -3,7 +3,7 @@
  * Processes whose CPU time grows and whose samples do not. Whatever is the cause, the time must not look
  * like that of an ending program: it becomes [lost], and the cause is told.
  *
- *     CPU time ────────────────────╮ gap: normal up to a period, a tick and a kernel interval of each thread
+ *     CPU time ────────────────────╮ gap: normal up to some periods, a tick and a kernel interval of each thread
  *     samples, also those on their way ─────╯
  */
 #include "record/collector_parts.h"
@@ -12,7 +12,7 @@
 
 #include <signal.h>
 
-/* What may be on its way: for the process, and for each of its threads, beside what is left of a period. */
+/* What may be on its way: for the process, and for each of its threads, beside the periods. */
 #define SLACK_NS 100000000
 #define SLACK_OF_THREAD_NS 25000000
 #define THREADS_LOOKED_AT 64
@@ -34,9 +34,15 @@ static size_t count_threads(const struct collector *collector, const struct imag
     return count;
 }
 
+/* One that is not over yet, and of the kernel's share what the sampler holds back: twice a reserve of two (handler.c). */
+static uint64_t periods_of_thread_ns(const struct collector *collector, const struct image *image)
+{
+    return collector->period_ns * (image->engine == ENGINE_PERF_TRAP ? 1 + 2 * 2 : 1);
+}
+
 uint64_t blind_periods_ns(const struct collector *collector, const struct image *image)
 {
-    return collector->period_ns * count_threads(collector, image);
+    return periods_of_thread_ns(collector, image) * count_threads(collector, image);
 }
 
 /* Of the process' threads, as far as it has not too many. */
@@ -64,8 +70,8 @@ void blind_check(struct collector *collector, struct image *image)
         collector->round_ns < image->blind_due_ns)
         return;
     image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
-    uint64_t slack_of_thread_ns = SLACK_OF_THREAD_NS + collector->period_ns;
-    uint64_t slack_ns = SLACK_NS + slack_of_thread_ns * count_threads(collector, image);
+    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
+                        blind_periods_ns(collector, image);
     image->blind_sightings = gap_ns(image) > slack_ns ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;

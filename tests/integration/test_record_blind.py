@@ -53,6 +53,13 @@ class Blind(rec.Case):
                     self.assert_sees(self.record(rec.target(program[0]), *program[1:],
                                                  rec_options=[f"--engine={engine}"]))
 
+    def test_the_kernels_share_between_rare_samples_is_not_called_lost(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                self.assert_sees(self.record(rec.target("system_calls"), 2 * WORK_MS,
+                                             rec_options=["-F", "1", f"--engine={engine}"]))
+
 
 if __name__ == "__main__":
     rec.main()
