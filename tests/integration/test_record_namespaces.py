@@ -14,7 +14,6 @@ WAYS = {"clone": 2, "syscall": 2, "close": 2, "range": 2, "bare": 2, "from": 2, 
 
 
 CROWD = 600
-MOST = 0.5 * CROWD  # a busy machine may keep some of them from starting in time
 # As many processes at once, then as many threads.
 MANY = f"""
 import os, threading, time
@@ -31,6 +30,14 @@ for _ in range({CROWD}):
     os.wait()
 """
 TIDS_MAX = 4 << 20  # of the kernel; beyond are those that rec makes up for who was gone
+
+
+def unanswered(run):
+    """How many processes are not in the file, and told to have started while rec was busy or stopped."""
+    told = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
+    named = [value for value in told if value.endswith(" started while rec was busy")]
+    counts = [value.split("\\x20processes")[0] for value in told if "\\x20processes started while" in value]
+    return len(named) + sum(map(int, counts)) + int(run.summary.get("not_followed.more", 0))
 
 
 class Namespaces(rec.Case):
@@ -77,11 +84,16 @@ class Namespaces(rec.Case):
         self.assertGreater(task["samples"], 0)
 
     def test_many_at_a_time(self):
+        """Each is recorded or, as a busy machine keeps rec from answering in time, counted with that reason."""
         run = self.recorded(*NAMESPACE, "--mount-proc", "python3", "-c", MANY)
-        names = collections.Counter(process["name"] for process in run.info["processes"] if process["cpu_ns"])
-        self.assertGreater(max(names.values()), MOST)
-        tids = [thread["tid"] for thread in run.info["threads"] if thread["tid"] <= TIDS_MAX]
-        self.assertGreater(len(set(tids)), 2 * MOST)
+        recorded = len(run.info["processes"])
+        self.assertGreater(recorded, CROWD / 10)
+        self.assertGreaterEqual(recorded + unanswered(run), CROWD + 2)
+        threads = collections.Counter(thread["pid"] for thread in run.info["threads"])
+        if max(threads.values()) > 1:  # else the crowd's own process is one of those
+            self.assertGreaterEqual(max(threads.values()) + run.count("threads_without_slot"), CROWD + 1)
+        tids = {thread["tid"] for thread in run.info["threads"] if thread["tid"] <= TIDS_MAX}
+        self.assertGreater(len(tids), 0.9 * len(run.info["threads"]))
 
     def test_forks_and_programs_inside(self):
         """Two namespaces at a time, whose processes are called the same inside."""
