@@ -10,6 +10,7 @@
 
 #include "record/proc.h"
 
+#include <poll.h>
 #include <signal.h>
 
 /* What may be on its way: for the process, and for each of its threads, beside the periods. */
@@ -52,6 +53,13 @@ static struct proc_threads look_at_threads(const struct image *image)
     return proc_look_at_threads(image->pid, number, THREADS_LOOKED_AT);
 }
 
+/* Then it has no timers any more. */
+static bool has_ended(const struct image *image)
+{
+    struct pollfd end = {.fd = image->pid_fd, .events = POLLIN};
+    return poll(&end, 1, 0) == 1;
+}
+
 static enum record_blind cause_of(const struct collector *collector, const struct image *image)
 {
     struct proc_threads threads = look_at_threads(image);
@@ -59,7 +67,8 @@ static enum record_blind cause_of(const struct collector *collector, const struc
         return RECORD_BLIND_BLOCKED;
     if (threads.count > count_threads(collector, image))
         return RECORD_BLIND_UNKNOWN_THREAD;
-    if (image->engine == ENGINE_TIMER && proc_count_timers(image->pid) < threads.count)
+    if (image->engine == ENGINE_TIMER && !has_ended(image) &&
+        proc_count_timers(image->pid) < threads.count)
         return RECORD_BLIND_NO_TIMER;
     return RECORD_BLIND_OTHER;
 }

@@ -204,7 +204,7 @@ size_t proc_count_timers(pid_t pid)
     bool is_read = io_read_file(path, &text, 1u << 20) == 0;
     size_t count = is_read ? 0 : SIZE_MAX;
     for (size_t i = 0; is_read && i + 3 <= text.size; i++)
-        count += memcmp(text.bytes + i, "ID:", 3) == 0;
+        count += memcmp(text.bytes + i, "ID:", 3) == 0 && (i == 0 || text.bytes[i - 1] == '\n');
     buffer_free(&text);
     return count;
 }

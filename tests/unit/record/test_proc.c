@@ -385,6 +385,18 @@ static void threads_that_block_a_signal_are_counted(void **state)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static void timers_are_counted_once(void **state)
+{
+    (void)state;
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    timer_t timers[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &timers[i]), 0);
+    assert_int_equal(proc_count_timers(getpid()), 2);
+    for (int i = 0; i < 2; i++)
+        timer_delete(timers[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +416,7 @@ int main(void)
         cmocka_unit_test(the_children_of_other_threads_are_found),
         cmocka_unit_test(threads_of_one_namespace_are_listed),
         cmocka_unit_test(threads_that_block_a_signal_are_counted),
+        cmocka_unit_test(timers_are_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
