@@ -2,12 +2,15 @@
 /*
  * system() and popen() give their shell what `environ` says, and there is no other way to tell them. So while
  * one of them runs, `environ` says what a new program gets. Threads may be in several at once: the first
- * lends it, the last takes it back, unless the program has set another one meanwhile.
+ * lends it, the last takes it back, unless the program has set another one meanwhile. A shell may run for long, and
+ * what another thread changes is not to be lost with what was lent: it gets its own first (clearenv() needs none).
  */
 #include "sampler/exec.h"
 
+#include "sampler/real.h"
 #include "sampler/sandbox.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 static char **own;
@@ -53,4 +56,32 @@ void environment_take_back_after_fork(void)
     borrowers = lends_here;
     if (borrowers == 0 && environ == process.lent)
         environ = own;
+}
+
+static void environment_be_own(void)
+{
+    if (!process.lent || environ != process.lent)
+        return;
+    uint32_t *lock = lock_taken();
+    if (environ == process.lent)
+        environ = own;
+    store_release(lock, 0);
+}
+
+__attribute__((visibility("default"))) int setenv(const char *name, const char *value, int replaces)
+{
+    environment_be_own();
+    return REAL(setenv)(name, value, replaces);
+}
+
+__attribute__((visibility("default"))) int unsetenv(const char *name)
+{
+    environment_be_own();
+    return REAL(unsetenv)(name);
+}
+
+__attribute__((visibility("default"))) int putenv(char *entry)
+{
+    environment_be_own();
+    return REAL(putenv)(entry);
 }

@@ -36,6 +36,9 @@
     X(posix_spawnp)       \
     X(system)             \
     X(popen)              \
+    X(setenv)             \
+    X(unsetenv)           \
+    X(putenv)             \
     X(pclose)             \
     X(waitid)             \
     X(wait4)

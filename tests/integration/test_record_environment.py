@@ -54,6 +54,10 @@ class Seen(SameOutput):
     def test_after_a_thread_was_cancelled_while_it_lent_it(self):
         self.compare(rec.target("cancelled"))
 
+    def test_after_a_thread_changed_it_while_another_one_lent_it(self):
+        for how in ("setenv", "unsetenv", "putenv", "clearenv"):
+            self.compare(rec.target("environment_beside"), how)
+
     def test_by_languages(self):
         self.need_program(PYTHON)
         self.compare_in(self.ENVIRONMENTS, PYTHON, "-c", "import os; print(os.environ)")
