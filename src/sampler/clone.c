@@ -9,6 +9,8 @@
  * How large that stack is, nobody says. Below one that lies in the stack of whoever calls there is nothing but what
  * that thread has left behind, further down than its frame. Where that is far enough for a sample (PTHREAD_STACK_MIN,
  * which sandboxes take), the child joins. Others may be too small; such a child is left alone.
+ *
+ * So is a thread with thread-local memory of the program's own: it begins with our signal blocked.
  */
 #include "sampler/real.h"
 #include "sampler/sampler.h"
@@ -22,6 +24,12 @@
 static bool makes_copy(unsigned long flags)
 {
     return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_SETTLS));
+}
+
+/* It inherits the event. Where our thread-local memory would be there may be none, or anything: the handler must not run. */
+static bool makes_own_thread(unsigned long flags)
+{
+    return flags & CLONE_THREAD && flags & CLONE_SETTLS;
 }
 
 bool clone_is_fork(long number, long flags, long stack)
@@ -62,6 +70,12 @@ __attribute__((visibility("default"))) int clone_hook(int (*run)(void *), void *
                                                       void *child_tid)
 {
     clone_function *real = (clone_function *)real_function(REAL_INDEX_clone);
+    if (makes_own_thread((unsigned long)flags) && process.engine == ENGINE_PERF_TRAP) {
+        uint64_t mask = masks_block_ours();
+        int tid = real(run, stack, flags, argument, parent_tid, tls, child_tid);
+        masks_restore(mask);
+        return tid;
+    }
     if (!run || !makes_copy((unsigned long)flags) || !process_is_followed() ||
         !is_in_own_stack(stack, __builtin_frame_address(0)))
         return real(run, stack, flags, argument, parent_tid, tls, child_tid);

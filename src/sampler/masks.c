@@ -117,6 +117,18 @@ void masks_unblock_after_exec(void)
     own_syscall(SIGPROCMASK, SIG_UNBLOCK, &bit, 0, sizeof(bit));
 }
 
+uint64_t masks_block_ours(void)
+{
+    uint64_t bit = samplers_bit(), before = 0;
+    own_syscall(SIGPROCMASK, SIG_BLOCK, &bit, &before, sizeof(bit));
+    return before;
+}
+
+void masks_restore(uint64_t mask)
+{
+    own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, 0, sizeof(mask));
+}
+
 /* What was not sent with tgkill() goes to the process: there it cannot be merged with one of ours. */
 static void send_on(int signal, siginfo_t *info)
 {

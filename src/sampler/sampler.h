@@ -211,6 +211,8 @@ bool signals_show_ignored(void);
 void signals_hide_ignored(void);
 /* The kernel delivers none any more, also of those that are pending. False when it refuses. Async-signal-safe. */
 bool signals_ignore(void);
+/* And back. Async-signal-safe. */
+void signals_heed(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
 /* While the handler runs, all is blocked that is not ignored by now. Async-signal-safe. */
@@ -236,6 +238,9 @@ bool masks_unhide(struct thread_state *thread);
  * it returned true, the other one. Async-signal-safe. */
 bool masks_block_for_exec(void);
 void masks_unblock_after_exec(void);
+/* Around a call that makes a thread which must not have the sampler's signal. Returns the mask to restore. */
+uint64_t masks_block_ours(void);
+void masks_restore(uint64_t mask);
 /* As sighold() and sigrelse(). Async-signal-safe. */
 int masks_change_one(int how, int number);
 /* True when the program sees the sampler's signal blocked. Async-signal-safe. */

@@ -92,7 +92,7 @@ void sandbox_end(struct sandbox_change change, bool has_failed)
         __atomic_compare_exchange_n(&process.forbidden, &after, change.before, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
         ends_sampling(change.before, change.after))
-        signals_hide_ignored();
+        signals_heed();
 }
 
 /* Its own declaration has no parameters to hand on: with these the call becomes a jump, which leaves nothing on the

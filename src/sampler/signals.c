@@ -43,6 +43,8 @@ static uint32_t current_action;
 /* Writers only, with every signal blocked; in memory that fork wipes, so that a child never inherits it
  * taken. */
 static uint32_t *writer_busy;
+/* In the same memory: how many threads show the signal as ignored. */
+static uint32_t *showing;
 
 /* Our handler as the kernel has it, with the C library's way back from it. */
 static struct kernel_action installed;
@@ -151,8 +153,9 @@ void signals_refresh_mask(void)
 
 bool signals_install(int signal)
 {
-    /* The word behind process_alive, in the same wiped page. */
+    /* Words behind process_alive, in the same wiped page. */
     writer_busy = process_alive + 1;
+    showing = process_alive + 3;
     struct sigaction ours = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
     *(uint64_t *)(void *)&ours.sa_mask = handler_mask();
     struct kernel_action before;
@@ -194,22 +197,39 @@ bool signals_ignore(void)
     return !raw_failed(kernel_sigaction(process.signal, &wanted, NULL));
 }
 
+void signals_heed(void)
+{
+    kernel_sigaction(process.signal, &installed, NULL);
+    signals_refresh_mask();
+}
+
+/* Threads may execute several programs at once, of which all but one fail: the last one hides it again. A vfork child
+ * does both for itself alone, in memory that is its parent's. */
 bool signals_show_ignored(void)
 {
     struct kernel_action now;
-    if (!process.signal || read_action().handler.value != (uintptr_t)SIG_IGN ||
-        raw_failed(kernel_sigaction(process.signal, NULL, &now)) || now.handler != handler)
+    if (!process.signal || read_action().handler.value != (uintptr_t)SIG_IGN)
         return false;
+    bool counts = !process_is_another();
     uint64_t mask = begin_writing();
-    bool is_shown = signals_ignore();
+    bool is_shown =
+        (counts && *showing > 0) || (!raw_failed(kernel_sigaction(process.signal, NULL, &now)) &&
+                                     now.handler == handler && signals_ignore());
+    *showing += counts && is_shown;
     end_writing(mask);
     return is_shown;
 }
 
 void signals_hide_ignored(void)
 {
-    kernel_sigaction(process.signal, &installed, NULL);
-    signals_refresh_mask();
+    bool counts = !process_is_another();
+    uint64_t mask = begin_writing();
+    bool is_last = !counts || --*showing == 0;
+    if (is_last)
+        kernel_sigaction(process.signal, &installed, NULL);
+    end_writing(mask);
+    if (is_last)
+        signals_refresh_mask();
 }
 
 /* int3 and friends cannot be ignored or blocked: the kernel kills. (A SIGPROF from the kernel is only an

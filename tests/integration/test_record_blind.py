@@ -38,6 +38,15 @@ class Blind(rec.Case):
         run = self.record(rec.target("unsampled"), "clone", WORK_MS, rec_options=["--engine=timer"])
         self.assert_told(run, "unknown-thread", "made by clone()")
 
+    def test_a_thread_with_thread_local_memory_of_its_own(self):
+        for engine, cause, words in (("perf-trap", "signal-blocked", "blocks the sampler's signal"),
+                                     ("timer", "unknown-thread", "made by clone()")):
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("unsampled"), "tls", WORK_MS, rec_options=[f"--engine={engine}"])
+                self.assertGreaterEqual(run.status, 0)
+                self.assert_told(run, cause, words)
+
     def test_timers_that_the_kernel_refuses(self):
         run = self.record(
             "sh", "-c", f"ulimit -i 0; exec {rec.target('short_run')} {WORK_MS}",

@@ -82,7 +82,10 @@ class SignalState(rec.Case):
         self.compare_inherited(WAYS + STARTS, "ignore", "none")
 
     def test_a_signal_stays_ignored_while_another_thread_sets_others(self):
-        self.compare(rec.target("ignored_at_exec"), "NUMBER", "300")
+        self.compare(rec.target("ignored_at_exec"), "change", "NUMBER", "300")
+
+    def test_a_signal_stays_ignored_while_another_thread_fails_to_execute_a_program(self):
+        self.compare(rec.target("ignored_at_exec"), "execute", "NUMBER", "300")
 
     def test_programs_inherit_neither(self):
         self.compare_inherited(("execve", "execvp", "posix_spawn", "fork", "system"), "default",

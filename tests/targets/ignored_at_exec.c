@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ignored_at_exec NUMBER TIMES: children ignore a signal and execute this program again, while another thread of theirs
- * sets what SIGUSR1 does. Says how many found the signal not ignored then.
+ * ignored_at_exec HOW NUMBER TIMES: children ignore a signal and execute this program again, while another thread of
+ * theirs does something else. Says how many found the signal not ignored then.
+ *
+ *     change    it sets what SIGUSR1 does
+ *     execute   it executes a program that is not there
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,11 +30,18 @@ static void *change(void *nothing)
     return nothing;
 }
 
-static void ignore_and_execute(const char *number)
+static void *execute(void *nothing)
 {
-    pthread_t changing;
+    for (;;)
+        execl("/nonexistent", "nonexistent", NULL);
+    return nothing;
+}
+
+static void ignore_and_execute(const char *how, const char *number)
+{
+    pthread_t other;
     signal(atoi(number), SIG_IGN);
-    pthread_create(&changing, NULL, change, NULL);
+    pthread_create(&other, NULL, strcmp(how, "change") == 0 ? change : execute, NULL);
     usleep(HEAD_START_US);
     execl("/proc/self/exe", "ignored_at_exec", number, NULL);
     _exit(127);
@@ -44,10 +55,10 @@ int main(int count, char **words)
         return found.sa_handler != SIG_IGN;
     }
     int others = 0, status;
-    for (int left = atoi(words[2]); left > 0; left--) {
+    for (int left = atoi(words[3]); left > 0; left--) {
         pid_t child = fork();
         if (child == 0)
-            ignore_and_execute(words[1]);
+            ignore_and_execute(words[1], words[2]);
         waitpid(child, &status, 0);
         others += status != 0;
     }
