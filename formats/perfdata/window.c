@@ -2,7 +2,6 @@
 #include "perfdata/window.h"
 
 #include "base/io.h"
-#include "base/table.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -10,36 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Handing a block over costs as much as copying a tenth of the larger one, which fills a large page: of small pages each
- * costs a fault, the longer the more threads there are. Too much for small files, of which no more is read than stays
- * in the caches. */
+/* A thread is too much for small files, of which no more is read than stays in the caches. */
 enum {
-    SMALL_BLOCK_BYTES = 1 << 18,
     LARGE_FILE_BYTES = 1 << 24,
     ROOM_BYTES = 1 << 16,
-    HEADER_BYTES = 1 << 12, /* the rest of the struct, at most */
-    PIECE_BYTES = 1 << 17,  /* so little is read in 20 us */
-    BLOCK_BYTES = TABLE_LARGE_PAGE_BYTES - ROOM_BYTES - HEADER_BYTES,
+    BLOCK_BYTES = 1 << 18,
+    PIECE_BYTES = 1 << 17, /* so little is read in 20 us */
+    PIECES = BLOCK_BYTES / PIECE_BYTES,
 };
 
 struct window_block {
     struct window *window;
     struct window_block *next_spare;
     size_t holds;
-    _Atomic size_t begun; /* of its bytes, reading; … */
-    _Atomic int err;      /* … of any of it */
-    uint64_t start;       /* file offset of bytes[0] */
+    _Atomic size_t unread; /* pieces */
+    _Atomic int err;       /* of any of them */
+    uint64_t start;        /* file offset of bytes[0] */
     size_t size;
-    uint8_t *bytes;   /* in memory, at its end or before it */
-    size_t most;      /* bytes that a block of its file has */
-    uint8_t memory[]; /* ROOM_BYTES, and as many */
+    uint8_t *bytes; /* in memory, at its end or before it */
+    uint8_t memory[ROOM_BYTES + BLOCK_BYTES];
 };
-_Static_assert(sizeof(struct window_block) <= HEADER_BYTES, "a large block is one large page");
-
-void window_open(struct window *window, int fd, uint64_t file_bytes)
-{
-    *window = (struct window){.fd = fd, .file_bytes = file_bytes};
-}
 
 void window_block_hold(struct window_block *block)
 {
@@ -54,12 +43,63 @@ void window_block_release(struct window_block *block)
     block->window->spare = block;
 }
 
+static struct window_block **place_of(struct window *window, uint64_t number)
+{
+    return &window->ahead[number % WINDOW_BLOCKS_AHEAD];
+}
+
+static bool is_large(const struct window *window)
+{
+    return window->file_bytes >= LARGE_FILE_BYTES;
+}
+
+static struct window_block *new_block(struct window *window)
+{
+    struct window_block *block = window->spare;
+    uint64_t left = window->file_bytes - window->ahead_bytes;
+    if (block)
+        window->spare = block->next_spare;
+    else if (!(block = malloc(sizeof(*block))))
+        return NULL;
+    block->window = window;
+    block->holds = 1;
+    block->unread = PIECES;
+    block->err = 0;
+    block->start = window->ahead_bytes;
+    block->size = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
+    block->bytes = block->memory + ROOM_BYTES;
+    return block;
+}
+
+static void read_piece(void *context, uint64_t piece)
+{
+    struct window *window = context;
+    struct window_block *block = *place_of(window, piece / PIECES);
+    size_t at = (size_t)(piece % PIECES) * PIECE_BYTES;
+    if (at < block->size) {
+        size_t left = block->size - at;
+        int err = io_pread(window->fd, block->bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES,
+                           block->start + at);
+        if (err)
+            block->err = err;
+    }
+    block->unread--;
+}
+
+void window_open(struct window *window, int fd, uint64_t file_bytes)
+{
+    *window = (struct window){
+        .fd = fd, .file_bytes = file_bytes, .aside = {.run = read_piece, .context = window}};
+}
+
 static void forget(struct window *window)
 {
     aside_stop(&window->aside);
     window_block_release(window->at_hand);
-    window_block_release(window->next);
-    window->at_hand = window->next = NULL;
+    window->at_hand = NULL;
+    while (window->taken < window->given)
+        window_block_release(*place_of(window, window->taken++));
+    window->given = window->taken = 0;
 }
 
 void window_close(struct window *window)
@@ -78,64 +118,6 @@ void window_reuse(struct window *window, int fd, uint64_t file_bytes)
     window->file_bytes = file_bytes;
 }
 
-static bool is_large(const struct window *window)
-{
-    return window->file_bytes >= LARGE_FILE_BYTES;
-}
-
-/* Those of another file may be smaller. */
-static struct window_block *take_spare(struct window *window, size_t most)
-{
-    struct window_block *block;
-    while ((block = window->spare)) {
-        window->spare = block->next_spare;
-        if (block->most == most)
-            break;
-        free(block);
-    }
-    return block;
-}
-
-static struct window_block *allocate(size_t most)
-{
-    struct window_block *block = most == BLOCK_BYTES ? table_room(TABLE_LARGE_PAGE_BYTES)
-                                                     : malloc(sizeof(*block) + ROOM_BYTES + most);
-    if (block)
-        block->most = most;
-    return block;
-}
-
-static struct window_block *new_block(struct window *window, uint64_t start)
-{
-    uint64_t left = window->file_bytes - start;
-    size_t most = is_large(window) ? BLOCK_BYTES : SMALL_BLOCK_BYTES;
-    struct window_block *block = take_spare(window, most) ?: allocate(most);
-    if (!block)
-        return NULL;
-    block->window = window;
-    block->holds = 1;
-    block->begun = 0;
-    block->err = 0;
-    block->start = start;
-    block->size = left < most ? (size_t)left : most;
-    block->bytes = block->memory + ROOM_BYTES;
-    return block;
-}
-
-/* Piece by piece, while there are any: whoever needs the block helps who has begun. */
-static void read_block(void *context)
-{
-    struct window_block *block = context;
-    size_t at;
-    while ((at = atomic_fetch_add(&block->begun, PIECE_BYTES)) < block->size) {
-        size_t left = block->size - at;
-        int err = io_pread(block->window->fd, block->bytes + at,
-                           left < PIECE_BYTES ? left : PIECE_BYTES, block->start + at);
-        if (err)
-            block->err = err;
-    }
-}
-
 static bool has(const struct window_block *block, uint64_t offset, size_t size)
 {
     uint64_t skip = offset - block->start;
@@ -147,11 +129,16 @@ static uint64_t end_of(const struct window_block *block)
     return block->start + block->size;
 }
 
-static void read_ahead(struct window *window)
+static void read_ahead(struct window *window, uint64_t most)
 {
-    uint64_t end = end_of(window->at_hand);
-    if (is_large(window) && end < window->file_bytes && (window->next = new_block(window, end)))
-        aside_do(&window->aside, read_block, window->next);
+    uint64_t before = window->given;
+    struct window_block *block;
+    while (window->given - window->taken < most && window->ahead_bytes < window->file_bytes &&
+           (block = new_block(window))) {
+        *place_of(window, window->given++) = block;
+        window->ahead_bytes += block->size;
+    }
+    aside_give(&window->aside, (window->given - before) * PIECES, most * PIECES / 2);
 }
 
 /* Puts what is left of the block before it in front of a block. */
@@ -164,40 +151,61 @@ static void join(struct window_block *block, const struct window_block *before, 
     memcpy(block->bytes, before->bytes + (offset - before->start), left);
 }
 
-/* The block that was read ahead, when it is the one for this offset. */
-static struct window_block *take_next(struct window *window, uint64_t offset)
+/* Whether the next block, and what is left of the one at hand, are what is there from the offset on. */
+static bool is_ahead(struct window *window, uint64_t offset)
 {
-    struct window_block *before = window->at_hand, *block = window->next;
-    if (block)
-        read_block(block);
-    aside_wait(&window->aside);
-    window->next = NULL;
-    if (block && has(before, offset, 0) && end_of(before) - offset <= ROOM_BYTES) {
-        join(block, before, offset);
-        return block;
+    const struct window_block *before = window->at_hand;
+    if (window->taken == window->given)
+        return false;
+    uint64_t start = (*place_of(window, window->taken))->start;
+    return offset == start || (before && end_of(before) == start && has(before, offset, 0) &&
+                               start - offset <= ROOM_BYTES);
+}
+
+static void drop_all(struct window *window)
+{
+    uint64_t piece;
+    while (aside_take(&window->aside, &piece))
+        (*place_of(window, piece / PIECES))->unread--;
+    for (; window->taken < window->given; window->taken++) {
+        struct window_block *block = *place_of(window, window->taken);
+        aside_wait(&window->aside, &block->unread);
+        window_block_release(block);
     }
-    window_block_release(block);
-    return NULL;
+    window_block_release(window->at_hand);
+    window->at_hand = NULL;
+}
+
+/* What is left of the block at hand goes with it. */
+static int take_next(struct window *window, uint64_t offset)
+{
+    struct window_block *block = *place_of(window, window->taken), *before = window->at_hand;
+    aside_wait(&window->aside, &block->unread);
+    window->taken++;
+    int err = block->err;
+    if (err == 0 && offset < block->start)
+        join(block, before, offset);
+    window_block_release(err ? block : before);
+    if (err == 0)
+        window->at_hand = block;
+    return err;
 }
 
 static int go_to(struct window *window, uint64_t offset)
 {
-    struct window_block *block = take_next(window, offset);
-    window_block_release(window->at_hand);
-    window->at_hand = NULL;
-    if (!block) {
-        if (!(block = new_block(window, offset)))
+    if (!is_ahead(window, offset)) {
+        drop_all(window);
+        window->ahead_bytes = offset;
+        read_ahead(window, 1);
+        if (window->taken == window->given)
             return -ENOMEM;
-        read_block(block);
     }
-    if (block->err) {
-        int err = block->err;
-        window_block_release(block);
-        return err;
+    int err = take_next(window, offset);
+    if (err == 0 && is_large(window)) {
+        aside_start(&window->aside);
+        read_ahead(window, WINDOW_BLOCKS_AHEAD);
     }
-    window->at_hand = block;
-    read_ahead(window);
-    return 0;
+    return err;
 }
 
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bounded view of a file of any size: captures may be larger than memory. While one block is looked at, a thread
- * reads the next, since copying out of the page cache takes as long as all that is done with it; where it takes longer, this
- * one helps. What reaches from one block into the next is put before that:
+ * reads the next ones, since copying out of the page cache takes as long as all that is done with it; where it takes
+ * longer, this one helps. What reaches from one block into the next is put before that:
  *
  *     file     ├──────────── block ────────────┼──────────── block ────────────┤
  *                                         ├ record ┤
@@ -15,13 +15,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { WINDOW_BLOCKS_AHEAD = 8 };
+
 struct window_block;
 
 struct window {
     int fd;
     uint64_t file_bytes;
-    struct window_block *at_hand; /* NULL: none yet */
-    struct window_block *next;    /* is being read, or was; NULL: none */
+    struct window_block *at_hand;                    /* NULL: none yet */
+    struct window_block *ahead[WINDOW_BLOCKS_AHEAD]; /* are being read, or were; by number */
+    uint64_t given, taken;                           /* numbers of the next */
+    uint64_t ahead_bytes; /* file offset of the end of the last that was given */
     struct window_block *spare;
     struct aside aside;
 };

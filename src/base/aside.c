@@ -1,63 +1,109 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/aside.h"
 
-#include <errno.h>
-#include <stddef.h>
+#include <sched.h>
 
-static void wait_for(sem_t *semaphore)
+enum { TURNS_MOST = 64 }; /* of waiting awake: some 20 us, as long as waking takes */
+
+bool aside_take(struct aside *aside, uint64_t *piece)
 {
-    while (sem_wait(semaphore) != 0 && errno == EINTR)
-        ;
+    *piece = aside->begun;
+    while (*piece < aside->given)
+        if (atomic_compare_exchange_weak(&aside->begun, piece, *piece + 1))
+            return true;
+    return false;
+}
+
+static void wake(struct aside *aside, pthread_cond_t *sleeper)
+{
+    pthread_mutex_lock(&aside->lock);
+    pthread_cond_signal(sleeper);
+    pthread_mutex_unlock(&aside->lock);
+}
+
+/* False: the thread ends. */
+static bool sleep_until_given(struct aside *aside)
+{
+    pthread_mutex_lock(&aside->lock);
+    aside->is_asleep = true;
+    while (!aside->ends && aside->begun == aside->given)
+        pthread_cond_wait(&aside->more, &aside->lock);
+    aside->is_asleep = false;
+    bool goes_on = !aside->ends;
+    pthread_mutex_unlock(&aside->lock);
+    return goes_on;
 }
 
 static void *work(void *context)
 {
     struct aside *aside = context;
-    for (wait_for(&aside->given); aside->run; wait_for(&aside->given)) {
-        aside->run(aside->context);
-        sem_post(&aside->done);
-    }
+    uint64_t piece;
+    do {
+        while (aside_take(aside, &piece)) {
+            aside->run(aside->context, piece);
+            if (aside->is_waited_for)
+                wake(aside, &aside->done);
+        }
+    } while (sleep_until_given(aside));
     return NULL;
 }
 
-static bool start(struct aside *aside)
+void aside_start(struct aside *aside)
 {
     if (aside->is_started)
-        return true;
-    sem_init(&aside->given, 0, 0);
-    sem_init(&aside->done, 0, 0);
-    aside->is_started = pthread_create(&aside->thread, NULL, work, aside) == 0;
-    return aside->is_started;
-}
-
-void aside_do(struct aside *aside, void (*run)(void *context), void *context)
-{
-    if (!start(aside)) {
-        run(context);
         return;
-    }
-    aside->run = run;
-    aside->context = context;
-    aside->is_busy = true;
-    sem_post(&aside->given);
+    pthread_mutex_init(&aside->lock, NULL);
+    pthread_cond_init(&aside->more, NULL);
+    pthread_cond_init(&aside->done, NULL);
+    aside->is_started = pthread_create(&aside->thread, NULL, work, aside) == 0;
 }
 
-void aside_wait(struct aside *aside)
+void aside_give(struct aside *aside, uint64_t count, uint64_t few)
 {
-    if (aside->is_busy)
-        wait_for(&aside->done);
-    aside->is_busy = false;
+    aside->given += count;
+    if (aside->is_asleep && aside->given - aside->begun > few)
+        wake(aside, &aside->more);
+}
+
+static void sleep_until_done(struct aside *aside, const _Atomic size_t *left)
+{
+    pthread_mutex_lock(&aside->lock);
+    aside->is_waited_for = true;
+    while (*left)
+        pthread_cond_wait(&aside->done, &aside->lock);
+    aside->is_waited_for = false;
+    pthread_mutex_unlock(&aside->lock);
+}
+
+void aside_wait(struct aside *aside, const _Atomic size_t *left)
+{
+    uint64_t piece;
+    while (*left && aside_take(aside, &piece))
+        aside->run(aside->context, piece);
+    for (int turn = 0; *left && turn < TURNS_MOST; turn++)
+        sched_yield();
+    if (*left)
+        sleep_until_done(aside, left);
+}
+
+static void end_thread(struct aside *aside)
+{
+    pthread_mutex_lock(&aside->lock);
+    aside->ends = true;
+    pthread_cond_signal(&aside->more);
+    pthread_mutex_unlock(&aside->lock);
+    pthread_join(aside->thread, NULL);
+    pthread_cond_destroy(&aside->more);
+    pthread_cond_destroy(&aside->done);
+    pthread_mutex_destroy(&aside->lock);
 }
 
 void aside_stop(struct aside *aside)
 {
-    if (!aside->is_started)
-        return;
-    aside_wait(aside);
-    aside->run = NULL;
-    sem_post(&aside->given);
-    pthread_join(aside->thread, NULL);
-    sem_destroy(&aside->given);
-    sem_destroy(&aside->done);
-    *aside = (struct aside){0};
+    uint64_t piece;
+    while (aside_take(aside, &piece))
+        ;
+    if (aside->is_started)
+        end_thread(aside);
+    *aside = (struct aside){.run = aside->run, .context = aside->context};
 }
