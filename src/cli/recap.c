@@ -93,12 +93,13 @@ static int say_part(const struct recap *recap)
     const char *then =
         recap->result->was_ended ? "; the command was asked to end" : "; the command goes on";
     char end[128] = "";
-    char start[128] = "";
+    char start[160] = "";
     if (summary->end != RECORD_END_COMMAND)
         snprintf(end, sizeof(end), "recording ended by --%s%s", record_end_name(summary->end),
                  then);
     if (summary->delay_ns)
-        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before that not recorded",
+        snprintf(start, sizeof(start), "sampling %s after %s; %s CPU before that not recorded",
+                 summary->wall_ns < summary->delay_ns ? "was to begin" : "began",
                  shown_duration(summary->delay_ns).text,
                  shown_duration(summary->cpu_before_ns).text);
     if (!end[0] && !start[0])
