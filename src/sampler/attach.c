@@ -10,8 +10,11 @@
 #include "sampler/sandbox.h"
 #include "sampler/text.h"
 
+#include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -131,29 +134,56 @@ static struct tables *map_tables(long fd, uint64_t *inode)
     return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
 }
 
-static struct rings *map_rings(long fd, uint64_t *inode)
+/* Programs that run others inside themselves (valgrind, qemu) hide the vDSO from them. */
+static bool may_be_inside_another(void)
 {
-    size_t bytes = sizeof(struct rings);
-    if (!is_file_of(fd, bytes, inode))
+    int before = errno;
+    bool has_vdso = getauxval(AT_SYSINFO_EHDR) != 0;
+    errno = before;
+    return !has_vdso;
+}
+
+/* Who is inside another program will not be recorded, and maps no room for records: valgrind warns of mappings as large
+ * as that, and its check for leaks would read, and so allocate, all of it. */
+static size_t rings_bytes(void)
+{
+    return may_be_inside_another() ? offsetof(struct rings, data) : sizeof(struct rings);
+}
+
+static struct rings *map_rings(long fd, size_t bytes, uint64_t *inode)
+{
+    if (!is_file_of(fd, sizeof(struct rings), inode))
         return NULL;
     return keep_mapping(own_syscall(MAP_RINGS, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd),
                         bytes);
+}
+
+bool session_map_records(void)
+{
+    if (process.records)
+        return true;
+    struct rings *again = keep_mapping(
+        own_syscall(MAP_AGAIN, process.rings, 0, sizeof(*again), MREMAP_MAYMOVE), sizeof(*again));
+    process.records = again ? again->data : NULL;
+    return again != NULL;
 }
 
 /* inodes: of tables and rings. */
 static bool attach_from(long tables_fd, long rings_fd, uint64_t token, uint64_t inodes[2])
 {
     struct tables *tables = map_tables(tables_fd, &inodes[0]);
-    struct rings *rings = map_rings(rings_fd, &inodes[1]);
+    size_t bytes = rings_bytes();
+    struct rings *rings = map_rings(rings_fd, bytes, &inodes[1]);
     if (tables && rings && is_tables(tables, token) && is_rings(rings, token)) {
         process.tables = tables;
         process.rings = rings;
+        process.records = bytes == sizeof(*rings) ? rings->data : NULL;
         return true;
     }
     if (tables)
         own_syscall(UNMAP, tables, sizeof(*tables));
     if (rings)
-        own_syscall(UNMAP, rings, sizeof(*rings));
+        own_syscall(UNMAP, rings, bytes);
     return false;
 }
 

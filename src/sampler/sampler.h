@@ -96,10 +96,11 @@ struct thread_state {
 struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
-    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
-    char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */
-    uint32_t joins;               /* how often this process and those it was forked from joined */
-    uint32_t index;               /* process slot */
+    uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: that is not mapped yet */
+    struct thread_state *threads;           /* SESSION_THREADS of them, sparse */
+    char **lent;                            /* see lend.c; SAMPLER_LENT_BYTES, sparse */
+    uint32_t joins; /* how often this process and those it was forked from joined */
+    uint32_t index; /* process slot */
     struct process_slot *slot;
     struct process_mark *mark;
     const struct process_verdict *verdict;
@@ -164,6 +165,8 @@ void end_forget(void);
  * only, as is the next one, which maps what was named, and the process' own memory; false: there is no such session. */
 bool session_find(char **environment);
 bool session_attach(void);
+/* Maps the rings' data, if that was not done while attaching. */
+bool session_map_records(void);
 
 /* The path of one of the launcher's descriptors. Async-signal-safe. */
 #define SESSION_PATH_BYTES 48

@@ -137,7 +137,8 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
     bool has_handler = process.signal == SIGTRAP; /* its parent's */
-    bool ready = bind_main_thread(stack_start_avma) && (has_handler || signals_install(SIGTRAP));
+    bool ready = (!process.records || bind_main_thread(stack_start_avma)) &&
+                 (has_handler || signals_install(SIGTRAP));
     enum engine engine = ENGINE_NONE;
     if (ready)
         engine = ask_launcher();
@@ -149,6 +150,10 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
         return;
     }
     process.engine = engine;
+    if (!thread_self && !(session_map_records() && bind_main_thread(stack_start_avma))) {
+        give_up();
+        return;
+    }
     if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
         return;
     masks_hide(thread_self);

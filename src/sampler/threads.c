@@ -63,7 +63,7 @@ static void reset_state(struct thread_state *thread, uint32_t index)
     thread->busy = 0;
     thread->index = index;
     thread->slot = &process.rings->threads[index];
-    thread->ring = (struct ring){&process.rings->controls[index], process.rings->data[index]};
+    thread->ring = (struct ring){&process.rings->controls[index], process.records[index]};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
     thread->usual_cost_ticks = 0;

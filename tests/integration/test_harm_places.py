@@ -96,6 +96,15 @@ class Places(harm.Case):
             shutil.copy(path, place)
         self.assert_left_alone([], ["chroot", jail], b"not recorded", command=("/shares", WORK_MS))
 
+    def test_a_kernel_without_a_vdso(self):
+        """What is inside valgrind has none either: the sampler maps less there, until it knows."""
+        if subprocess.run([rec.target("no_vdso"), "true"], capture_output=True).returncode:
+            self.skipTest("programs cannot be traced here, or there is no vDSO to hide")
+        self.assert_profiled([], [rec.target("no_vdso")])
+        for engine in rec.ENGINES:
+            run = self.recorded_in(engine, [], [rec.target("no_vdso")], rec.target("processes"), "fork", 100)
+            self.assertGreater(run.share_of("work_of_a_forked_child"), 80)
+
     def test_without_tmp_and_with_a_file_system_that_is_read_only(self):
         self.need_root("unshare", "mount")
         # The build may lie in /tmp itself.

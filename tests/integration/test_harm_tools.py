@@ -85,6 +85,22 @@ class Tools(harm.Identical):
         self.identical(valgrind, "-q", "--error-exitcode=9", self.build("plain", SANITIZED, "-pthread"),
                        may_have_no_samples=True)
 
+    def test_a_check_for_leaks_neither_warns_of_the_sampler_nor_reads_it_whole(self):
+        valgrind = self.need_program("valgrind")
+        command = [valgrind, "--leak-check=full", self.build("plain", SANITIZED, "-pthread")]
+        # The C library's table of a thread's thread-local storage has 16 bytes for each library that has any.
+        self.identical(*command, differs=(rb"==\d+==", rb"[\d,]+ bytes allocated"), may_have_no_samples=True)
+        self.assertLess(self.peak_kib(rec.REC, "-q", "-o", self.profile, "--", *command),
+                        self.peak_kib(*command) + 100 * 1024)
+
+    @staticmethod
+    def peak_kib(*command):
+        """Of the process that had most in memory."""
+        run = subprocess.run([PYTHON, "-c", "import resource, subprocess, sys; subprocess.run(sys.argv[1:]); "
+                              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", *command],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+        return int(run.stdout.split()[-1])
+
     def test_address_sanitizer(self):
         for compiler in ("gcc", "clang-14"):
             if shutil.which(compiler):
