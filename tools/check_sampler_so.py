@@ -41,7 +41,6 @@ IMPORTS = {
     "__pthread_unregister_cancel": "pthread_cleanup_pop()",
     "__pthread_unwind_next": "the end of such a cleanup",
     "__sigsetjmp": "the same",
-    "getauxval": "whether there is a vDSO",
     "environ": "what execv() and its kind hand on",
     "__environ": "the same",
     "sigaddset": "defers our signal during handlers on alternate stacks",

@@ -34,12 +34,33 @@ static const struct image *original_of(const struct collector *collector,
     return is_it && image->engine != ENGINE_NONE ? image : NULL;
 }
 
+static bool has_vdso(const struct proc_maps *mappings, uint64_t avma)
+{
+    for (size_t i = 0; i < mappings->count; i++)
+        if (mappings->mappings[i].start_avma == avma)
+            return strcmp(mappings->mappings[i].path, "[vdso]") == 0;
+    return false;
+}
+
+/* Whether what a process sees of itself is what the kernel sees: 0, or -EXDEV. */
+static int compare_views(const struct process_slot *slot, pid_t pid,
+                         const struct proc_maps *mappings)
+{
+    char executable[sizeof(slot->executable)] = "";
+    if (slot->vdso_avma && has_vdso(mappings, slot->vdso_avma))
+        return 0;
+    int err = proc_executable(pid, executable, sizeof(executable));
+    bool differs =
+        slot->vdso_avma || strncmp(executable, slot->executable, sizeof(executable) - 1) != 0;
+    return err == 0 && differs ? -EXDEV : err;
+}
+
 /* Why this process must be left alone; NULL: it may be sampled. A forked child has one thread. */
 static const char *refusal(struct collector *collector, const struct process_slot *slot,
-                           struct image *image, bool *has_one_thread)
+                           const struct proc_maps *mappings, struct image *image,
+                           bool *has_one_thread)
 {
     *has_one_thread = true;
-    char executable[sizeof(slot->executable)];
     char link[64];
     struct stat file;
     pid_t pid = image->pid;
@@ -49,13 +70,13 @@ static const char *refusal(struct collector *collector, const struct process_slo
         return NULL;
     }
     bool has_file = strangers_note_executable(image, &file);
-    int err = proc_executable(pid, executable, sizeof(executable));
+    int err = compare_views(slot, pid, mappings);
     if (err == -ENOENT || err == -ESRCH)
         return NULL; /* it was killed since it was looked at */
+    if (err == -EXDEV)
+        return "runs inside another program (valgrind, qemu)";
     if (err != 0)
         return not_visible;
-    if (strncmp(executable, slot->executable, sizeof(executable) - 1) != 0)
-        return "runs inside another program (valgrind, qemu)";
     struct proc_status status = proc_status_read(pid);
     *has_one_thread = status.threads == 1;
     if (status.tracer != 0)
@@ -233,7 +254,7 @@ static void follow(struct collector *collector, uint32_t index, const struct pro
     }
     image->counted_children_ns = before ? before->counted_children_ns : 0;
     bool has_one_thread;
-    const char *reason = refusal(collector, request, image, &has_one_thread);
+    const char *reason = refusal(collector, request, mappings, image, &has_one_thread);
     image->engine = reason ? ENGINE_NONE : choose_engine(collector, image, has_one_thread, &reason);
     if (!reply(collector, index, identity, image->engine)) {
         arm_close(&image->armed);

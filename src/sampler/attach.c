@@ -10,11 +10,8 @@
 #include "sampler/sandbox.h"
 #include "sampler/text.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -134,20 +131,11 @@ static struct tables *map_tables(long fd, uint64_t *inode)
     return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
 }
 
-/* Programs that run others inside themselves (valgrind, qemu) hide the vDSO from them. */
-static bool may_be_inside_another(void)
-{
-    int before = errno;
-    bool has_vdso = getauxval(AT_SYSINFO_EHDR) != 0;
-    errno = before;
-    return !has_vdso;
-}
-
 /* Who is inside another program will not be recorded, and maps no room for records: valgrind warns of mappings as large
  * as that, and its check for leaks would read, and so allocate, all of it. */
 static size_t rings_bytes(void)
 {
-    return may_be_inside_another() ? offsetof(struct rings, data) : sizeof(struct rings);
+    return process.vdso_avma ? sizeof(struct rings) : offsetof(struct rings, data);
 }
 
 static struct rings *map_rings(long fd, size_t bytes, uint64_t *inode)

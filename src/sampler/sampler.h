@@ -108,6 +108,7 @@ struct process {
     int signal;         /* the sampler's signal, 0 while inert */
     uint64_t forbidden; /* calls that a filter of the program's forbids: see sandbox.h */
     uint64_t main_stack_end_avma;
+    uint64_t vdso_avma; /* 0: none, or hidden, as valgrind does from what it runs */
     /* The descriptors that it inherited, of tables and rings, and what they were of then. */
     struct inherited {
         uint32_t fd;

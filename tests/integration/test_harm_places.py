@@ -96,6 +96,14 @@ class Places(harm.Case):
             shutil.copy(path, place)
         self.assert_left_alone([], ["chroot", jail], b"not recorded", command=("/shares", WORK_MS))
 
+    def test_a_jail_that_has_everything(self):
+        """There a program is known by another path than here."""
+        self.need_root("unshare", "chroot")
+        jail = os.path.join(self.directory, "jail")
+        os.mkdir(jail)
+        self.assert_profiled(["unshare", "--mount", "sh", "-c", "mount --rbind / \"$0\" && exec \"$@\"", jail],
+                             ["chroot", jail])
+
     def test_a_kernel_without_a_vdso(self):
         """What is inside valgrind has none either: the sampler maps less there, until it knows."""
         if subprocess.run([rec.target("no_vdso"), "true"], capture_output=True).returncode:

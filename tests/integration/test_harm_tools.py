@@ -93,6 +93,17 @@ class Tools(harm.Identical):
         self.assertLess(self.peak_kib(rec.REC, "-q", "-o", self.profile, "--", *command),
                         self.peak_kib(*command) + 100 * 1024)
 
+    def assert_is_inside(self, *command):
+        run = self.record(*command, rec_options=["--show-env"])
+        reasons = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
+        self.assertTrue(any("inside another" in reason for reason in reasons), run.summary)
+
+    def test_a_program_inside_valgrind_is_told_as_such(self):
+        self.assert_is_inside(self.need_program("valgrind"), "-q", rec.target("short_run"), "1")
+
+    def test_a_program_inside_qemu_is_told_as_such(self):
+        self.assert_is_inside(self.need_program("qemu-x86_64"), rec.target("short_run"), "1")
+
     @staticmethod
     def peak_kib(*command):
         """Of the process that had most in memory."""
