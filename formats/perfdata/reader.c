@@ -26,17 +26,9 @@ struct perfdata_reader {
     struct event_table events;
     struct feature_set features;
     struct stream stream;
-    /* Last, and not zeroed: 360 KiB, of which most files need hardly any. */
-    struct sample_words words;
+    /* NULL before the first record. Not zeroed: 360 KiB, of which most files need hardly any. */
+    struct sample_words *words;
 };
-
-static struct perfdata_reader *new_reader(void)
-{
-    struct perfdata_reader *reader = malloc(sizeof(*reader));
-    if (reader)
-        memset(reader, 0, offsetof(struct perfdata_reader, words));
-    return reader;
-}
 
 static int cannot_read(const char *path, int err, struct error *error)
 {
@@ -111,7 +103,7 @@ int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
                          struct error *error)
 {
     *out = NULL;
-    struct perfdata_reader *reader = new_reader();
+    struct perfdata_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return error_set(error, -ENOMEM, "cannot read %s: out of memory", path);
     int err = open_directory(reader, fd, path, error);
@@ -137,6 +129,7 @@ void perfdata_reader_close(struct perfdata_reader *reader)
     event_table_free(&reader->events);
     if (reader->is_directory)
         close(reader->file);
+    free(reader->words);
     free(reader);
 }
 
@@ -153,8 +146,8 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 static bool decode(struct perfdata_reader *reader, struct cursor body, struct perfdata_event *event)
 {
     if (event->type == RECORD_SAMPLE)
-        return sample_decode(body, &reader->events, &reader->words, event);
-    return record_decode(body, &reader->events, &reader->features, &reader->words, event);
+        return sample_decode(body, &reader->events, reader->words, event);
+    return record_decode(body, &reader->events, &reader->features, reader->words, event);
 }
 
 /* By the C library, which takes half the time of the instruction that gcc has for sizes that it knows. */
@@ -168,13 +161,15 @@ static void clear(struct perfdata_event *event)
 /* A callchain in another byte order was copied to where the next one will be. */
 static bool can_be_held(const struct perfdata_reader *reader, const struct perfdata_event *event)
 {
-    return event->callchain != reader->words.callchain && (event->callchain || event->user_stack);
+    return event->callchain != reader->words->callchain && (event->callchain || event->user_stack);
 }
 
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
 {
     struct record record;
     int found;
+    if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
+        return -ENOMEM;
     while ((found = stream_next(&reader->stream, &record)) > 0) {
         clear(event);
         event->kind = PERFDATA_OTHER;

@@ -13,7 +13,7 @@ enum {
     DEFAULT_BYTES = 128 << 10, /* of malloc's thresholds */
     HEAP_BYTES = 32 << 20,     /* of address space */
     MAPPED_BYTES = 1 << 20,    /* what is larger grows by being moved, not by being copied */
-    OWN_BYTES = 1 << 12,       /* of malloc(), more than it needs at first */
+    SMALL_BYTES = 1 << 16,     /* in small pages */
 };
 
 static struct {
@@ -21,14 +21,14 @@ static struct {
     size_t bytes;
 } large; /* what malloc() takes in large pages; of no bytes: nothing */
 
-/* Where the kernel lets the heap begin is random. All up to the first large page is filled, but for what malloc() writes to
- * in between: a large page of which a part was touched before it was one consists of small ones. */
+/* Where the kernel lets the heap begin is random. All up to the first large page is filled, but for what is in small
+ * ones: a large page of which a part was touched before it was one consists of small ones. */
 static char *begin_at_large_page(void)
 {
     static void *volatile filler; /* never used; or the compiler leaves it out */
     char *start = sbrk(0);
     size_t before = TABLE_LARGE_PAGE_BYTES + -(uintptr_t)start % TABLE_LARGE_PAGE_BYTES;
-    filler = malloc(before - OWN_BYTES);
+    filler = malloc(before - SMALL_BYTES);
     return filler ? start + before : NULL;
 }
 
