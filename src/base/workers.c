@@ -57,17 +57,22 @@ static void forget_handlers(void)
         (void)signal(number, SIG_DFL);
 }
 
-/* The worker's whole life. */
-__attribute__((noreturn)) static void work(const struct workers *workers, size_t job, int fd,
-                                           pid_t parent)
+int worker_confine(const struct confine_limits *limits, int fd, pid_t parent)
 {
-    struct buffer answer = {0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     heap_save_memory();
     forget_handlers();
     close_range(3, (unsigned)fd - 1, 0);
     close_range((unsigned)fd + 1, ~0u, 0);
-    if (getppid() != parent || confine(&workers->limits, fd) != 0)
+    return getppid() == parent ? confine(limits, fd) : -ESRCH;
+}
+
+/* The worker's whole life. */
+__attribute__((noreturn)) static void work(const struct workers *workers, size_t job, int fd,
+                                           pid_t parent)
+{
+    struct buffer answer = {0};
+    if (worker_confine(&workers->limits, fd, parent) != 0)
         _exit(FAILED_STATUS);
     workers->run(workers->context, job, &answer);
     buffer_u64(&answer, answer.size);
@@ -120,12 +125,10 @@ static int wait_for(const struct worker *worker)
     return status;
 }
 
-/* Behind an answer is its size, which is taken away. */
-static bool is_whole(struct worker *worker)
+bool worker_answer_is_whole(struct buffer *answer)
 {
-    struct buffer *answer = &worker->answer;
     uint64_t size;
-    if (worker->trouble || answer->failed || answer->size < sizeof(size))
+    if (answer->failed || answer->size < sizeof(size))
         return false;
     answer->size -= sizeof(size);
     memcpy(&size, answer->bytes + answer->size, sizeof(size));
@@ -136,7 +139,7 @@ static void finish(struct pool *pool, struct worker *worker)
 {
     const struct workers *workers = pool->workers;
     close(worker->fd);
-    if (is_whole(worker)) {
+    if (!worker->trouble && worker_answer_is_whole(&worker->answer)) {
         workers->done(workers->context, worker->job, &worker->answer);
         (void)wait_for(worker);
     } else {

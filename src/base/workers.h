@@ -13,7 +13,9 @@
 #include "base/buffer.h"
 #include "base/confine.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct workers {
     size_t job_count;
@@ -38,3 +40,10 @@ void workers_set_limits(struct workers *workers);
 
 /* Only while this process has one thread. Jobs that cannot be started fail. */
 void workers_run(const struct workers *workers);
+
+/* For other kinds of workers. In the child, first of all: it keeps one descriptor beside the usual three, and dies with
+ * its parent. 0 or a negative errno. */
+int worker_confine(const struct confine_limits *limits, int fd, pid_t parent);
+
+/* Behind an answer stands its size, which is taken away. False: that is not all of it. */
+bool worker_answer_is_whole(struct buffer *answer);

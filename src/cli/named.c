@@ -7,6 +7,7 @@
 #include "base/short_name.h"
 #include "cli/progress.h"
 #include "convert/load.h"
+#include "convert/lookup_ahead.h"
 #include "profile/walk.h"
 
 #include <stdlib.h>
@@ -24,7 +25,9 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
                struct error *error)
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
+    struct lookup_ahead ahead = {0};
     watched.progress = progress_report;
+    watched.ahead = &ahead;
     struct profile *profile = NULL;
     progress_set("reading samples", 0, 0);
     progress_start();
@@ -33,6 +36,7 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     heap_give_back();
     if (!err)
         err = convert_resolve(profile, path, &watched, error);
+    lookup_ahead_free(&ahead);
     heap_give_back();
     progress_end();
     if (err) {

@@ -10,6 +10,7 @@
 #include "convert/capture.h"
 #include "convert/facts.h"
 #include "convert/jits.h"
+#include "convert/lookup_ahead.h"
 #include "convert/modules.h"
 #include "convert/order.h"
 #include "convert/samples.h"
@@ -37,7 +38,8 @@ struct loader {
     struct address_map kernel;
     struct order order;
     struct samples samples;
-    struct cut cut; /* its lists are borrowed */
+    struct lookup_ahead *ahead; /* borrowed; NULL: none */
+    struct cut cut;             /* its lists are borrowed */
     uint64_t lost;
     uint64_t unknown;           /* records */
     uint64_t first_ns, last_ns; /* of records with a time */
@@ -132,6 +134,8 @@ static int load_event(void *context, const struct perfdata_event *event)
         loader->first_ns = event->time_ns;
     if (event->time_ns > loader->last_ns)
         loader->last_ns = event->time_ns;
+    if (loader->ahead)
+        lookup_ahead_tell(loader->ahead, loader->profile);
     switch (event->kind) {
     case PERFDATA_SAMPLE:
         return samples_take(&loader->samples, event);
@@ -284,7 +288,8 @@ static void init_jits(struct loader *loader, bool symbols_only)
 static int load(struct loader *loader, struct profile *profile, struct capture *capture,
                 const struct convert_options *options)
 {
-    *loader = (struct loader){.profile = profile, .capture = capture, .cut = options->cut};
+    *loader = (struct loader){
+        .profile = profile, .capture = capture, .ahead = options->ahead, .cut = options->cut};
     profile->adds_samples_up = options->adds_samples_up;
     loader->order.handle = load_event;
     loader->order.expect = expect_event;
@@ -303,6 +308,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         err = samples_finish(&loader->samples, loader->last_ns);
     if (err != 0)
         return err;
+    if (loader->ahead)
+        lookup_ahead_tell_rest(loader->ahead, profile);
     if (profile->product == PROFILE_NONE)
         profile->product =
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
@@ -340,6 +347,8 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
         capture_close(&capture);
         return err;
     }
+    if (chosen.ahead && !capture.names)
+        lookup_ahead_start(chosen.ahead, &chosen);
     struct profile *profile = profile_new();
     err = profile ? load(&loader, profile, &capture, &chosen) : -ENOMEM;
     loader_free(&loader);

@@ -21,6 +21,8 @@
 
 #define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
 
+struct lookup_ahead;
+
 struct convert_options {         /* NULL in their place: none */
     const char *symfs;           /* the recorded files lie below it; NULL: where they lay */
     const char *debug_directory; /* where separate debug files lie; NULL: the above, below symfs */
@@ -32,6 +34,8 @@ struct convert_options {         /* NULL in their place: none */
     bool use_debuginfod;  /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;       /* which samples are loaded */
     bool adds_samples_up; /* nobody asks for their times: equal ones take the memory of one */
+    /* The same one for loading and resolving: symbol tables are read meanwhile. NULL: after it, which is as good. */
+    struct lookup_ahead *ahead;
     /* Called now and then while names are looked up; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

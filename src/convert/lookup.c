@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "base/workers.h"
 #include "convert/debug_info.h"
+#include "convert/lookup_ahead.h"
 #include "convert/lookup_piece.h"
 
 #include <errno.h>
@@ -171,6 +172,38 @@ static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct
     report_progress(lookup);
 }
 
+/* Of what cannot be used nothing is kept. */
+static bool take_answer(struct lookup_piece *piece, struct cursor c)
+{
+    const char *note = cursor_string(&c);
+    if (!note ||
+        (cursor_left(&c) && names_parse(&piece->names, c.bytes + c.at, cursor_left(&c)) != 0))
+        return false;
+    if (piece->names &&
+        (piece->names->lib_count != 1 || piece->names->libs[0].address_count != piece->count)) {
+        names_free(piece->names);
+        piece->names = NULL;
+        return false;
+    }
+    piece->found = piece->names ? &piece->names->libs[0] : NULL;
+    if (note[0])
+        keep_note(piece, strdup(note));
+    return true;
+}
+
+static void take_answers(struct lookup *lookup, struct lookup_ahead *ahead)
+{
+    struct cursor answer;
+    lookup_ahead_finish(ahead);
+    for (size_t i = 0; i < lookup->count; i++) {
+        struct lookup_piece *piece = &lookup->pieces[i];
+        if (lookup_ahead_find(ahead, piece->lib, &answer))
+            piece->is_answered = take_answer(piece, answer);
+        if (piece->is_answered)
+            report_progress(lookup);
+    }
+}
+
 static bool is_whole(const struct lookup_job *job, const struct buffer *answer)
 {
     struct cursor c = cursor_of(answer->bytes, answer->size);
@@ -242,28 +275,24 @@ static int by_addresses(const void *left, const void *right, void *context)
     return (a > b) - (a < b);
 }
 
-/* What takes longest first. Returns how many are not small. */
-static size_t find_turn(struct lookup *lookup)
+/* Appended to the first count. Returns how many there are then. */
+static size_t add_turns(struct lookup *lookup, size_t count, bool are_small)
 {
-    size_t count = 0, large;
     for (size_t i = 0; i < lookup->count; i++)
-        if (!lookup->pieces[i].is_small)
+        if (!lookup->pieces[i].is_answered && lookup->pieces[i].is_small == are_small)
             lookup->turn[count++] = i;
-    large = count;
-    for (size_t i = 0; i < lookup->count; i++)
-        if (lookup->pieces[i].is_small)
-            lookup->turn[count++] = i;
-    qsort_r(lookup->turn + large, count - large, sizeof(*lookup->turn), by_addresses,
-            lookup->pieces);
-    return large;
+    return count;
 }
 
-/* Small ones are dealt out, the largest to one job each. */
+/* What takes longest first. Small ones are dealt out, the largest to one job each. */
 static void make_jobs(struct lookup *lookup)
 {
     lookup->turn = calloc(lookup->count + 1, sizeof(*lookup->turn));
-    size_t large = lookup->turn ? find_turn(lookup) : 0;
-    size_t small = lookup->turn ? lookup->count - large : 0;
+    if (!lookup->turn)
+        return;
+    size_t large = add_turns(lookup, 0, false);
+    size_t small = add_turns(lookup, large, true) - large;
+    qsort_r(lookup->turn + large, small, sizeof(*lookup->turn), by_addresses, lookup->pieces);
     size_t jobs = (small + PIECES_OF_JOB - 1) / PIECES_OF_JOB;
     for (size_t i = 0; i < large; i++)
         add_job(&lookup->jobs, (struct lookup_job){i, 1, 1});
@@ -275,6 +304,8 @@ void lookup_run(struct lookup *lookup)
 {
     if (lookup->options->use_debuginfod)
         fetch_missing(lookup);
+    if (lookup->options->ahead)
+        take_answers(lookup, lookup->options->ahead);
     make_jobs(lookup);
     run_jobs(lookup, do_meanwhile);
     free(lookup->jobs.items);

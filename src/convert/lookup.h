@@ -9,7 +9,7 @@
  *     jobs                          │ job   │ job      │ job       │ job           │   of small libs one for some
  *
  * A process costs 2 ms, the symbols of a library without debug info less. The pieces of a job that fails are tried
- * again, each alone.
+ * again, each alone. What was answered while samples were loaded is no piece of any job.
  */
 #pragma once
 
@@ -30,7 +30,8 @@ struct lookup_piece {
     char *note;           /* what there is to say about it; NULL: nothing */
     bool only_debug_info; /* names without debug info are of no use: better ones are known */
     bool may_have_debug_info;
-    bool is_small; /* its symbols are read in less time than a process takes */
+    bool is_answered; /* ahead (lookup_ahead.h) */
+    bool is_small;    /* its symbols are read in less time than a process takes */
 };
 
 /* Those at turn[first], turn[first + stride], … */

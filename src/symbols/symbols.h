@@ -47,6 +47,7 @@ struct symbols_config {
     /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
     const uint64_t *wanted;
     size_t wanted_count;
+    size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */
 };
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused

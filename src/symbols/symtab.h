@@ -37,7 +37,8 @@ struct symtab {
     struct wanted wanted;   /* until it is finished */
     struct symbol *symbols; /* by address */
     size_t count, capacity;
-    char **copies; /* of names; where everything is wanted they lie in the Elf */
+    size_t most_read; /* of a section; 0: all. Set before the first is added */
+    char **copies;    /* of names; where everything is wanted they lie in the Elf */
     size_t copy_count, copy_capacity;
     char **readable; /* by symbol, owned: names that were asked for */
 };
@@ -50,7 +51,7 @@ void symtab_free(struct symtab *symtab);
 bool symtab_is_in(Elf *elf, uint32_t section_type);
 
 /* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT when there
- * is no such section, or -ENOMEM. The image must outlive the table. */
+ * is no such section, -E2BIG when it has too many, or -ENOMEM. The image must outlive the table. */
 int symtab_add_section(struct symtab *symtab, const struct image *image, uint32_t section_type);
 
 /* Whether an address of a range will be looked for. */

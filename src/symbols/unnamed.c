@@ -18,7 +18,7 @@ enum {
 };
 
 /* Of a compiler's 3 MB of tables 16 pages are mapped for each byte that is touched. */
-enum { LET_GO_LOOKUPS = 256 };
+enum { LET_GO_LOOKUPS = 1024 };
 
 void unnamed_free(struct unnamed *unnamed)
 {

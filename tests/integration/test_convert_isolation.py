@@ -99,10 +99,10 @@ class Isolation(rec.Case):
             if subprocess.run(command, shell=True, cwd=folder, check=False).returncode:
                 self.skipTest(f"cannot build: {command}")
 
-    def convert(self, folder, trap):
+    def convert(self, folder, trap, *options):
         environment = dict(os.environ, TRAP=trap, LD_PRELOAD=os.path.join(folder, "trap.so"))
         # The limit only makes the explosion a short one.
-        command = f"ulimit -v 1000000 && exec {rec.REC} convert -o out.folded"
+        command = f"ulimit -v 1000000 && exec {rec.REC} convert {' '.join(options)} -o out.folded"
         done = subprocess.run(command, shell=True, cwd=folder, text=True, capture_output=True, timeout=60,
                               env=environment, check=False)
         with open(os.path.join(folder, "out.folded"), encoding="utf-8") as file:
@@ -113,6 +113,9 @@ class Isolation(rec.Case):
 
     def test_files_without_debug_info_that_share_a_process(self):
         self.check_each_way("")
+
+    def test_symbols_that_are_read_while_samples_are(self):
+        self.check_each_way("", "--no-inline")
 
     def test_complaints_come_in_the_same_order_whoever_is_first(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -133,16 +136,16 @@ class Isolation(rec.Case):
         with open(path, "wb") as file:
             file.write(content.replace(b"RECNAMES", b"NOTNAMES"))
 
-    def check_each_way(self, flags):
+    def check_each_way(self, flags, *options):
         with tempfile.TemporaryDirectory() as folder:
             self.record(folder, flags)
-            done, stacks = self.convert(folder, "nothing")
+            done, stacks = self.convert(folder, "nothing", *options)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("in_program", stacks)
             self.assertIn("in_library", stacks)
             for trap, why in (("crash", "crashed"), ("exit", "crashed"), ("explode", "")):
                 with self.subTest(trap=trap):
-                    done, stacks = self.convert(folder, trap)
+                    done, stacks = self.convert(folder, trap, *options)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertNotIn("in_program", stacks)
                     self.assertIn("[program]", stacks)

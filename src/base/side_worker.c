@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/side_worker.h"
+
+#include "base/clock.h"
+#include "base/workers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CHUNK_BYTES = 1 << 15, FAILED_STATUS = 3 }; /* larger packets may not fit the socket */
+
+static bool send_answer(struct buffer *answer, int fd)
+{
+    buffer_u64(answer, answer->size);
+    for (size_t at = 0; !answer->failed && at < answer->size;) {
+        size_t left = answer->size - at;
+        ssize_t n = write(fd, answer->bytes + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
+        if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return !answer->failed;
+}
+
+/* The worker's whole life. */
+__attribute__((noreturn)) static void serve(const struct side_work *work, int fd, pid_t parent)
+{
+    uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
+    struct buffer answer = {0};
+    ssize_t n;
+    if (worker_confine(&work->limits, fd, parent) != 0)
+        _exit(FAILED_STATUS);
+    while ((n = read(fd, message, sizeof(message))) != 0) {
+        if (n < 0 && errno != EINTR)
+            _exit(FAILED_STATUS);
+        if (n > 0)
+            work->take(work->context, message, (size_t)n);
+    }
+    work->finish(work->context, &answer);
+    bool is_sent = send_answer(&answer, fd);
+    close(fd); /* what it ends is used while this process is taken apart */
+    _exit(is_sent ? 0 : FAILED_STATUS);
+}
+
+void side_worker_start(struct side_worker *worker, const struct side_work *work)
+{
+    int ends[2];
+    *worker = (struct side_worker){.fd = -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return;
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        serve(work, ends[1], parent);
+    close(ends[1]);
+    if (pid < 0)
+        close(ends[0]);
+    else
+        *worker = (struct side_worker){.pid = pid,
+                                       .fd = ends[0],
+                                       .wall_s = work->wall_s,
+                                       .answer_limit_bytes = work->answer_limit_bytes};
+}
+
+void side_worker_stop(struct side_worker *worker)
+{
+    if (worker->pid == 0)
+        return;
+    close(worker->fd);
+    kill(worker->pid, SIGKILL);
+    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    *worker = (struct side_worker){.fd = -1};
+}
+
+bool side_worker_tell(struct side_worker *worker, const void *message, size_t size)
+{
+    if (worker->pid == 0)
+        return false;
+    ssize_t n = send(worker->fd, message, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        side_worker_stop(worker);
+    return n >= 0;
+}
+
+/* False: it has taken too long since it was waited for first. */
+static bool wait_for(struct side_worker *worker, short events)
+{
+    struct pollfd fd = {.fd = worker->fd, .events = events};
+    uint64_t now_ms = (uint64_t)monotonic_ms();
+    if (worker->end_ms == 0)
+        worker->end_ms = now_ms + worker->wall_s * UINT64_C(1000);
+    if (now_ms < worker->end_ms)
+        (void)poll(&fd, 1, (int)(worker->end_ms - now_ms));
+    return now_ms < worker->end_ms;
+}
+
+void side_worker_await(struct side_worker *worker)
+{
+    if (worker->pid && !wait_for(worker, POLLOUT))
+        side_worker_stop(worker);
+}
+
+void side_worker_told_all(struct side_worker *worker)
+{
+    if (worker->pid)
+        shutdown(worker->fd, SHUT_WR);
+}
+
+/* False: there is no more of it. */
+static bool receive(struct side_worker *worker, struct buffer *answer)
+{
+    uint8_t *room = buffer_room(answer, CHUNK_BYTES);
+    ssize_t n = room ? recv(worker->fd, room, CHUNK_BYTES, MSG_DONTWAIT) : 0;
+    if (n > 0)
+        answer->size += (size_t)n;
+    return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+bool side_worker_answer(struct side_worker *worker, struct buffer *answer)
+{
+    if (worker->pid == 0)
+        return false;
+    while (wait_for(worker, POLLIN) && receive(worker, answer) &&
+           answer->size <= worker->answer_limit_bytes)
+        ;
+    return worker_answer_is_whole(answer);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/lookup_ahead.h"
+
+#include "base/workers.h"
+#include "convert/lookup_server.h"
+
+#include <string.h>
+
+enum { ADDRESSES_OF_MESSAGE = 256 };
+
+void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options *options)
+{
+    if (!options->symbols_only || options->use_debuginfod || options->find_gone)
+        return;
+    struct lookup_server server;
+    struct workers usual;
+    workers_set_limits(&usual);
+    if (lookup_server_init(&server, options) == 0)
+        side_worker_start(&ahead->worker, &(struct side_work){
+                                              .take = lookup_server_take,
+                                              .finish = lookup_server_finish,
+                                              .context = &server,
+                                              .limits = usual.limits,
+                                              .wall_s = usual.wall_s,
+                                              .answer_limit_bytes = usual.answer_limit_bytes,
+                                          });
+    lookup_server_free(&server);
+}
+
+/* Without a build-id the recording's end decides whether the file is the same, and that is not known yet. */
+static bool is_wanted(const struct profile *profile, uint32_t lib)
+{
+    if (lib >= LOOKUP_AHEAD_LIBS)
+        return false;
+    const struct profile_lib *it = &profile->libs[lib];
+    return !it->is_synthetic && it->build_id_bytes > 0 &&
+           (it->category == PROFILE_USER || it->category == PROFILE_LIBRARY);
+}
+
+/* False: not now. What is too long for a message is left to others. */
+static bool tell_lib(struct lookup_ahead *ahead, const struct profile *profile, uint32_t lib)
+{
+    uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
+    size_t size = lookup_server_lib(message, lib, profile_text(profile, profile->libs[lib].path),
+                                    profile->libs[lib].build_id, profile->libs[lib].build_id_bytes);
+    if (size && !side_worker_tell(&ahead->worker, message, size))
+        return false;
+    ahead->is_told[lib] = true;
+    return true;
+}
+
+/* False: not now. */
+static bool tell_some(struct lookup_ahead *ahead, const struct profile *profile, size_t end)
+{
+    struct lookup_question questions[ADDRESSES_OF_MESSAGE];
+    size_t count = 0;
+    for (size_t i = ahead->told_addresses; i < end; i++) {
+        const struct profile_address *address = &profile->addresses[i];
+        if (!is_wanted(profile, address->lib))
+            continue;
+        if (!ahead->is_told[address->lib] && !tell_lib(ahead, profile, address->lib))
+            return false;
+        questions[count++] = (struct lookup_question){.lib = address->lib, .svma = address->svma};
+    }
+    if (count && !side_worker_tell(&ahead->worker, questions, count * sizeof(questions[0])))
+        return false;
+    ahead->told_addresses = end;
+    return true;
+}
+
+static size_t untold(const struct lookup_ahead *ahead, const struct profile *profile)
+{
+    return profile->address_count - ahead->told_addresses;
+}
+
+/* False: not all of them now. */
+static bool tell_all(struct lookup_ahead *ahead, const struct profile *profile)
+{
+    for (size_t left; ahead->worker.pid && (left = untold(ahead, profile)) > 0;) {
+        size_t count = left < ADDRESSES_OF_MESSAGE ? left : ADDRESSES_OF_MESSAGE;
+        if (!tell_some(ahead, profile, ahead->told_addresses + count))
+            return false;
+    }
+    return true;
+}
+
+void lookup_ahead_tell(struct lookup_ahead *ahead, const struct profile *profile)
+{
+    bool has_new_lib = profile->lib_count != ahead->told_libs;
+    if (!ahead->worker.pid || (!has_new_lib && untold(ahead, profile) < ADDRESSES_OF_MESSAGE))
+        return;
+    ahead->told_libs = profile->lib_count;
+    (void)tell_all(ahead, profile);
+}
+
+void lookup_ahead_tell_rest(struct lookup_ahead *ahead, const struct profile *profile)
+{
+    while (!tell_all(ahead, profile))
+        side_worker_await(&ahead->worker);
+    side_worker_told_all(&ahead->worker);
+}
+
+/* Of each lib: its number, the answer's size, the answer. */
+void lookup_ahead_finish(struct lookup_ahead *ahead)
+{
+    if (!side_worker_answer(&ahead->worker, &ahead->answer))
+        return;
+    struct cursor c = cursor_of(ahead->answer.bytes, ahead->answer.size);
+    while (cursor_left(&c) && !c.failed) {
+        uint32_t lib = cursor_u32(&c);
+        struct cursor answer = cursor_sub(&c, cursor_u32(&c));
+        if (!c.failed && lib < LOOKUP_AHEAD_LIBS)
+            ahead->answers[lib] = answer;
+    }
+}
+
+bool lookup_ahead_find(const struct lookup_ahead *ahead, uint32_t lib, struct cursor *answer)
+{
+    if (lib >= LOOKUP_AHEAD_LIBS || !cursor_left(&ahead->answers[lib]))
+        return false;
+    *answer = ahead->answers[lib];
+    return true;
+}
+
+void lookup_ahead_free(struct lookup_ahead *ahead)
+{
+    side_worker_stop(&ahead->worker);
+    buffer_free(&ahead->answer);
+    *ahead = (struct lookup_ahead){0};
+}

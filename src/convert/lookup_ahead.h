@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/side_worker.h) is
+ * told of each address as it is met, and has most of the names when the last sample is there. What it leaves (libs
+ * without a build-id, large tables), and what it cannot answer, is looked up as ever (lookup.h).
+ *
+ *     loading        address, address ···························│ resolving
+ *     this process   ├─ told ──┬─ told ──┬─ told ──┬─ told all ──┼─ answer of each lib ─┤
+ *     worker             opens lib 0, names ··· opens lib 1, names ┘
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/cursor.h"
+#include "base/side_worker.h"
+#include "convert/load.h"
+#include "profile/profile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LOOKUP_AHEAD_LIBS = 64 }; /* the first of the profile's; all are open at once */
+
+struct lookup_ahead {
+    struct side_worker worker;
+    bool is_told[LOOKUP_AHEAD_LIBS];
+    size_t told_addresses; /* or left out */
+    size_t told_libs;      /* of the profile, when it was looked at last */
+    struct buffer answer;
+    struct cursor answers[LOOKUP_AHEAD_LIBS]; /* in there, by lib; of no bytes: none */
+};
+
+/* Only while this process has one thread, and where no names are stored. Nothing happens where debug info is read. */
+void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options *options);
+
+/* Of the addresses that are new, when there are enough of them or one is of a new lib. Waits for nobody. */
+void lookup_ahead_tell(struct lookup_ahead *ahead, const struct profile *profile);
+/* Of all. */
+void lookup_ahead_tell_rest(struct lookup_ahead *ahead, const struct profile *profile);
+
+/* Waits for the answers. */
+void lookup_ahead_finish(struct lookup_ahead *ahead);
+
+/* What a worker has found out about a lib (lookup_piece.h); false: nothing. */
+bool lookup_ahead_find(const struct lookup_ahead *ahead, uint32_t lib, struct cursor *answer);
+
+void lookup_ahead_free(struct lookup_ahead *ahead);

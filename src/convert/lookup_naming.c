@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/lookup_naming.h"
+
+#include "convert/frames.h"
+#include "convert/symfs.h"
+#include "convert/vdso.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Without a build-id to tell: whether the file was written after the recording ended. */
+static bool is_changed(const struct profile *profile, const char *path)
+{
+    struct stat status;
+    if (profile->start_wall_ns == 0 || profile->is_wall_time_of_file || stat(path, &status) != 0)
+        return false;
+    uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
+    return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
+}
+
+static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
+{
+    return fetch_find(context, build_id, build_id_bytes);
+}
+
+static int open_symbols(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count)
+{
+    const struct lookup *lookup = naming->lookup;
+    const struct profile_lib *lib = &lookup->profile->libs[naming->lib];
+    const char *path = profile_text(lookup->profile, lib->path);
+    struct symfs_path here = symfs_path(lookup->options->symfs, path);
+    struct symfs_path now =
+        symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
+    struct symbols_config config = {
+        .debug_directory = lookup->options->debug_directory,
+        .find_fetched = find_fetched,
+        .find_fetched_context = &lookup->fetch,
+        .path_now = now.text,
+        .symbols_only = lookup->options->symbols_only,
+        .wanted = wanted,
+        .wanted_count = wanted_count,
+        .most_symbols = naming->most_symbols,
+    };
+    bool is_vdso = strcmp(path, "[vdso]") == 0;
+    /* Below --symfs lie copies, which have the time of copying. */
+    if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
+        is_changed(lookup->profile, now.text))
+        return error_set(&naming->error, -ESTALE,
+                         "%s was written after it was recorded, and has no build-id to tell by: "
+                         "names are left out; put the old file back to get them",
+                         path);
+    if (!is_vdso)
+        return symbols_open(&naming->symbols, here.text, lib->build_id, lib->build_id_bytes,
+                            &config, &naming->error);
+    size_t size;
+    const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
+    return bytes ? symbols_open_memory(&naming->symbols, bytes, size, &naming->error) : -ENOENT;
+}
+
+/* Names go the way they are stored in captures: a profile of this one lib is made for them. */
+static void open_names(struct lookup_naming *naming)
+{
+    const struct profile *profile = naming->lookup->profile;
+    const struct profile_lib *lib = &profile->libs[naming->lib];
+    struct profile *named = naming->named = profile_new();
+    if (!named) {
+        naming->err = -ENOMEM;
+        return;
+    }
+    naming->named_lib =
+        profile_lib_id(named, profile_text(profile, lib->path), lib->build_id, lib->build_id_bytes);
+    if (naming->named_lib != PROFILE_NONE)
+        named->libs[naming->named_lib].category = PROFILE_LIBRARY;
+}
+
+static bool wants_names(const struct lookup_naming *naming)
+{
+    return !naming->only_debug_info || strcmp(symbols_source(naming->symbols), "dwarf") == 0;
+}
+
+void lookup_naming_open(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count)
+{
+    naming->err = open_symbols(naming, wanted, wanted_count);
+    if (naming->err == 0 && wants_names(naming))
+        open_names(naming);
+}
+
+void lookup_naming_add(struct lookup_naming *naming, uint64_t svma)
+{
+    struct profile *named = naming->named;
+    struct symbol_result result;
+    if (!named || named->failed)
+        return;
+    uint32_t address = profile_add_address(named, naming->named_lib, svma);
+    if (address == PROFILE_NONE || symbols_resolve(naming->symbols, svma, &result) != 0)
+        named->failed = true;
+    else if (result.frame_count)
+        frames_add(named, &named->addresses[address], &result);
+    else
+        named->addresses[address].is_nameless = true;
+}
+
+/* A file that is not on this machine is nothing to complain of; one that is no file any more is. Nor is one that
+ * never was a program: what a Lisp maps, or a Java. */
+static bool is_expected(int err, const struct profile_lib *lib)
+{
+    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG ||
+           (err == -ENOEXEC && lib->build_id_bytes == 0);
+}
+
+void lookup_naming_say(struct lookup_naming *naming, struct buffer *out)
+{
+    const struct profile *profile = naming->lookup->profile;
+    const struct profile_lib *lib = &profile->libs[naming->lib];
+    if (naming->err != 0 && !is_expected(naming->err, lib))
+        buffer_text(out, naming->error.text);
+    /* What is damaged shows when it is asked for. */
+    if (naming->symbols && symbols_is_damaged(naming->symbols))
+        buffer_printf(out,
+                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
+                      profile_text(profile, lib->path));
+    buffer_u8(out, 0);
+    symbols_close(naming->symbols);
+    naming->symbols = NULL;
+}
+
+void lookup_naming_answer(struct lookup_naming *naming, struct buffer *out)
+{
+    struct profile *named = naming->named;
+    if (named)
+        profile_end_names(named);
+    if (naming->err == -ENOMEM || (named && (named->failed || names_write(named, NULL, out) != 0)))
+        out->failed = true;
+}
+
+void lookup_naming_close(struct lookup_naming *naming)
+{
+    symbols_close(naming->symbols);
+    profile_free(naming->named);
+    naming->symbols = NULL;
+    naming->named = NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of one lib's addresses, out of its file, in a confined process:
+ *
+ *     open ─▶ add of each address ─▶ say: what there is to say, terminated ─▶ answer: the names as captures store them
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "convert/lookup.h"
+#include "profile/profile.h"
+#include "symbols/symbols.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lookup_naming {
+    const struct lookup *lookup; /* borrowed; the first four are the caller's to fill in */
+    uint32_t lib;
+    bool only_debug_info; /* names without debug info are of no use: better ones are known */
+    size_t most_symbols;  /* 0: any number */
+    struct symbols *symbols;
+    struct profile *named; /* a profile of this one lib; NULL: there are no names */
+    uint32_t named_lib;
+    int err; /* of opening; -E2BIG: there are too many symbols */
+    struct error error;
+};
+
+/* wanted: the only addresses that will be added, ascending; none: any may be. */
+void lookup_naming_open(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count);
+
+/* Each once. */
+void lookup_naming_add(struct lookup_naming *naming, uint64_t svma);
+
+/* The file is closed then. */
+void lookup_naming_say(struct lookup_naming *naming, struct buffer *out);
+
+/* No memory: `out` says so. */
+void lookup_naming_answer(struct lookup_naming *naming, struct buffer *out);
+
+void lookup_naming_close(struct lookup_naming *naming);
