@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/cursor.h"
+#include "base/heap.h"
 #include "base/workers.h"
 #include "convert/debug_info.h"
 #include "convert/lookup_ahead.h"
@@ -307,6 +308,8 @@ void lookup_run(struct lookup *lookup)
     if (lookup->options->ahead)
         take_answers(lookup, lookup->options->ahead);
     make_jobs(lookup);
+    if (lookup->options->symbols_only && lookup->jobs.count)
+        heap_give_back();
     run_jobs(lookup, do_meanwhile);
     free(lookup->jobs.items);
     lookup->jobs = lookup->again;

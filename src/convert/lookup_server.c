@@ -14,14 +14,10 @@ enum {
     A_LIB = UINT32_MAX, /* such a lib there is not */
     /* A whole table is read, since nobody knows which of it will be asked for: 3 MB of memory. */
     MOST_SYMBOLS = 1 << 16,
-    /* Are named at once, in their order: what is near each other in the file is read once. */
-    BATCH = 1024,
 };
 
 struct server_lib {
     struct lookup_naming naming;
-    uint64_t svmas[BATCH];
-    size_t count; /* of them */
 };
 
 int lookup_server_init(struct lookup_server *server, const struct convert_options *options)
@@ -73,45 +69,36 @@ static void take_lib(struct lookup_server *server, struct cursor c)
 
 static int by_svma(const void *left, const void *right)
 {
-    const uint64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    const struct lookup_question *a = left, *b = right;
+    if (a->lib != b->lib)
+        return a->lib < b->lib ? -1 : 1;
+    return (a->svma > b->svma) - (a->svma < b->svma);
 }
 
-static void name_batch(struct server_lib *lib)
+/* In the order of addresses: what is near each other in the file is read once. */
+static void take_questions(struct lookup_server *server, struct lookup_question *questions,
+                           size_t count)
 {
-    qsort(lib->svmas, lib->count, sizeof(lib->svmas[0]), by_svma);
-    for (size_t i = 0; i < lib->count; i++)
-        lookup_naming_add(&lib->naming, lib->svmas[i]);
-    lib->count = 0;
-}
-
-static void take_question(struct lookup_server *server, const struct lookup_question *question)
-{
-    struct server_lib *lib = question->lib < LOOKUP_AHEAD_LIBS ? server->libs[question->lib] : NULL;
-    if (!lib)
-        return;
-    lib->svmas[lib->count++] = question->svma;
-    if (lib->count == BATCH)
-        name_batch(lib);
+    qsort(questions, count, sizeof(*questions), by_svma);
+    for (size_t i = 0; i < count; i++)
+        if (questions[i].lib < LOOKUP_AHEAD_LIBS && server->libs[questions[i].lib])
+            lookup_naming_add(&server->libs[questions[i].lib]->naming, questions[i].svma);
 }
 
 void lookup_server_take(void *context, const void *message, size_t size)
 {
+    struct lookup_question questions[SIDE_WORKER_MESSAGE_BYTES / sizeof(struct lookup_question)];
     struct cursor c = cursor_of(message, size);
-    struct lookup_question question;
     if (cursor_u32(&c) == A_LIB) {
         take_lib(context, c);
-        return;
-    }
-    for (size_t at = 0; size - at >= sizeof(question); at += sizeof(question)) {
-        memcpy(&question, (const uint8_t *)message + at, sizeof(question));
-        take_question(context, &question);
+    } else if (size <= sizeof(questions)) {
+        memcpy(questions, message, size);
+        take_questions(context, questions, size / sizeof(questions[0]));
     }
 }
 
 static void answer_lib(struct server_lib *lib, uint32_t number, struct buffer *answer)
 {
-    name_batch(lib);
     buffer_u32(answer, number);
     buffer_u32(answer, 0); /* the size's place */
     size_t start = answer->size;
