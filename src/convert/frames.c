@@ -39,8 +39,11 @@ static uint32_t module_of(struct profile *profile, uint32_t lib)
 
 static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
 {
-    struct profile_func func = {.name = profile_string(profile, frame->name),
-                                .system_name = profile_string(profile, frame->system_name),
+    bool is_mangled = frame->system_name != frame->name;
+    uint32_t name = profile_string(profile, frame->name);
+    struct profile_func func = {.name = name,
+                                .system_name =
+                                    is_mangled ? profile_string(profile, frame->system_name) : name,
                                 .lib = module_of(profile, lib),
                                 .file = optional_string(profile, frame->definition_file),
                                 .line = frame->definition_line};

@@ -332,7 +332,8 @@ bool lookup_find(const struct lookup *lookup, size_t place, struct symbol_result
     if (!piece || !piece->found)
         return false;
     uint64_t svma = lookup->profile->addresses[lookup->order[place]].svma;
-    return names_find(piece->names, piece->found, svma, result) && result->frame_count > 0;
+    return names_find_at(piece->names, piece->found, place - piece->first, svma, result) &&
+           result->frame_count > 0;
 }
 
 bool lookup_is_answered(const struct lookup *lookup, size_t place)

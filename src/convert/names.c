@@ -253,14 +253,18 @@ static int compare_address(const void *key, const void *element)
     return (*svma > address->svma) - (*svma < address->svma);
 }
 
-bool names_find(const struct names *names, const struct names_lib *lib, uint64_t svma,
-                struct symbol_result *result)
+static const struct names_address *find_address(const struct names *names,
+                                                const struct names_lib *lib, uint64_t svma)
 {
-    if (lib->address_count == 0)
-        return false;
-    const struct names_address *address =
-        bsearch(&svma, names->addresses + lib->first_address, lib->address_count, sizeof(*address),
-                compare_address);
+    return lib->address_count == 0
+               ? NULL
+               : bsearch(&svma, names->addresses + lib->first_address, lib->address_count,
+                         sizeof(struct names_address), compare_address);
+}
+
+static bool give(const struct names *names, const struct names_address *address,
+                 struct symbol_result *result)
+{
     if (!address)
         return false;
     *result = (struct symbol_result){.frames = names->frames + address->first_frame,
@@ -269,4 +273,19 @@ bool names_find(const struct names *names, const struct names_lib *lib, uint64_t
                                      .symbol_svma = address->symbol_svma,
                                      .symbol_bytes = address->symbol_bytes};
     return true;
+}
+
+bool names_find(const struct names *names, const struct names_lib *lib, uint64_t svma,
+                struct symbol_result *result)
+{
+    return give(names, find_address(names, lib, svma), result);
+}
+
+bool names_find_at(const struct names *names, const struct names_lib *lib, size_t number,
+                   uint64_t svma, struct symbol_result *result)
+{
+    const struct names_address *guess =
+        number < lib->address_count ? names->addresses + lib->first_address + number : NULL;
+    return give(names, guess && guess->svma == svma ? guess : find_address(names, lib, svma),
+                result);
 }

@@ -73,6 +73,9 @@ const struct names_lib *names_find_lib(const struct names *names, const char *pa
 /* Whether names are stored for this address; the result lives as long as `names`. */
 bool names_find(const struct names *names, const struct names_lib *lib, uint64_t svma,
                 struct symbol_result *result);
+/* The same where it is probably the lib's address of this number. */
+bool names_find_at(const struct names *names, const struct names_lib *lib, size_t number,
+                   uint64_t svma, struct symbol_result *result);
 
 /* Whether any of the file's names came with a line: it had debug info then. */
 bool names_have_lines(const struct names *names, const struct names_lib *lib);

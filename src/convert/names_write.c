@@ -9,6 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
+enum { LEB128_BYTES_MOST = 10 };
+
 /* What is written of a table of the profile, numbered in the order in which it is asked for. */
 struct numbering {
     uint32_t *numbers; /* of each element, plus one; 0: it has none yet */
@@ -30,11 +32,13 @@ struct writer {
 
 static void put(struct buffer *out, uint64_t value)
 {
-    do {
-        uint8_t low = value & 0x7f;
-        value >>= 7;
-        buffer_u8(out, (uint8_t)(low | (value ? 0x80 : 0)));
-    } while (value);
+    uint8_t *room = buffer_room(out, LEB128_BYTES_MOST), *at = room;
+    if (!room)
+        return;
+    for (; value > 0x7f; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    out->size += (size_t)(at - room);
 }
 
 static int numbering_open(struct numbering *numbering, size_t element_count)
@@ -173,8 +177,18 @@ static bool is_known(const struct profile *profile, const struct profile_address
     return address->is_nameless || resolve_is_named(profile, address);
 }
 
+/* Moves what something is known about to the front. Returns how many these are. */
+static size_t keep_known(const struct profile *profile, uint32_t *addresses, size_t count)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_known(profile, &profile->addresses[addresses[i]]))
+            addresses[known++] = addresses[i];
+    return known;
+}
+
 /* One lib with its addresses, which are the given part of the order. */
-static int put_lib(struct writer *writer, const uint32_t *addresses, size_t count)
+static int put_lib(struct writer *writer, uint32_t *addresses, size_t count)
 {
     const struct profile *profile = writer->profile;
     const struct profile_lib *lib = &profile->libs[profile->addresses[addresses[0]].lib];
@@ -184,15 +198,11 @@ static int put_lib(struct writer *writer, const uint32_t *addresses, size_t coun
     buffer_append(out, lib->build_id, lib->build_id_bytes);
     int err = lib->category == PROFILE_JIT ? put_code(writer, profile->addresses[addresses[0]].lib)
                                            : put_image(writer, lib);
-    size_t known = 0;
-    for (size_t i = 0; i < count; i++)
-        known += is_known(profile, &profile->addresses[addresses[i]]);
+    size_t known = keep_known(profile, addresses, count);
     put(out, known);
     uint64_t before_svma = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < known; i++) {
         const struct profile_address *address = &profile->addresses[addresses[i]];
-        if (!is_known(profile, address))
-            continue;
         put(out, address->svma - before_svma);
         if (address->is_nameless)
             put_nameless(out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/resolve.h"
 
+#include "base/sort.h"
 #include "convert/capture.h"
 #include "convert/debug_info.h"
 #include "convert/frames.h"
@@ -30,25 +31,29 @@ struct resolver {
     bool is_kernel_needed;
 };
 
-static int compare_addresses(const void *left, const void *right, void *context)
-{
-    const struct profile *profile = context;
-    const struct profile_address *a = &profile->addresses[*(const uint32_t *)left];
-    const struct profile_address *b = &profile->addresses[*(const uint32_t *)right];
-    if (a->lib != b->lib)
-        return a->lib < b->lib ? -1 : 1;
-    return (a->svma > b->svma) - (a->svma < b->svma);
-}
+struct placed_address {
+    uint64_t svma;
+    uint32_t lib;
+    uint32_t index;
+};
 
 uint32_t *resolve_order(const struct profile *profile)
 {
-    uint32_t *order = malloc((profile->address_count + 1) * sizeof(*order));
-    if (!order)
-        return NULL;
-    for (size_t i = 0; i < profile->address_count; i++)
-        order[i] = (uint32_t)i;
-    qsort_r(order, profile->address_count, sizeof(*order), compare_addresses, (void *)profile);
-    return order;
+    size_t count = profile->address_count;
+    uint32_t *order = malloc((count + 1) * sizeof(*order));
+    struct placed_address *places = malloc((count + 1) * sizeof(*places));
+    bool is_done = order && places;
+    for (size_t i = 0; i < count && is_done; i++)
+        places[i] = (struct placed_address){profile->addresses[i].svma, profile->addresses[i].lib,
+                                            (uint32_t)i};
+    is_done = is_done && SORT_BY(places, count, svma) == 0 && SORT_BY(places, count, lib) == 0;
+    for (size_t i = 0; i < count && is_done; i++)
+        order[i] = places[i].index;
+    free(places);
+    if (is_done)
+        return order;
+    free(order);
+    return NULL;
 }
 
 /* Whether names of this lib can be looked up: a file, or the vDSO. */
