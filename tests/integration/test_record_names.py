@@ -65,6 +65,18 @@ class BriefThreads(rec.Case):
         self.assertGreaterEqual(len(ends), 38)
 
 
+class TakenNames(rec.Case):
+    def names(self, milliseconds):
+        run = self.recorded(rec.target("takes_names"), milliseconds)
+        return [thread["name"] for thread in run.info["threads"]]
+
+    def test_a_thread_that_sleeps_in_a_short_program(self):
+        self.assertIn("sleeper", self.names("25"))
+
+    def test_a_program_that_takes_another_name_early(self):
+        self.assertIn("changed", self.names("80"))
+
+
 class NoInline(rec.Case):
     """What symbol tables say alone, of names that are stored and of names that are looked up."""
 
