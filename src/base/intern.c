@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/table.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,8 @@ struct intern {
     size_t capacity;
     uint32_t *slots;
     size_t slot_count; /* power of two */
+    uint32_t
+        last; /* the id that was asked for last: addresses of one function ask for its name in turn */
 };
 
 struct intern *intern_new(void)
@@ -49,6 +52,12 @@ void intern_free(struct intern *intern)
     free(intern);
 }
 
+static bool has(const struct intern *intern, uint32_t id, const void *bytes, size_t size)
+{
+    const struct entry *entry = &intern->entries[id];
+    return entry->size == size && memcmp(intern->bytes.bytes + entry->offset, bytes, size) == 0;
+}
+
 /* The slot that holds these bytes, or the empty one where they belong. */
 static size_t find_slot(const struct intern *intern, uint64_t hash, const void *bytes, size_t size)
 {
@@ -56,9 +65,8 @@ static size_t find_slot(const struct intern *intern, uint64_t hash, const void *
     for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
         if (intern->slots[slot] == 0)
             return slot;
-        const struct entry *entry = &intern->entries[intern->slots[slot] - 1];
-        if (entry->hash == hash && entry->size == size &&
-            memcmp(intern->bytes.bytes + entry->offset, bytes, size) == 0)
+        uint32_t id = intern->slots[slot] - 1;
+        if (intern->entries[id].hash == hash && has(intern, id, bytes, size))
             return slot;
     }
 }
@@ -81,7 +89,7 @@ static int grow_slots(struct intern *intern)
     return 0;
 }
 
-uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
+static uint32_t find_or_add(struct intern *intern, const void *bytes, size_t size)
 {
     uint64_t hash = hash_bytes(bytes, size);
     size_t slot = find_slot(intern, hash, bytes, size);
@@ -106,6 +114,16 @@ uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
     *entry = (struct entry){.hash = hash, .offset = offset, .size = size};
     intern->slots[slot] = (uint32_t)intern->count;
     return (uint32_t)intern->count - 1;
+}
+
+uint32_t intern_add(struct intern *intern, const void *bytes, size_t size)
+{
+    if (intern->count && has(intern, intern->last, bytes, size))
+        return intern->last;
+    uint32_t id = find_or_add(intern, bytes, size);
+    if (id != INTERN_NONE)
+        intern->last = id;
+    return id;
 }
 
 uint32_t intern_text(struct intern *intern, const char *text)

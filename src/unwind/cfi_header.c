@@ -14,6 +14,7 @@ enum {
     TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
     ENTRY_BYTES = 8,
     CIES_MOST = 256, /* cc1plus has 5 */
+    PAGE_SHIFT = 12, /* half a dozen functions */
 };
 
 static bool read_count(struct cursor *c, uint32_t *count)
@@ -50,6 +51,32 @@ static bool read_entries(struct cfi_index *index, struct cursor *c, uint64_t hea
     return true;
 }
 
+/* Searching all entries of a compiler took 0.1 us each, as no branch of it is foreseen. */
+static bool count_by_page(struct cfi_index *index)
+{
+    size_t pages = ((size_t)index->size >> PAGE_SHIFT) + 1, page = 0;
+    free(index->first_of_page);
+    index->first_of_page = malloc((pages + 1) * sizeof(*index->first_of_page));
+    if (!index->first_of_page)
+        return false;
+    for (size_t i = 0; i < index->entry_count; i++)
+        while (page <= index->entries[i].start >> PAGE_SHIFT)
+            index->first_of_page[page++] = (uint32_t)i;
+    while (page <= pages)
+        index->first_of_page[page++] = (uint32_t)index->entry_count;
+    return true;
+}
+
+/* How many entries start at an address or before. */
+static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
+{
+    if (relative >= index->size)
+        return index->entry_count;
+    const uint32_t *first = &index->first_of_page[relative >> PAGE_SHIFT];
+    return first[0] +
+           ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
+}
+
 int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
 {
     struct cursor c = cursor_of(header->bytes, header->size);
@@ -63,8 +90,8 @@ int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64
     if (!read_entries(index, &c, header_svma, count))
         return -EBADMSG;
     index->entry_count = count;
-    index->is_by_header = true;
-    return 0;
+    index->is_by_header = count_by_page(index);
+    return index->is_by_header ? 0 : -ENOMEM;
 }
 
 static bool read_cie(struct cfi_index *index, uint64_t offset)
@@ -112,7 +139,7 @@ static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
 
 const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relative)
 {
-    size_t low = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
+    size_t low = count_up_to(index, relative);
     struct cfi_entry *entry = low ? &index->entries[low - 1] : NULL;
     if (!entry || (entry->end == entry->start && !read_entry(index, entry)))
         return NULL;

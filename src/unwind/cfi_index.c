@@ -136,6 +136,7 @@ void cfi_index_free(struct cfi_index *index)
 {
     free(index->cies);
     free(index->entries);
+    free(index->first_of_page);
     *index = (struct cfi_index){0};
 }
 

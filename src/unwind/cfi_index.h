@@ -42,6 +42,8 @@ struct cfi_index {
     size_t entry_count, entry_capacity;
     size_t bad_fdes;   /* malformed, or without a well-formed CIE */
     bool is_by_header; /* entries are .eh_frame_hdr's, see cfi_header.h */
+    /* Of such: by 4 KiB of addresses, and one more, how many entries start before. */
+    uint32_t *first_of_page;
 };
 
 /* Fills in cies and entries from sections, base_svma and size, in place of those there are. 0 or -ENOMEM. */
