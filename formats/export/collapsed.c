@@ -151,8 +151,10 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
         size_t size;
         const void *name =
             intern_bytes(collapsed->names.texts, collapsed->path_names[--depth], &size);
-        buffer_append(collapsed->out, name, size);
-        buffer_append(collapsed->out, depth ? ";" : " ", 1);
+        buffer_append(collapsed->out, name,
+                      size + 1); /* with its terminator, for what comes there */
+        if (!collapsed->out->failed)
+            collapsed->out->bytes[collapsed->out->size - 1] = depth ? ';' : ' ';
     }
     decimal_append(collapsed->out, count);
     buffer_append(collapsed->out, "\n", 1);

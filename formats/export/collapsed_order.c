@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct entry {
     uint32_t node;
@@ -20,9 +21,17 @@ struct entry {
     bool goes_on;  /* stands for the lines below, not for the one that ends here */
 };
 
-struct text { /* a name as the text goes on behind it */
-    const unsigned char *name;
-    uint32_t id; /* of the name, twice, and one more when lines go on */
+struct text {
+    const char *name;
+    uint32_t id; /* of the name */
+};
+
+struct ranks {
+    uint32_t *of; /* by the name's id, twice, and one more for the lines that go on */
+    uint32_t next;
+    struct text
+        *open; /* names whose lines that go on have no rank yet; each is the start of the next */
+    size_t open_count;
 };
 
 struct walk {
@@ -35,38 +44,57 @@ struct walk {
 
 static int by_text(const void *a, const void *b)
 {
-    const struct text *left = a;
-    const struct text *right = b;
-    const unsigned char *l = left->name;
-    const unsigned char *r = right->name;
-    while (*l && *l == *r) {
-        l++;
-        r++;
-    }
-    int l_byte = *l ? *l : left->id & 1 ? ';' : 0;
-    int r_byte = *r ? *r : right->id & 1 ? ';' : 0;
-    return l_byte - r_byte;
+    const struct text *left = a, *right = b;
+    return strcmp(left->name, right->name);
 }
 
-/* There are many more nodes than names: texts are compared here and nowhere else. By text id; NULL: out
- * of memory. */
+/* "main.cold" comes before "main;", and so does all of its own. No name has a ';'. */
+static bool is_before_going_on(const char *name, const char *open)
+{
+    size_t length = strlen(open);
+    return strncmp(name, open, length) == 0 && (unsigned char)name[length] < ';';
+}
+
+/* Ranks the lines that go on of those open names that do so before this name; NULL: of all. */
+static void rank_going_on(struct ranks *ranks, const char *name)
+{
+    for (; ranks->open_count; ranks->open_count--) {
+        const struct text *open = &ranks->open[ranks->open_count - 1];
+        if (name && is_before_going_on(name, open->name))
+            return;
+        ranks->of[2 * (size_t)open->id + 1] = ranks->next++;
+    }
+}
+
+static void rank_names(struct ranks *ranks, const struct text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rank_going_on(ranks, texts[i].name);
+        ranks->of[2 * (size_t)texts[i].id] = ranks->next++;
+        ranks->open[ranks->open_count++] = texts[i];
+    }
+    rank_going_on(ranks, NULL);
+}
+
+/* There are many more nodes than names: texts are compared here and nowhere else. NULL: out of memory. */
 static uint32_t *rank_texts(const struct intern *names)
 {
-    size_t count = (size_t)intern_count(names) * 2;
+    size_t count = intern_count(names);
     struct text *texts = calloc(count + 1, sizeof(*texts));
-    uint32_t *ranks = calloc(count + 1, sizeof(*ranks));
-    if (texts && ranks) {
+    struct ranks ranks = {.of = calloc(2 * count + 1, sizeof(*ranks.of)),
+                          .open = calloc(count + 1, sizeof(*ranks.open))};
+    if (texts && ranks.of && ranks.open) {
         for (uint32_t i = 0; i < count; i++)
-            texts[i] = (struct text){intern_bytes(names, i / 2, NULL), i};
+            texts[i] = (struct text){intern_string(names, i), i};
         qsort(texts, count, sizeof(*texts), by_text);
-        for (uint32_t i = 0; i < count; i++)
-            ranks[texts[i].id] = i;
+        rank_names(&ranks, texts, count);
     } else {
-        free(ranks);
-        ranks = NULL;
+        free(ranks.of);
+        ranks.of = NULL;
     }
     free(texts);
-    return ranks;
+    free(ranks.open);
+    return ranks.of;
 }
 
 static int compare(const void *a, const void *b)

@@ -35,8 +35,12 @@ struct pool {
 
 size_t workers_at_once(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
+    static _Atomic size_t known; /* the C library reads a file each time */
+    if (known == 0) {
+        long count = sysconf(_SC_NPROCESSORS_ONLN);
+        known = count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
+    }
+    return known;
 }
 
 void workers_set_limits(struct workers *workers)
