@@ -23,6 +23,9 @@ class ProgramState(rec.Case):
         run = self.recorded(rec.target("old_versions"), rec_options=FAST)
         self.assertEqual(run.count("processes"), 3, "a shell by each of two functions")
 
+    def test_functions_of_a_program_are_not_taken_for_those_of_the_c_library(self):
+        self.compare(rec.target("same_names"), least_samples=5)
+
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
 
