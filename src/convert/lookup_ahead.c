@@ -5,12 +5,23 @@
 #include "convert/lookup_server.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 enum { ADDRESSES_OF_MESSAGE = 256 };
+enum { FILES_OF_LIB = 2, OTHER_FILES = 16 }; /* itself and its debug file; what there is anyway */
+
+/* Where a lib, or its debug file, is one file too many, it would be answered without names, or with fewer. */
+static bool may_have_all_open(void)
+{
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+           files.rlim_cur >= LOOKUP_AHEAD_LIBS * FILES_OF_LIB + OTHER_FILES;
+}
 
 void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options *options)
 {
-    if (!options->symbols_only || options->use_debuginfod || options->find_gone)
+    if (!options->symbols_only || options->use_debuginfod || options->find_gone ||
+        !may_have_all_open())
         return;
     struct lookup_server server;
     struct workers usual;

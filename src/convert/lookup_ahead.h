@@ -30,7 +30,8 @@ struct lookup_ahead {
     struct cursor answers[LOOKUP_AHEAD_LIBS]; /* in there, by lib; of no bytes: none */
 };
 
-/* Only while this process has one thread, and where no names are stored. Nothing happens where debug info is read. */
+/* Only while this process has one thread, and where no names are stored. Nothing happens where debug info is read, or
+ * where a process may not have all libs open. */
 void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options *options);
 
 /* Of the addresses that are new, when there are enough of them or one is of a new lib. Waits for nobody. */

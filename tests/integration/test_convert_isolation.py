@@ -126,8 +126,35 @@ class Isolation(rec.Case):
             done, _ = self.convert(folder, "late")
             self.assertRegex(done.stderr, r"(?s)/program: reading its symbols crashed.*/liblibrary.so ")
 
+    def test_few_descriptors_cost_no_names(self):
+        """They suffice for a process that reads one library after the other."""
+        numbers = range(8)
+        with tempfile.TemporaryDirectory() as folder:
+            for i in numbers:
+                self.compile(folder, f"lib{i}.so", LIBRARY.replace("in_library", f"function_{i}"), "-shared -fPIC")
+            calls = "".join(f"long function_{i}(long n);" for i in numbers)
+            body = " + ".join(f"function_{i}(20000000)" for i in numbers)
+            self.compile(folder, "program", f"{calls} int main(void) {{ return ({body}) == 1; }}",
+                         "-L. -Wl,-rpath,$PWD " + " ".join(f"-l{i}" for i in numbers))
+            self.record_program(folder)
+            subprocess.run(f"ulimit -n 10 && exec {rec.REC} convert -q --no-inline -o out.folded", shell=True,
+                           cwd=folder, check=True, timeout=60)
+            with open(os.path.join(folder, "out.folded"), encoding="utf-8") as file:
+                stacks = file.read()
+            for i in numbers:
+                self.assertIn(f"function_{i}", stacks)
+
+    def compile(self, folder, output, text, flags):
+        with open(os.path.join(folder, "text.c"), "w", encoding="utf-8") as file:
+            file.write(text)
+        if subprocess.run(f"gcc -O1 text.c -o {output} {flags}", shell=True, cwd=folder, check=False).returncode:
+            self.skipTest(f"cannot build {output}")
+
     def record(self, folder, flags):
         self.build(folder, flags)
+        self.record_program(folder)
+
+    def record_program(self, folder):
         subprocess.run([rec.REC, "-q", "-o", "rec.data", "--", "./program"], cwd=folder, check=True, timeout=60)
         path = os.path.join(folder, "rec.data")
         with open(path, "rb") as file:

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -166,6 +167,20 @@ static void nothing_is_started_where_debug_info_is_read(void **state)
     end(&ahead, NULL);
 }
 
+static void nothing_is_started_where_not_all_files_can_be_open(void **state)
+{
+    (void)state;
+    struct rlimit usual;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    struct rlimit few = {.rlim_cur = LOOKUP_AHEAD_LIBS, .rlim_max = usual.rlim_max};
+    struct lookup_ahead ahead = {0};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    lookup_ahead_start(&ahead, &symbols_only);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    assert_int_equal(ahead.worker.pid, 0);
+    end(&ahead, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +188,7 @@ int main(void)
         cmocka_unit_test(what_it_leaves_to_others_has_no_answer),
         cmocka_unit_test(what_cannot_be_opened_is_answered_without_names),
         cmocka_unit_test(nothing_is_started_where_debug_info_is_read),
+        cmocka_unit_test(nothing_is_started_where_not_all_files_can_be_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
