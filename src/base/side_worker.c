@@ -109,8 +109,8 @@ void side_worker_await(struct side_worker *worker)
 
 void side_worker_told_all(struct side_worker *worker)
 {
-    if (worker->pid)
-        shutdown(worker->fd, SHUT_WR);
+    if (worker->pid && shutdown(worker->fd, SHUT_WR) != 0)
+        side_worker_stop(worker); /* it would wait for more, and its answer be waited for */
 }
 
 /* False: there is no more of it. */
