@@ -169,7 +169,9 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     }
     process.engine = engine;
     if (!thread_self && !(session_map_records() && bind_main_thread(stack_start_avma))) {
-        give_up();
+        /* An event is there already: without a handler it would end the program. */
+        if (engine != ENGINE_PERF_TRAP)
+            give_up();
         return;
     }
     if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))

@@ -111,7 +111,7 @@ static void fill_slot(struct thread_slot *slot)
 
 struct thread_state *thread_claim(void)
 {
-    for (uint32_t index = 0; index < SESSION_THREADS; index++) {
+    for (uint32_t index = 0; process.records && index < SESSION_THREADS; index++) {
         struct thread_slot *slot = &process.rings->threads[index];
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))

@@ -113,6 +113,16 @@ class Places(harm.Case):
             run = self.recorded_in(engine, [], [rec.target("no_vdso")], rec.target("processes"), "fork", 100)
             self.assertGreater(run.share_of("work_of_a_forked_child"), 80)
 
+    def test_a_kernel_without_a_vdso_and_no_room_for_records(self):
+        """There is room for what the sampler maps first, not for the rest: by then the event is there."""
+        if subprocess.run([rec.target("no_vdso"), "true"], capture_output=True).returncode:
+            self.skipTest("programs cannot be traced here, or there is no vDSO to hide")
+        limited = ["sh", "-c", "ulimit -v 500000; \"$@\"; echo status $?", "sh", rec.target("no_vdso")]
+        for engine in rec.ENGINES:
+            for command in (("short_run", 300), ("processes", "fork", 100), ("equal_threads", 3, 100)):
+                run = self.recorded_in(engine, [], limited, rec.target(command[0]), *command[1:])
+                self.assertEqual(run.stdout.splitlines()[-1:], [b"status 0"], run.stderr)
+
     def test_without_tmp_and_with_a_file_system_that_is_read_only(self):
         self.need_root("unshare", "mount")
         # The build may lie in /tmp itself.
