@@ -89,6 +89,13 @@ bool settle_has_bill(const struct collector *collector, const struct image *imag
     return bill_ns(collector, image) != 0;
 }
 
+/* It executed something that did not ask to be recorded, and was gone before anybody saw it. */
+static bool became_stranger(const struct collector *collector, const struct image *image)
+{
+    const struct process_slot *slot = image_slot(collector, image);
+    return load_relaxed(&slot->end_cpu_ns) != 0 && load_relaxed(&slot->end_is_exec) != 0;
+}
+
 void settle_end(struct collector *collector, struct image *image, uint64_t end_ns)
 {
     uint64_t cpu_ns = bill_ns(collector, image);
@@ -109,5 +116,7 @@ void settle_end(struct collector *collector, struct image *image, uint64_t end_n
         return;
     }
     rest_ns -= write_between(collector, image, rest_ns, settled_ns, end_ns);
-    stack_write_synthetic(collector, image, image->pid, SYNTHETIC_EXIT, rest_ns, end_ns);
+    enum synthetic after =
+        became_stranger(collector, image) ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT;
+    stack_write_synthetic(collector, image, image->pid, after, rest_ns, end_ns);
 }

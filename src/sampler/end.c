@@ -12,10 +12,17 @@ static bool has_own_slot(void)
     return process_is_followed() && !process_is_another();
 }
 
-void end_note(void)
+static void note(uint32_t is_exec)
 {
-    if (has_own_slot())
-        store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
+    if (!has_own_slot())
+        return;
+    store_relaxed(&process.slot->end_is_exec, is_exec);
+    store_relaxed(&process.slot->end_cpu_ns, clock_ns(PROCESS_CLOCK));
+}
+
+void end_note_exec(void)
+{
+    note(1);
 }
 
 void end_forget(void)
@@ -27,5 +34,5 @@ void end_forget(void)
 /* After all of the program's own. */
 __attribute__((destructor)) static void end(void)
 {
-    end_note();
+    note(0);
 }

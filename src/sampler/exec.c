@@ -38,7 +38,7 @@ static int execute(int directory, const char *path, char *const *argv, char *con
             inject_into(__builtin_alloca(bytes), environment,
                         inject_wants_successor() && image_takes_variables(directory, path));
     struct inheritance inheritance = inheritance_begin();
-    end_note();
+    end_note_exec();
     long result = directory == AT_FDCWD && flags == 0
                       ? raw_syscall(SYS_execve, path, argv, environment)
                       : raw_syscall(SYS_execveat, directory, path, argv, environment, flags);
@@ -120,7 +120,7 @@ __attribute__((visibility("default"))) int execvpe(const char *file, char *const
         environment = inject_into(__builtin_alloca(bytes), environment,
                                   inject_wants_successor() && search_takes_variables(file));
     struct inheritance inheritance = inheritance_begin();
-    end_note();
+    end_note_exec();
     int result = REAL(execvpe)(file, argv, environment);
     end_forget();
     inheritance_end(inheritance);

@@ -157,8 +157,8 @@ void process_leave_sigprof(void);
 bool clone_is_fork(long number, long flags, long stack);
 
 /* end.c */
-/* The program is about to end, or not after all. Async-signal-safe (makes system calls). */
-void end_note(void);
+/* The program is about to become another one, or not after all. Async-signal-safe (makes system calls). */
+void end_note_exec(void);
 void end_forget(void);
 
 /* attach.c */

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 12
+#define SESSION_VERSION 13
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
@@ -149,7 +149,8 @@ struct process_slot {
         end_cpu_ns; /* CPU of this pid when its program called exit() or execve(); 0: neither */
     /* Who is inside another program (valgrind, qemu) sees another vDSO than the kernel does, or none. */
     uint64_t vdso_avma;   /* 0: see executable */
-    char executable[400]; /* as the process sees /proc/self/exe, if it knows of no vDSO */
+    uint32_t end_is_exec; /* 1: end_cpu_ns is that of execve() */
+    char executable[396]; /* as the process sees /proc/self/exe, if it knows of no vDSO */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

@@ -89,6 +89,14 @@ class Strangers(rec.Case):
         for name, option in (("static", "-static"), ("static_pie", "-static-pie")):
             self.every_way_to_start(self.build(name, option), name, "a static program")
 
+    def test_those_that_are_gone_before_anybody_looks(self):
+        """The time of what a forked child executes is neither that child's end nor too short for a sample."""
+        program = self.build("static", "-static")
+        run = self.record("bash", "-c", f"for i in 1 2 3 4 5; do {program} 40; done")
+        self.assertNotIn(b"as a sampling period", run.stderr)
+        self.assertGreater(run.share_of("[not followed]", self_only=True), 80)
+        self.assertLess(run.share_of("[exit]", self_only=True), 5)
+
     def test_static_go(self):
         self.need_program("go")
         path = os.path.join(self.directory, "spin")
