@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,7 +88,6 @@ static bool has_our_rings(const struct collector *collector, pid_t pid)
     return found;
 }
 
-/* What the file says; NULL: it could take the sampler. */
 static const char *reason_of_file(pid_t pid, uint64_t executable)
 {
     char path[64];
@@ -104,14 +104,33 @@ static bool lacks_sampler(const struct collector *collector, pid_t pid)
     return fd == -ENOENT;
 }
 
-static const char *reason_of(const struct collector *collector, pid_t pid, uint64_t executable,
-                             uint64_t parents)
+static bool lacks_address_space(pid_t pid)
+{
+    struct rlimit limit;
+    return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 &&
+           limit.rlim_cur < sizeof(struct tables) + sizeof(struct rings);
+}
+
+/* Why it will never have the sampler; NULL: it could. */
+static const char *reason_for_ever(const struct collector *collector, pid_t pid,
+                                   uint64_t executable)
 {
     const char *reason = reason_of_file(pid, executable);
     if (reason)
         return reason;
     if (lacks_sampler(collector, pid))
         return "in another root directory, where the sampler is not";
+    if (lacks_address_space(pid))
+        return "its address space is limited (ulimit -v) to less than the sampler needs";
+    return NULL;
+}
+
+static const char *reason_of(const struct collector *collector, pid_t pid, uint64_t executable,
+                             uint64_t parents)
+{
+    const char *reason = reason_for_ever(collector, pid, executable);
+    if (reason)
+        return reason;
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
     if (executable != 0 && executable == parents && has_our_rings(collector, pid))
@@ -136,7 +155,7 @@ static bool is_certain(const struct collector *collector, struct image *image, u
         image->strange_cpu_ns = image->last_cpu_ns;
         return false;
     }
-    return is_patience_over(collector, image) || reason_of_file(image->pid, executable);
+    return is_patience_over(collector, image) || reason_for_ever(collector, image->pid, executable);
 }
 
 static void add(struct collector *collector, pid_t pid, pid_t parent_pid, uint64_t parents)

@@ -97,6 +97,13 @@ class Strangers(rec.Case):
         self.assertGreater(run.share_of("[not followed]", self_only=True), 80)
         self.assertLess(run.share_of("[exit]", self_only=True), 5)
 
+    def test_a_program_whose_address_space_has_no_room_for_the_sampler(self):
+        program = self.build("narrow")
+        for words in ("{}; true", "exec {}"):
+            with self.subTest(words=words):
+                run = self.record("bash", "-c", "ulimit -v 500000; " + words.format(f"{program} {WORK_MS}"))
+                self.assert_listed(run, "narrow", "address space is limited", WORK_MS)
+
     def test_static_go(self):
         self.need_program("go")
         path = os.path.join(self.directory, "spin")
