@@ -159,37 +159,42 @@ static void job_failed(void *context, size_t number, const char *why)
         add_job(&lookup->again, (struct lookup_job){job->first + i * job->stride, 1, 1});
 }
 
-static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct cursor c)
+static bool forget_names(struct lookup_piece *piece)
 {
-    const char *note = cursor_string(&c);
-    if (note && note[0] && !piece->only_debug_info)
-        keep_note(piece, strdup(note));
-    if (c.failed)
-        note_failure(lookup, piece, "crashed");
-    else if (cursor_left(&c) && names_parse(&piece->names, c.bytes + c.at, cursor_left(&c)) != 0)
-        note_failure(lookup, piece, "gave an answer that cannot be");
-    if (piece->names && piece->names->lib_count == 1)
-        piece->found = &piece->names->libs[0];
-    report_progress(lookup);
+    names_free(piece->names);
+    piece->names = NULL;
+    piece->found = NULL;
+    return false;
 }
 
-/* Of what cannot be used nothing is kept. */
+/* False: it cannot be, and nothing of it is kept. */
 static bool take_answer(struct lookup_piece *piece, struct cursor c)
 {
     const char *note = cursor_string(&c);
     if (!note ||
         (cursor_left(&c) && names_parse(&piece->names, c.bytes + c.at, cursor_left(&c)) != 0))
         return false;
-    if (piece->names &&
-        (piece->names->lib_count != 1 || piece->names->libs[0].address_count != piece->count)) {
-        names_free(piece->names);
-        piece->names = NULL;
-        return false;
-    }
+    if (piece->names && piece->names->lib_count != 1)
+        return forget_names(piece);
     piece->found = piece->names ? &piece->names->libs[0] : NULL;
-    if (note[0])
+    if (note[0] && !piece->only_debug_info)
         keep_note(piece, strdup(note));
     return true;
+}
+
+/* The same; what is not of all addresses is left to others. */
+static bool take_answer_ahead(struct lookup_piece *piece, struct cursor c)
+{
+    if (!take_answer(piece, c))
+        return false;
+    return !piece->found || piece->found->address_count == piece->count || forget_names(piece);
+}
+
+static void piece_done(struct lookup *lookup, struct lookup_piece *piece, struct cursor c)
+{
+    if (!take_answer(piece, c))
+        note_failure(lookup, piece, "gave an answer that cannot be");
+    report_progress(lookup);
 }
 
 static void take_answers(struct lookup *lookup, struct lookup_ahead *ahead)
@@ -199,7 +204,7 @@ static void take_answers(struct lookup *lookup, struct lookup_ahead *ahead)
     for (size_t i = 0; i < lookup->count; i++) {
         struct lookup_piece *piece = &lookup->pieces[i];
         if (lookup_ahead_find(ahead, piece->lib, &answer))
-            piece->is_answered = take_answer(piece, answer);
+            piece->is_answered = take_answer_ahead(piece, answer);
         if (piece->is_answered)
             report_progress(lookup);
     }

@@ -4,7 +4,6 @@
 #include "base/cursor.h"
 #include "base/side_worker.h"
 #include "convert/lookup_ahead.h"
-#include "convert/lookup_naming.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +13,6 @@ enum {
     A_LIB = UINT32_MAX, /* such a lib there is not */
     /* A whole table is read, since nobody knows which of it will be asked for: 3 MB of memory. */
     MOST_SYMBOLS = 1 << 16,
-};
-
-struct server_lib {
-    struct lookup_naming naming;
 };
 
 int lookup_server_init(struct lookup_server *server, const struct convert_options *options)
@@ -59,12 +54,12 @@ static void take_lib(struct lookup_server *server, struct cursor c)
     uint32_t lib = profile_lib_id(profile, path, build_id, build_id_bytes);
     if (lib == PROFILE_NONE)
         return;
-    struct server_lib *it = server->libs[number] = calloc(1, sizeof(*it));
-    if (!it)
+    struct lookup_naming *naming = server->libs[number] = malloc(sizeof(*naming));
+    if (!naming)
         return;
-    it->naming =
+    *naming =
         (struct lookup_naming){.lookup = &server->lookup, .lib = lib, .most_symbols = MOST_SYMBOLS};
-    lookup_naming_open(&it->naming, NULL, 0);
+    lookup_naming_open(naming, NULL, 0);
 }
 
 static int by_svma(const void *left, const void *right)
@@ -82,7 +77,7 @@ static void take_questions(struct lookup_server *server, struct lookup_question 
     qsort(questions, count, sizeof(*questions), by_svma);
     for (size_t i = 0; i < count; i++)
         if (questions[i].lib < LOOKUP_AHEAD_LIBS && server->libs[questions[i].lib])
-            lookup_naming_add(&server->libs[questions[i].lib]->naming, questions[i].svma);
+            lookup_naming_add(server->libs[questions[i].lib], questions[i].svma);
 }
 
 void lookup_server_take(void *context, const void *message, size_t size)
@@ -97,13 +92,13 @@ void lookup_server_take(void *context, const void *message, size_t size)
     }
 }
 
-static void answer_lib(struct server_lib *lib, uint32_t number, struct buffer *answer)
+static void answer_lib(struct lookup_naming *naming, uint32_t number, struct buffer *answer)
 {
     buffer_u32(answer, number);
     buffer_u32(answer, 0); /* the size's place */
     size_t start = answer->size;
-    lookup_naming_say(&lib->naming, answer);
-    lookup_naming_answer(&lib->naming, answer);
+    lookup_naming_say(naming, answer);
+    lookup_naming_answer(naming, answer);
     if (!answer->failed)
         buffer_set_u32(answer, start - sizeof(uint32_t), (uint32_t)(answer->size - start));
 }
@@ -112,6 +107,6 @@ void lookup_server_finish(void *context, struct buffer *answer)
 {
     struct lookup_server *server = context;
     for (uint32_t i = 0; i < LOOKUP_AHEAD_LIBS; i++)
-        if (server->libs[i] && server->libs[i]->naming.err != -E2BIG)
+        if (server->libs[i] && server->libs[i]->err != -E2BIG)
             answer_lib(server->libs[i], i, answer);
 }

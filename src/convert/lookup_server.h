@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "convert/load.h"
 #include "convert/lookup.h"
+#include "convert/lookup_naming.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,12 +20,13 @@ struct lookup_question {
 };
 
 struct lookup_server {
-    struct lookup lookup;     /* without addresses */
-    struct server_lib **libs; /* by the asker's number; NULL: not told of */
+    struct lookup lookup;        /* without addresses */
+    struct lookup_naming **libs; /* by the asker's number; NULL: not told of */
 };
 
 /* options are borrowed. 0 or -ENOMEM. */
 int lookup_server_init(struct lookup_server *server, const struct convert_options *options);
+/* One that was told of nothing: the process that is told ends with all that it has. */
 void lookup_server_free(struct lookup_server *server);
 
 /* Writes the message that tells of a lib, before questions about it are asked. Returns its size; 0: it is too long. */
