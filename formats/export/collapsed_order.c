@@ -29,8 +29,8 @@ struct text {
 struct ranks {
     uint32_t *of; /* by the name's id, twice, and one more for the lines that go on */
     uint32_t next;
-    struct text
-        *open; /* names whose lines that go on have no rank yet; each is the start of the next */
+    /* Names whose lines that go on have no rank yet; each is the start of the next. */
+    struct text *open;
     size_t open_count;
 };
 

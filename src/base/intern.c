@@ -24,8 +24,8 @@ struct intern {
     size_t capacity;
     uint32_t *slots;
     size_t slot_count; /* power of two */
-    uint32_t
-        last; /* the id that was asked for last: addresses of one function ask for its name in turn */
+    /* The id that was found last: addresses of one function ask for its name in turn. */
+    uint32_t last;
 };
 
 struct intern *intern_new(void)
