@@ -15,14 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Holds all memory of its own that it needs, so that one that was taken is done. */
 struct job {
+    struct job *next;
     struct known_module *module; /* NULL: the map of a process */
     bool wants_rows;             /* of a piece of it; else its CFI */
     uint32_t piece;
+    struct image_map *map; /* to be filled in */
     pid_t pid;
-    uint32_t slot;
     struct proc_maps mappings; /* empty: to be read */
-    uint64_t read_ns;
+};
+
+struct job_queue {
+    struct job *first, *last;
 };
 
 struct compiler {
@@ -32,14 +37,27 @@ struct compiler {
     pthread_mutex_t lock; /* over everything below */
     pthread_cond_t wakeup;
     bool stops;
-    struct job *jobs;
-    size_t job_count, job_capacity;
-    struct image_map **done;
-    size_t done_count, done_capacity;
+    struct job_queue jobs, jobs_for_rows, done;
     uint64_t cpu_ns;       /* atomic */
     uint64_t rows;         /* atomic */
     uint32_t modules_read; /* atomic */
 };
+
+static void push(struct job_queue *queue, struct job *job)
+{
+    struct job **place = queue->first ? &queue->last->next : &queue->first;
+    *place = queue->last = job;
+    job->next = NULL;
+}
+
+/* NULL: it is empty. */
+static struct job *pop(struct job_queue *queue)
+{
+    struct job *job = queue->first;
+    if (job)
+        queue->first = job->next;
+    return job;
+}
 
 void image_map_release(struct image_map *map)
 {
@@ -103,7 +121,7 @@ static void note_sampler(struct image_map *map)
 /* Tells the process, which may be waiting to unload some of its code, that its mappings are known. */
 static int read_mappings(struct compiler *compiler, struct job *job)
 {
-    struct process_slot *slot = &compiler->session->rings->processes[job->slot];
+    struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];
     uint32_t unknown_count = load_acquire(&slot->unknown_count);
     int err = proc_maps_read(&job->mappings, job->pid);
     store_release(&slot->unknown_seen, unknown_count);
@@ -111,7 +129,7 @@ static int read_mappings(struct compiler *compiler, struct job *job)
     return err;
 }
 
-static int fill_map(struct compiler *compiler, struct image_map *map, struct job *job)
+static int resolve(struct compiler *compiler, struct image_map *map, struct job *job)
 {
     int err = job->mappings.count ? 0 : read_mappings(compiler, job);
     map->is_gone = err != 0 || job->mappings.count == 0;
@@ -124,30 +142,15 @@ static int fill_map(struct compiler *compiler, struct image_map *map, struct job
     return err;
 }
 
-static struct image_map *make_map(struct compiler *compiler, struct job *job)
+static void fill_map(struct compiler *compiler, struct job *job)
 {
-    struct image_map *map = calloc(1, sizeof(*map));
-    if (!map)
-        return NULL;
-    map->users = 1;
-    map->slot = job->slot;
-    map->read_ns = job->mappings.count ? job->read_ns : monotonic_ns();
-    map->unload_count = load_acquire(&compiler->session->rings->processes[job->slot].unload_count);
-    if (fill_map(compiler, map, job) != 0)
+    struct image_map *map = job->map;
+    struct rings *rings = compiler->session->rings;
+    if (job->mappings.count == 0)
+        map->read_ns = monotonic_ns();
+    map->unload_count = load_acquire(&rings->processes[map->slot].unload_count);
+    if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
-    return map;
-}
-
-static void finish_map(struct compiler *compiler, struct image_map *map)
-{
-    pthread_mutex_lock(&compiler->lock);
-    struct image_map **place =
-        ARRAY_PUSH(compiler->done, compiler->done_count, compiler->done_capacity);
-    if (place)
-        *place = map;
-    else
-        image_map_release(map);
-    pthread_mutex_unlock(&compiler->lock);
 }
 
 static void note_cost(struct compiler *compiler)
@@ -174,36 +177,63 @@ static void run_job(struct compiler *compiler, struct job *job)
         module_store_read(compiler->store, job->module);
         add_release(&compiler->modules_read, 1);
     } else {
-        struct image_map *map = make_map(compiler, job);
-        if (map)
-            finish_map(compiler, map);
+        fill_map(compiler, job);
     }
     note_cost(compiler);
-    if (!job->wants_rows)
-        wake_collector(compiler);
 }
 
 static void free_job(struct job *job)
 {
+    if (!job)
+        return;
     known_module_release(job->module);
+    image_map_release(job->map);
     proc_maps_free(&job->mappings);
+    free(job);
+}
+
+static void free_jobs(struct job_queue *queue)
+{
+    struct job *job;
+    while ((job = pop(queue)))
+        free_job(job);
+}
+
+/* Lets go of it, but of a map, which is handed out. */
+static void end_job(struct compiler *compiler, struct job *job)
+{
+    bool is_waited_for = !job->wants_rows;
+    if (job->map) {
+        pthread_mutex_lock(&compiler->lock);
+        push(&compiler->done, job);
+        pthread_mutex_unlock(&compiler->lock);
+    } else {
+        free_job(job);
+    }
+    if (is_waited_for)
+        wake_collector(compiler);
+}
+
+/* Rows come last: nobody waits for them. */
+static struct job *next_job(struct compiler *compiler)
+{
+    struct job *job = pop(&compiler->jobs);
+    return job ? job : pop(&compiler->jobs_for_rows);
 }
 
 static void *compiler_thread(void *argument)
 {
     struct compiler *compiler = argument;
     pthread_mutex_lock(&compiler->lock);
-    for (;;) {
-        while (!compiler->stops && compiler->job_count == 0)
+    while (!compiler->stops) {
+        struct job *job = next_job(compiler);
+        if (!job) {
             pthread_cond_wait(&compiler->wakeup, &compiler->lock);
-        if (compiler->stops)
-            break;
-        struct job job = compiler->jobs[0];
-        compiler->job_count--;
-        memmove(compiler->jobs, compiler->jobs + 1, compiler->job_count * sizeof(job));
+            continue;
+        }
         pthread_mutex_unlock(&compiler->lock);
-        run_job(compiler, &job);
-        free_job(&job);
+        run_job(compiler, job);
+        end_job(compiler, job);
         pthread_mutex_lock(&compiler->lock);
     }
     pthread_mutex_unlock(&compiler->lock);
@@ -240,56 +270,63 @@ void compiler_stop(struct compiler *compiler)
     pthread_cond_signal(&compiler->wakeup);
     pthread_mutex_unlock(&compiler->lock);
     pthread_join(compiler->thread, NULL);
-    for (size_t i = 0; i < compiler->job_count; i++)
-        free_job(&compiler->jobs[i]);
-    free(compiler->jobs);
-    for (size_t i = 0; i < compiler->done_count; i++)
-        image_map_release(compiler->done[i]);
-    free(compiler->done);
+    free_jobs(&compiler->jobs);
+    free_jobs(&compiler->jobs_for_rows);
+    free_jobs(&compiler->done);
     module_store_close(compiler->store);
     pthread_mutex_destroy(&compiler->lock);
     pthread_cond_destroy(&compiler->wakeup);
     free(compiler);
 }
 
-/* Rows come last: nobody waits for them. */
-static void add_job(struct compiler *compiler, struct job *job)
+static void add_job(struct compiler *compiler, struct job_queue *queue, struct job *job)
 {
     pthread_mutex_lock(&compiler->lock);
-    struct job *end = ARRAY_PUSH(compiler->jobs, compiler->job_count, compiler->job_capacity);
-    for (; end && end > compiler->jobs && !job->wants_rows && end[-1].wants_rows; end--)
-        *end = end[-1];
-    if (end)
-        *end = *job;
-    else
-        free_job(job);
+    push(queue, job);
     pthread_cond_signal(&compiler->wakeup);
     pthread_mutex_unlock(&compiler->lock);
 }
 
-void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                      struct proc_maps *mappings, uint64_t read_ns)
+int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
+                     struct proc_maps *mappings, uint64_t read_ns)
 {
-    struct job job = {.pid = pid, .slot = slot, .read_ns = read_ns};
+    struct job *job = calloc(1, sizeof(*job));
+    struct image_map *map = calloc(1, sizeof(*map));
+    if (!job || !map) {
+        free(job);
+        free(map);
+        return -ENOMEM;
+    }
+    *map = (struct image_map){.slot = slot, .read_ns = read_ns, .users = 1};
+    *job = (struct job){.map = map, .pid = pid};
     if (mappings) {
-        job.mappings = *mappings;
+        job->mappings = *mappings;
         *mappings = (struct proc_maps){0};
     }
-    add_job(compiler, &job);
+    add_job(compiler, &compiler->jobs, job);
+    return 0;
 }
 
-void compiler_want_cfi(struct compiler *compiler, struct known_module *module)
+int compiler_want_cfi(struct compiler *compiler, struct known_module *module)
 {
-    struct job job = {.module = module};
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    job->module = module;
     known_module_use(module);
-    add_job(compiler, &job);
+    add_job(compiler, &compiler->jobs, job);
+    return 0;
 }
 
-void compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
+int compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
 {
-    struct job job = {.module = module, .wants_rows = true, .piece = piece};
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    *job = (struct job){.module = module, .wants_rows = true, .piece = piece};
     known_module_use(module);
-    add_job(compiler, &job);
+    add_job(compiler, &compiler->jobs_for_rows, job);
+    return 0;
 }
 
 uint32_t compiler_modules_read(const struct compiler *compiler)
@@ -299,14 +336,14 @@ uint32_t compiler_modules_read(const struct compiler *compiler)
 
 struct image_map *compiler_take(struct compiler *compiler)
 {
-    struct image_map *map = NULL;
     pthread_mutex_lock(&compiler->lock);
-    if (compiler->done_count > 0) {
-        map = compiler->done[0];
-        compiler->done_count--;
-        memmove(compiler->done, compiler->done + 1, compiler->done_count * sizeof(map));
-    }
+    struct job *job = pop(&compiler->done);
     pthread_mutex_unlock(&compiler->lock);
+    if (!job)
+        return NULL;
+    struct image_map *map = job->map;
+    job->map = NULL;
+    free_job(job);
     return map;
 }
 

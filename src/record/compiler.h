@@ -44,16 +44,17 @@ int compiler_start(struct compiler **out, struct session *session, struct kept_f
 /* Ends the thread and frees all modules: maps that it handed out must be freed before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Asks for a map of the process in this slot; every request is answered by one. mappings: as they were at
- * read_ns, taken over by the compiler; NULL: read them when it gets to it. */
-void compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                      struct proc_maps *mappings, uint64_t read_ns);
+/* Asks for a map of the process in this slot; mappings: as they were at read_ns, taken over by the compiler; NULL: read
+ * them when it gets to it. 0: it will be answered by one; -ENOMEM: it was not taken. */
+int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
+                     struct proc_maps *mappings, uint64_t read_ns);
 /* The next finished map, or NULL; the caller is its user. */
 struct image_map *compiler_take(struct compiler *compiler);
 
-/* Asks for the CFI of a module, or the rows of a piece of one that has been read. Not twice for the same. */
-void compiler_want_cfi(struct compiler *compiler, struct known_module *module);
-void compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
+/* Asks for the CFI of a module, or the rows of a piece of one that has been read. Not twice for the same, unless it
+ * found no room. 0 or -ENOMEM. */
+int compiler_want_cfi(struct compiler *compiler, struct known_module *module);
+int compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
 /* How many modules were read; rings the doorbell when it changes. */
 uint32_t compiler_modules_read(const struct compiler *compiler);
 

@@ -101,20 +101,20 @@ void image_want_map(struct collector *collector, struct image *image)
 {
     if (image->engine == ENGINE_NONE || image->has_ended)
         return;
-    image->map_requests++;
     image->map_wanted_ns = collector->round_ns;
-    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images), NULL,
-                     0);
+    if (compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images),
+                         NULL, 0) == 0)
+        image->map_requests++;
 }
 
 void image_want_first_map(struct collector *collector, struct image *image)
 {
     if (image->first_mappings.count == 0)
         return;
-    image->map_requests++;
     image->map_wanted_ns = image->start_ns;
-    compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images),
-                     &image->first_mappings, image->start_ns);
+    if (compiler_request(collector->compiler, image->pid, (uint32_t)(image - collector->images),
+                         &image->first_mappings, image->start_ns) == 0)
+        image->map_requests++;
 }
 
 /* Its rings are empty afterwards. Samples that wait, and the slot itself, remain until no map is under way. */

@@ -238,10 +238,11 @@ void maps_answer(struct collector *collector)
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         const struct process_slot *slot = &collector->session->rings->processes[collector->live[i]];
-        if (load_acquire(&slot->unknown_wanted) != image->unknown_answered &&
-            image->map_requests == 0) {
-            image->unknown_answered = load_acquire(&slot->unknown_wanted);
-            image_want_map(collector, image);
-        }
+        uint32_t wanted = load_acquire(&slot->unknown_wanted);
+        if (wanted == image->unknown_answered || image->map_requests > 0)
+            continue;
+        image_want_map(collector, image);
+        if (image->map_requests > 0)
+            image->unknown_answered = wanted;
     }
 }
