@@ -148,7 +148,7 @@ static bool describe_mapping(const struct image_mapping *mapping, struct wire_mo
     *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     if (!module)
         return true;
-    if (load_acquire(&module->state) == MODULE_UNREAD || module->has_no_index)
+    if (load_acquire(&module->state) != MODULE_READ)
         return false;
     wire->index_first = module->index_first;
     wire->bucket_count = module->buckets.count;

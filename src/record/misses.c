@@ -58,22 +58,32 @@ struct lookup {
     struct known_module *unread;
 };
 
+/* False: it was asked for, or will be when the pause is over. */
+static bool is_due(const struct collector *collector, const struct known_module *module,
+                   const bool *is_wanted)
+{
+    return !load_acquire(is_wanted) && collector->round_ns >= load_relaxed(&module->pause_end_ns);
+}
+
+/* Of a module that is not MODULE_READ. */
 static void want_cfi(struct collector *collector, struct known_module *module)
 {
-    if (module->is_cfi_wanted)
+    if (!is_due(collector, module, &module->is_cfi_wanted))
         return;
-    module->is_cfi_wanted = true;
-    compiler_want_cfi(collector->compiler, module);
+    store_relaxed(&module->is_cfi_wanted, true);
+    if (compiler_want_cfi(collector->compiler, module) != 0)
+        store_relaxed(&module->is_cfi_wanted, false);
 }
 
 /* Most of it is compiled already, or soon will be. */
 static void want_rows(struct collector *collector, struct known_module *module, uint64_t svma)
 {
     uint64_t piece = (svma - module->base_svma) >> ROW_PIECE_SHIFT;
-    if (piece >= module->piece_count || module->is_wanted[piece])
+    if (piece >= module->piece_count || !is_due(collector, module, &module->is_wanted[piece]))
         return;
-    module->is_wanted[piece] = true;
-    compiler_want_rows(collector->compiler, module, (uint32_t)piece);
+    store_relaxed(&module->is_wanted[piece], true);
+    if (compiler_want_rows(collector->compiler, module, (uint32_t)piece) != 0)
+        store_relaxed(&module->is_wanted[piece], false);
 }
 
 static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out)
@@ -83,16 +93,18 @@ static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out
     if (!mapping)
         return false;
     struct known_module *module = mapping->module;
-    enum module_state state = module ? load_acquire(&module->state) : MODULE_NO_ROOM;
+    *out = (struct offline_mapping){
+        .start_avma = mapping->start_avma, .end_avma = mapping->end_avma, .bias = mapping->bias};
+    if (!module)
+        return true;
+    enum module_state state = load_acquire(&module->state);
     if (state == MODULE_UNREAD && !lookup->unread)
         lookup->unread = module;
     if (state == MODULE_READ)
         want_rows(lookup->collector, module, pc - mapping->bias);
-    *out = (struct offline_mapping){.start_avma = mapping->start_avma,
-                                    .end_avma = mapping->end_avma,
-                                    .bias = mapping->bias,
-                                    .module =
-                                        module && state != MODULE_UNREAD ? module->unwind : NULL};
+    if (state == MODULE_NO_ROOM)
+        want_cfi(lookup->collector, module);
+    out->module = state != MODULE_UNREAD ? load_acquire(&module->unwind) : NULL;
     return true;
 }
 

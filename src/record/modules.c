@@ -2,6 +2,7 @@
 #include "record/modules.h"
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "unwind/compile.h"
 #include "wire/atomic.h"
 
@@ -19,6 +20,8 @@
 /* As many stay whether they are used or not; more cells than this are worth keeping as long as there is room. */
 #define MODULES_KEPT 128
 #define CELLS_WORTH_KEEPING 16384
+/* Before what found no room is tried again: compiling the rows of a piece takes 0.3 ms. */
+#define NO_ROOM_PAUSE_NS 1000000000
 
 struct module_store {
     struct row_room room;
@@ -115,43 +118,54 @@ static bool forget_oldest(struct module_store *store, size_t fewest_cells, size_
     return true;
 }
 
-/* Cells for the module, if need be those of modules that nobody uses; false: all are in use. */
-static bool take_cells(struct module_store *store, struct known_module *module, size_t cells,
-                       uint32_t *first)
+/* Cells for the module, if need be those of modules that nobody uses. 0, -ENOSPC: all are in use; or -ENOMEM. */
+static int take_cells(struct module_store *store, struct known_module *module, size_t cells,
+                      uint32_t *first)
 {
     int err;
     while ((err = row_room_take(&store->room, &module->blocks, cells, first)) == -ENOSPC)
         if (!forget_oldest(store, 1, SIZE_MAX))
             break;
-    return err == 0;
+    return err;
 }
 
 /* The index of a module, which says that no rows are compiled yet. */
-static bool place_index(struct module_store *store, struct known_module *module)
+static int place_index(struct module_store *store, struct known_module *module)
 {
     uint32_t text_bytes = unwind_module_text_bytes(module->unwind);
     struct row_buckets buckets = row_index_plan(text_bytes);
     module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
-    module->is_wanted = calloc(module->piece_count, sizeof(*module->is_wanted));
-    if (!module->is_wanted || !take_cells(store, module, buckets.count, &module->index_first))
-        return false;
+    if (!module->is_wanted)
+        module->is_wanted = calloc(module->piece_count, sizeof(*module->is_wanted));
+    int err = module->is_wanted ? take_cells(store, module, buckets.count, &module->index_first)
+                                : -ENOMEM;
+    if (err != 0)
+        return err;
     module->buckets = buckets;
     module->base_svma = unwind_module_base_svma(module->unwind);
-    return true;
+    return 0;
 }
 
-static bool publish_rows(struct module_store *store, struct known_module *module, uint32_t piece,
-                         const struct compiled_rows *rows)
+static int publish_rows(struct module_store *store, struct known_module *module, uint32_t piece,
+                        const struct compiled_rows *rows)
 {
     uint32_t first;
-    if (!take_cells(store, module, rows->count, &first))
-        return false;
+    int err = take_cells(store, module, rows->count, &first);
+    if (err != 0)
+        return err;
     struct row *place = store->room.rows + first;
     uint64_t *words = (uint64_t *)(void *)(store->room.rows + module->index_first);
     memcpy(place, rows->rows, rows->count * sizeof(*rows->rows));
     row_index_publish(words, module->buckets, piece, place, rows->count, first);
     store->rows_compiled += rows->count;
-    return true;
+    return 0;
+}
+
+/* What was wanted may be asked for again: others may have let go of their room, or of memory. */
+static void put_off(struct known_module *module, bool *is_wanted)
+{
+    store_relaxed(&module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS);
+    store_release(is_wanted, false);
 }
 
 void module_store_compile(struct module_store *store, struct known_module *module, uint32_t piece)
@@ -159,21 +173,33 @@ void module_store_compile(struct module_store *store, struct known_module *modul
     struct compiled_rows *rows = &store->scratch;
     uint32_t start = piece << ROW_PIECE_SHIFT;
     rows->count = 0;
-    if (unwind_module_compile(module->unwind, start, (uint64_t)start + ROW_PIECE_BYTES, rows) !=
-            0 ||
-        !publish_rows(store, module, piece, rows))
-        store_release(&module->state, MODULE_NO_ROOM);
+    int err = unwind_module_compile(module->unwind, start, (uint64_t)start + ROW_PIECE_BYTES, rows);
+    if (err == 0)
+        err = publish_rows(store, module, piece, rows);
+    if (err == -ENOSPC || err == -ENOMEM)
+        put_off(module, &module->is_wanted[piece]);
 }
 
-static void read_cfi(struct module_store *store, struct known_module *module,
-                     const struct elf_file *elf)
+static int read_cfi(struct known_module *module, const struct elf_file *elf)
 {
     struct unwind_module *unwind;
-    if (elf && unwind_module_open(&unwind, elf, NULL, NULL) == 0) {
-        module->unwind = unwind;
-        module->has_no_index = unwind_module_fdes(unwind) > 0 && !place_index(store, module);
-    }
-    store_release(&module->state, module->has_no_index ? MODULE_NO_ROOM : MODULE_READ);
+    int err = unwind_module_open(&unwind, elf, NULL, NULL);
+    if (err == 0)
+        store_release(&module->unwind, unwind);
+    return err;
+}
+
+/* Without CFI, or with an index of it, it is read; else that is tried again. */
+static void read_module(struct module_store *store, struct known_module *module,
+                        const struct elf_file *elf)
+{
+    int err = elf && !module->unwind ? read_cfi(module, elf) : 0;
+    if (module->unwind && unwind_module_fdes(module->unwind) > 0)
+        err = place_index(store, module);
+    bool is_put_off = err == -ENOSPC || err == -ENOMEM;
+    if (is_put_off)
+        put_off(module, &module->is_cfi_wanted);
+    store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);
 }
 
 /* Where the file is held; NULL: nowhere. Without a build-id it could be another one of that path. */
@@ -202,8 +228,8 @@ static struct elf_file *open_again(const struct module_store *store,
 
 void module_store_read(struct module_store *store, struct known_module *module)
 {
-    struct elf_file *elf = open_again(store, module);
-    read_cfi(store, module, elf);
+    struct elf_file *elf = module->unwind ? NULL : open_again(store, module);
+    read_module(store, module, elf);
     elf_close(elf);
 }
 
@@ -242,7 +268,7 @@ static void open_module(struct module_store *store, struct known_module *module,
     if (find_held(store, module))
         module->state = MODULE_UNREAD;
     else
-        read_cfi(store, module, module->elf);
+        read_module(store, module, module->elf);
     elf_release_file(module->elf);
 }
 

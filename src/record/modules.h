@@ -30,7 +30,7 @@
 enum module_state {
     MODULE_UNREAD,  /* its CFI was not needed yet */
     MODULE_READ,    /* its index is in shared memory, if it has CFI; rows as they are needed */
-    MODULE_NO_ROOM, /* index or rows did not fit beside those in use: there will be no more */
+    MODULE_NO_ROOM, /* its index did not fit beside those in use, or memory was out: for now */
 };
 
 struct known_module {
@@ -38,19 +38,21 @@ struct known_module {
     uint64_t inode;
     struct timespec changed;      /* when its bytes were last written */
     struct elf_file *elf;         /* NULL: not ELF; for load biases */
-    struct unwind_module *unwind; /* of the collector, for stacks; NULL: no CFI, or not yet */
+    struct unwind_module *unwind; /* atomic; the collector's, for stacks; NULL: no CFI (yet) */
     uint8_t build_id[20];
     size_t build_id_bytes;
     uint64_t base_svma;         /* what the rows are relative to */
     uint32_t index_first;       /* cell of the shared rows */
     struct row_buckets buckets; /* of the index; none: it has no CFI, or no room for the index */
-    bool has_no_index;          /* for want of room */
     struct row_blocks blocks;   /* of index and rows */
     uint32_t state;             /* atomic, enum module_state; published after all above but rows */
     uint32_t users;             /* atomic */
     uint64_t last_use;          /* counts calls of module_store_get() */
-    bool is_cfi_wanted;         /* of the collector: it was asked for */
-    bool *is_wanted;            /* of the collector from MODULE_READ on: by piece */
+    /* Atomic. Set when the collector asks for its CFI, and for the rows of a piece; reset when there was no room,
+     * and then to be asked for again when the pause is over. */
+    bool is_cfi_wanted;
+    bool *is_wanted; /* by piece */
+    uint64_t pause_end_ns;
     size_t piece_count;
     bool is_go;
     bool is_sampler;
@@ -73,9 +75,9 @@ void known_module_use(struct known_module *module);
 /* NULL is fine. */
 void known_module_release(struct known_module *module);
 
-/* Takes it to MODULE_READ. */
+/* Takes it to MODULE_READ, or to MODULE_NO_ROOM. */
 void module_store_read(struct module_store *store, struct known_module *module);
-/* Compiles the rows of a piece of one that is MODULE_READ. */
+/* Compiles the rows of a piece of one that is MODULE_READ, if there is room. */
 void module_store_compile(struct module_store *store, struct known_module *module, uint32_t piece);
 
 /* Rows that were compiled so far. */

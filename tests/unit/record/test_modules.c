@@ -122,22 +122,56 @@ static void what_is_in_use_stays(void **state)
     add(fixture, SESSION_ROWS, 1);
     const struct known_module *module = read_program(fixture);
     assert_int_equal(module->state, MODULE_NO_ROOM);
-    assert_true(module->has_no_index);
     assert_non_null(module->unwind); /* the launcher can walk through it all the same */
     assert_int_equal(fixture->store->count, 2);
 }
 
-static void rows_that_find_no_room_are_not_asked_for_again(void **state)
+/* Not before the pause is over. */
+static void assert_may_be_asked_for_again(const struct known_module *module, bool is_wanted)
+{
+    assert_false(is_wanted);
+    assert_in_range(module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS / 2,
+                    monotonic_ns() + NO_ROOM_PAUSE_NS);
+}
+
+static void an_index_that_found_no_room_is_there_when_it_is_asked_for_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct known_module *other = add(fixture, SESSION_ROWS, 1);
+    struct known_module *module = read_program(fixture);
+    const struct unwind_module *unwind = module->unwind;
+    for (int i = 0; i < 2; i++) {
+        module->is_cfi_wanted = true;
+        module_store_read(fixture->store, module);
+        assert_int_equal(module->state, MODULE_NO_ROOM);
+        assert_may_be_asked_for_again(module, module->is_cfi_wanted);
+    }
+    known_module_release(other);
+    module_store_read(fixture->store, module);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_ptr_equal(module->unwind, unwind); /* which the collector may be using */
+    module_store_compile(fixture->store, module, 0);
+    uint32_t rule;
+    assert_true(find_entry(fixture, module, &rule));
+}
+
+static void rows_that_found_no_room_are_there_when_they_are_asked_for_again(void **state)
 {
     struct fixture *fixture = *state;
     struct known_module *module = read_program(fixture);
     module->blocks.next = module->blocks.end;
-    add(fixture, SESSION_ROWS - ROW_BLOCK_CELLS, 1);
+    struct known_module *other = add(fixture, SESSION_ROWS - ROW_BLOCK_CELLS, 1);
+    module->is_wanted[0] = true;
     module_store_compile(fixture->store, module, 0);
-    assert_int_equal(module->state, MODULE_NO_ROOM);
-    assert_false(module->has_no_index);
+    assert_int_equal(module->state, MODULE_READ); /* other pieces may be smaller */
+    assert_may_be_asked_for_again(module, module->is_wanted[0]);
     uint32_t rule;
     assert_false(find_entry(fixture, module, &rule));
+    known_module_release(other);
+    module->is_wanted[0] = true;
+    module_store_compile(fixture->store, module, 0);
+    assert_true(module->is_wanted[0]);
+    assert_true(find_entry(fixture, module, &rule));
 }
 
 int main(void)
@@ -147,7 +181,8 @@ int main(void)
         TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(what_is_in_use_stays),
-        TEST(rows_that_find_no_room_are_not_asked_for_again),
+        TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
+        TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
