@@ -315,8 +315,8 @@ struct known_module *module_store_get(struct module_store *store, const struct m
     struct known_module *module = find(store, file->path, file->inode);
     if (module)
         return use(store, module);
-    if (store->count >= MODULES_KEPT)
-        forget_oldest(store, 0, CELLS_WORTH_KEEPING);
+    while (store->count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
+        continue;
     module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(file->path)))
         goto out;

@@ -116,6 +116,21 @@ static void what_nobody_uses_makes_room_the_oldest_first(void **state)
     assert_ptr_equal(fixture->store->modules[2], newer);
 }
 
+/* A program may load a thousand plugins, and unload them. */
+static void a_crowd_that_was_in_use_does_not_stay(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
+        add(fixture, 1, 1);
+    read_program(fixture);
+    assert_int_equal(fixture->store->count, 3 * MODULES_KEPT + 1);
+    for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
+        known_module_release(fixture->store->modules[i]);
+    const struct mapped_file another = {.pid = getpid(), .path = "/nowhere", .inode = 1};
+    assert_non_null(module_store_get(fixture->store, &another));
+    assert_int_equal(fixture->store->count, MODULES_KEPT);
+}
+
 static void what_is_in_use_stays(void **state)
 {
     struct fixture *fixture = *state;
@@ -180,6 +195,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
+        TEST(a_crowd_that_was_in_use_does_not_stay),
         TEST(what_is_in_use_stays),
         TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
         TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
