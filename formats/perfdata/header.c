@@ -32,26 +32,30 @@ void file_header_set(struct file_header *header, unsigned feature)
 
 /* The magic is eight letters, or the same letters backwards when the file was written on a host of
  * the other byte order: "PERFILE2" is a number there. */
-static int read_magic(struct file_header *header, struct cursor *c, const char *path,
-                      struct error *error)
+static const char magic[] = "PERFILE2", reversed[] = "2ELIFREP", magic_before[] = "PERFFILE";
+
+int file_magic_check(const void *bytes, size_t size, const char *path, struct error *error)
 {
-    static const char magic[9] = "PERFILE2", reversed[9] = "2ELIFREP";
-    const uint8_t *bytes = cursor_bytes(c, 8);
-    bool is_host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    if (memcmp(bytes, "PERFFILE", 8) == 0)
+    if (size < FILE_MAGIC_BYTES)
+        return error_set(error, -EINVAL, "%s is %s: not a perf.data file", path,
+                         size ? "too short" : "empty");
+    if (memcmp(bytes, magic_before, FILE_MAGIC_BYTES) == 0)
         return error_set(error, -EINVAL,
                          "%s is a perf.data file of version 1, from before Linux 2.6.37", path);
-    if (memcmp(bytes, magic, 8) == 0)
-        header->big_endian = is_host_big;
-    else if (memcmp(bytes, reversed, 8) == 0)
-        header->big_endian = !is_host_big;
-    else
+    if (memcmp(bytes, magic, FILE_MAGIC_BYTES) != 0 &&
+        memcmp(bytes, reversed, FILE_MAGIC_BYTES) != 0)
         return error_set(error, -EINVAL,
                          "%s is not a perf.data file: name the one that rec or perf record made",
                          path);
-    header->swapped = header->big_endian != is_host_big;
-    c->swapped = header->swapped;
     return 0;
+}
+
+static void read_magic(struct file_header *header, struct cursor *c)
+{
+    bool is_host_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+    header->swapped = memcmp(cursor_bytes(c, FILE_MAGIC_BYTES), magic, FILE_MAGIC_BYTES) != 0;
+    header->big_endian = header->swapped != is_host_big;
+    c->swapped = header->swapped;
 }
 
 /* Feature bits are an array of unsigned long: on 32-bit big-endian hosts, words of half the size.
@@ -106,12 +110,12 @@ int file_header_read(struct file_header *header, int fd, const char *path, struc
     int err = io_pread(fd, bytes, size, 0);
     if (err)
         return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
-    if (size < 8)
-        return error_set(error, -EINVAL, "%s is %s: not a perf.data file", path,
-                         size ? "too short" : "empty");
+    err = file_magic_check(bytes, size, path, error);
+    if (err)
+        return err;
     struct cursor c = cursor_of(bytes, size);
-    err = read_magic(header, &c, path, error);
-    return err ? err : read_fields(header, &c, path, error);
+    read_magic(header, &c);
+    return read_fields(header, &c, path, error);
 }
 
 int feature_table_read(const struct file_header *header, int fd,

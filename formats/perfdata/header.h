@@ -24,6 +24,10 @@ struct file_header {
     uint64_t features[HEADER_FEATURE_BITS / 64];
 };
 
+/* Whether a file that begins with these bytes is one, as far as they tell. All of it if it is smaller. */
+#define FILE_MAGIC_BYTES 8u
+int file_magic_check(const void *bytes, size_t size, const char *path, struct error *error);
+
 int file_header_read(struct file_header *header, int fd, const char *path, struct error *error);
 
 bool file_header_has(const struct file_header *header, unsigned feature);

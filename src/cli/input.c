@@ -3,6 +3,7 @@
 
 #include "base/io.h"
 #include "cli/cli.h"
+#include "perfdata/header.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,22 +39,50 @@ static int open_spool(struct error *error)
     return fd;
 }
 
+/* 0 at the end. */
+static ssize_t read_some(int from, char *bytes, size_t room, const char *name, struct error *error)
+{
+    for (;;) {
+        ssize_t got = read(from, bytes, room);
+        if (got >= 0)
+            return got;
+        if (errno != EINTR)
+            return error_set(error, -errno, "cannot read %s: %s", name, strerror(errno));
+    }
+}
+
+static int keep(int to, const char *bytes, size_t size, const char *name, struct error *error)
+{
+    int err = io_write(to, bytes, size);
+    return err ? error_set(error, err, "cannot keep what is read from %s: %s", name, strerror(-err))
+               : 0;
+}
+
+/* A device, or somebody else's pipe, may have no end: what is no capture is not kept. */
+static int copy_head(int from, int to, const char *name, struct error *error)
+{
+    char bytes[FILE_MAGIC_BYTES];
+    size_t size = 0;
+    ssize_t got = 0;
+    do {
+        got = read_some(from, bytes + size, sizeof(bytes) - size, name, error);
+        size += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && size < sizeof(bytes));
+    int err = got < 0 ? (int)got : file_magic_check(bytes, size, name, error);
+    return err ? err : keep(to, bytes, size, name, error);
+}
+
 static int copy_all(int from, int to, const char *name, struct error *error)
 {
     static char bytes[SPOOL_BYTES];
-    for (;;) {
-        ssize_t got = read(from, bytes, sizeof(bytes));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set(error, -errno, "cannot read %s: %s", name, strerror(errno));
-        if (got == 0)
-            return 0;
-        int err = io_write(to, bytes, (size_t)got);
-        if (err)
-            return error_set(error, err, "cannot keep what is read from %s: %s", name,
-                             strerror(-err));
+    int err = copy_head(from, to, name, error);
+    while (!err) {
+        ssize_t got = read_some(from, bytes, sizeof(bytes), name, error);
+        if (got <= 0)
+            return (int)got;
+        err = keep(to, bytes, (size_t)got, name, error);
     }
+    return err;
 }
 
 static void ignore_once(int signal_number)

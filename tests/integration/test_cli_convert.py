@@ -161,6 +161,20 @@ def damage_is_said_and_never_fatal(here):
     os.unlink(f"{here}/closed.data")
 
 
+def what_has_no_end_is_not_kept(here):
+    """A device, or a pipe of something else, is refused by its first bytes: it would fill the disk."""
+    for device in ("/dev/zero", "/dev/null"):
+        done = run("prlimit", "--fsize=1000000", REC, "report", device, cwd=here)
+        check(f"{device} is refused by name", done.returncode == 125 and
+              done.stderr.startswith(f"rec: {device} is "), (done.returncode, done.stderr))
+    done = run("sh", "-c", "yes | prlimit --fsize=1000000 $0 report -", REC, cwd=here)
+    check("a pipe of something else", done.returncode == 125 and
+          "is not a perf.data file" in done.stderr, (done.returncode, done.stderr))
+    slowly = "(head -c 3 rec.data; sleep 0.1; tail -c +4 rec.data) | $0 info --json -"
+    done = run("sh", "-c", slowly, REC, cwd=here)
+    check("a pipe that begins slowly", done.returncode == 0 and "queens" in done.stdout, done.stderr)
+
+
 def perf_files_are_welcome(here):
     if not shutil.which("perf"):
         print("not checked: perf is not installed")
@@ -187,6 +201,7 @@ with tempfile.TemporaryDirectory() as here:
     info_knows_the_recording(here)
     names_stay_without_the_program(here)
     damage_is_said_and_never_fatal(here)
+    what_has_no_end_is_not_kept(here)
     perf_files_are_welcome(here)
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)
