@@ -44,7 +44,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, double 
     va_end(args);
 }
 
-static const char *remedy_for_loss(enum record_loss loss)
+static const char *remedy_for_loss(enum record_loss loss, const struct record_summary *summary)
 {
     switch (loss) {
     case RECORD_LOST_RING_FULL:
@@ -52,8 +52,10 @@ static const char *remedy_for_loss(enum record_loss loss)
     case RECORD_LOST_BUSY:
         return "the sampler interrupted itself: record fewer with -F";
     case RECORD_LOST_NO_THREAD:
-        return "more threads at once than rec can follow, or begun after the program sandboxed "
-               "itself";
+        return summary->threads_without_slot
+                   ? "more threads at once than rec can follow"
+                   : "in threads that were beginning or ending, or begun after the program "
+                     "sandboxed itself";
     case RECORD_LOST_AWAY:
         return "rec itself was stopped meanwhile";
     default:
@@ -73,7 +75,8 @@ static void find_losses(struct list *list, const struct record_summary *summary)
     uint64_t taken = summary->samples + lost;
     if (percent_of(lost, taken) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(lost, taken), "lost %s of the samples (%s): %s",
-            shown_percent(lost, taken).text, record_loss_name(worst), remedy_for_loss(worst));
+            shown_percent(lost, taken).text, record_loss_name(worst),
+            remedy_for_loss(worst, summary));
 }
 
 static const char *explain_blind(enum record_blind blind)

@@ -16,6 +16,8 @@
 /* What may be on its way: for the process, and for each of its threads, beside the periods. */
 #define SLACK_NS 100000000
 #define SLACK_OF_THREAD_NS 25000000
+/* What a thread uses after its last word, in the C library and in the kernel: 17 us, more with a large stack. */
+#define SLACK_OF_END_NS 100000
 #define THREADS_LOOKED_AT 64
 /* Twice in a row: rec itself may have had to wait between draining and looking. */
 #define LOOK_INTERVAL_NS 200000000
@@ -80,7 +82,7 @@ void blind_check(struct collector *collector, struct image *image)
         return;
     image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
     uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
-                        blind_periods_ns(collector, image);
+                        SLACK_OF_END_NS * image->ended_threads + blind_periods_ns(collector, image);
     image->blind_sightings = gap_ns(image) > slack_ns ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;

@@ -48,6 +48,7 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     if (header->bytes != sizeof(*header) + sizeof(last))
         return;
     memcpy(&last, collector->scratch + sizeof(*header), sizeof(last));
+    thread->image->ended_threads++;
     last.name[15] = '\0';
     char name[16] = {0};
     strcpy(name, last.name);

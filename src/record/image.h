@@ -87,6 +87,7 @@ struct image {
     enum record_blind blind_cause;
     uint32_t blind_sightings;
     uint64_t blind_due_ns;
+    uint64_t ended_threads; /* that said so themselves */
 
     /* It seems to have no sampler any more: see strangers.c. */
     uint32_t strange_sightings;                /* in a row */

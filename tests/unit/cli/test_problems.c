@@ -57,6 +57,13 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     summary.lost[RECORD_LOST_RING_FULL] = 2500;
     expect_one(&summary, "lost 20.0 % of the samples (ring-full)");
     summary = good();
+    summary.lost[RECORD_LOST_NO_THREAD] = 2500;
+    expect_one(&summary,
+               "lost 20.0 % of the samples (no-thread): in threads that were beginning or ending");
+    summary.threads_without_slot = 7;
+    expect_one(&summary,
+               "lost 20.0 % of the samples (no-thread): more threads at once than rec can follow");
+    summary = good();
     summary.cut[RECORD_CUT_NO_CFI] = 400;
     summary.cut[RECORD_CUT_DEEP] = 100;
     expect_one(&summary, "5.0 % of the stacks are not complete: code without unwind data");
