@@ -125,6 +125,23 @@ class NoInline(rec.Case):
                     texts.append(file.read())
             self.assertEqual(texts[0], texts[1], suffix)
 
+    def test_a_table_with_more_symbols_than_are_read_while_samples_are_loaded(self):
+        """It is read as any other once all addresses are known."""
+        texts = {
+            "many.s": "".join(f".type f{i}, @function\nf{i}: ret\n.size f{i}, 1\n" for i in range(70000))
+                      + ".section .note.GNU-stack\n",
+            "main.c": "__attribute__((noinline)) static long work(long n)\n"
+                      "{\n    for (volatile long i = 0; i < n; i++)\n        ;\n    return n;\n}\n"
+                      "int main(void)\n{\n    return work(100000000) == 1;\n}\n"}
+        for name, text in texts.items():
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        subprocess.run(["gcc", "-O1", "-Wl,--build-id", *texts, "-o", "many"], cwd=self.directory, check=True)
+        run = self.recorded(os.path.join(self.directory, "many"))
+        with open(self.converted(run, self.without_stored_names(run), "out.folded", "--no-inline"),
+                  encoding="utf-8") as file:
+            self.assertIn(";main;work ", file.read())
+
     def test_what_was_recorded_without_gets_its_inlined_calls_when_they_are_asked_for(self):
         run = self.recorded(rec.target("inlined"), "300", rec_options=["--no-inline"])
         self.assertGreater(run.share_of("outer", self_only=True), 90)
