@@ -34,10 +34,13 @@ TIDS_MAX = 4 << 20  # of the kernel; beyond are those that rec makes up for who 
 
 def unanswered(run):
     """How many processes are not in the file, and told to have started while rec was busy or stopped."""
-    told = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
-    named = [value for value in told if value.endswith(" started while rec was busy")]
-    counts = [value.split("\\x20processes")[0] for value in told if "\\x20processes started while" in value]
-    return len(named) + sum(map(int, counts)) + int(run.summary.get("not_followed.more", 0))
+    count = int(run.summary.get("not_followed.more", 0))
+    for key, value in run.summary.items():
+        if key.startswith("not_followed.") and " started while rec was " in value:
+            name = value.split()[1]
+            is_crowd = name.endswith("\\x20processes")
+            count += int(name.split("\\x20")[0]) if is_crowd else value.endswith(" busy")
+    return count
 
 
 class Namespaces(rec.Case):
