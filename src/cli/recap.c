@@ -49,6 +49,11 @@ bool recap_is_blind(const struct record_summary *summary)
            summary->cpu_billed_ns > summary->cpu_ends_ns + RECAP_CPU_WORTH_SAMPLING_NS;
 }
 
+static bool ended_before_sampling(const struct record_summary *summary)
+{
+    return summary->wall_ns < summary->delay_ns;
+}
+
 static int say_too_short(const struct record_summary *summary)
 {
     if (recap_is_blind(summary))
@@ -64,6 +69,8 @@ static int say_too_short(const struct record_summary *summary)
 static int say_nothing_to_sample(const struct recap *recap)
 {
     const struct record_summary *summary = &recap->result->summary;
+    if (ended_before_sampling(summary))
+        return 0; /* what it used was not looked at: say_part() tells */
     say("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting", recap->command,
         shown_duration(summary->cpu_billed_ns).text, shown_duration(summary->wall_ns).text);
     return 1;
@@ -93,13 +100,17 @@ static int say_part(const struct recap *recap)
     const char *then =
         recap->result->was_ended ? "; the command was asked to end" : "; the command goes on";
     char end[128] = "";
-    char start[160] = "";
+    char start[200] = "";
     if (summary->end != RECORD_END_COMMAND)
         snprintf(end, sizeof(end), "recording ended by --%s%s", record_end_name(summary->end),
                  then);
-    if (summary->delay_ns)
-        snprintf(start, sizeof(start), "sampling %s after %s; %s CPU before that not recorded",
-                 summary->wall_ns < summary->delay_ns ? "was to begin" : "began",
+    if (ended_before_sampling(summary))
+        snprintf(start, sizeof(start),
+                 "the command ended after %s, sampling was to begin after %s; %s CPU not recorded",
+                 shown_duration(summary->wall_ns).text, shown_duration(summary->delay_ns).text,
+                 shown_duration(summary->cpu_before_ns).text);
+    else if (summary->delay_ns)
+        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before that not recorded",
                  shown_duration(summary->delay_ns).text,
                  shown_duration(summary->cpu_before_ns).text);
     if (!end[0] && !start[0])

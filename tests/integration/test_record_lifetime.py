@@ -130,6 +130,7 @@ class Delay(Lifetime):
         self.assertEqual(run.count("cpu_billed_ns"), 0)
         self.assertEqual(run.count("samples"), 0)
         self.assertIn(b"sampling was to begin after 60.0 s", run.stderr)
+        self.assertNotIn(b"nothing to sample", run.stderr)
 
     def test_what_perf_has_and_we_have_not_is_refused(self):
         run = self.record("true", rec_options=["-D", "-1"])
