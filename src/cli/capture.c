@@ -95,6 +95,7 @@ int capture_claim(struct capture *capture, const char *path, const struct owner 
     if (strlen(path) >= sizeof(capture->path))
         return cannot_write(path, -ENAMETOOLONG, error);
     strcpy(capture->path, path);
+    strcpy(capture->name, path);
     int err = keep_previous(capture, error);
     if (err)
         return err;
@@ -116,6 +117,7 @@ int capture_claim_unnamed(struct capture *capture, const char *beside, struct er
     unlink(name);
     capture->fd = fd;
     snprintf(capture->path, sizeof(capture->path), "/proc/%d/fd/%d", (int)getpid(), fd);
+    snprintf(capture->name, sizeof(capture->name), "a temporary file beside %s", beside);
     return 0;
 }
 

@@ -20,6 +20,7 @@ struct capture {
     char path[4096];     /* what to open and write */
     char previous[4096]; /* where the earlier one went; empty: there was none */
     bool is_unnamed;     /* nothing will be left of it */
+    char name[4160];     /* in messages */
 };
 
 /* -EBUSY: another rec is writing this file now. */

@@ -163,6 +163,7 @@ static int record(struct record_request *request)
     }
     struct record_result result = {0};
     request->options.output = capture.path;
+    request->options.output_name = capture.name;
     int err = record_run(&request->options, &result, &error);
     if (result.started) {
         status = finish(request, &capture, &result, is_private, err, &error);

@@ -47,7 +47,8 @@ static int open_output(struct recording *recording, struct error *error)
     const char *path = recording->options->output;
     recording->output_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (recording->output_fd < 0)
-        return error_set(error, -errno, "cannot write %s: %s", path, strerror(errno));
+        return error_set(error, -errno, "cannot write %s: %s", recording->options->output_name,
+                         strerror(errno));
     return 0;
 }
 
@@ -70,7 +71,8 @@ static int open_writer(struct recording *recording, struct error *error)
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
     int err = perfdata_writer_open(&recording->writer, recording->output_fd, &config);
-    return err ? error_set(error, err, "cannot write %s: %s", options->output, strerror(-err)) : 0;
+    return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
+               : 0;
 }
 
 /* perf-trap if it can be had, else the timer; never silently the other one when one was asked for. */
@@ -222,7 +224,7 @@ static int finish(struct recording *recording, struct error *error)
         err = perfdata_finish(recording->writer);
     summary->file_bytes = perfdata_bytes_written(recording->writer);
     buffer_free(&text);
-    return err ? error_set(error, err, "cannot write %s: %s", recording->options->output,
+    return err ? error_set(error, err, "cannot write %s: %s", recording->options->output_name,
                            strerror(-err))
                : 0;
 }

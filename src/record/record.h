@@ -27,9 +27,10 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 #define RECORD_FREQUENCY_MAX 20000
 
 struct record_options {
-    char *const *argv;  /* the command and its arguments, NULL-terminated */
-    const char *output; /* path of rec.data */
-    uint32_t frequency; /* 1 .. RECORD_FREQUENCY_MAX */
+    char *const *argv;       /* the command and its arguments, NULL-terminated */
+    const char *output;      /* path of rec.data */
+    const char *output_name; /* of the same, in messages */
+    uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
     int compression_level;     /* of the file's records, by zstd; 0: none */
     bool no_command_line;      /* leave argv out of the file */

@@ -204,6 +204,10 @@ def a_full_disk_is_a_failure_of_rec_alone(here):
     check("the command ran to its end", done.stdout == "ran\n", done.stdout)
     check("125, with the file's name", done.returncode == 125 and "cannot write" in done.stderr and
           "rec.data" in done.stderr, done.stderr)
+    done = subprocess.run([*inside, REC, "-q", "-o", "app.pb.gz", "--", *BURN],
+                          capture_output=True, text=True, timeout=120, check=False)
+    check("a capture that nobody asked for has no name", done.returncode == 125 and
+          "beside app.pb.gz" in done.stderr and "/proc" not in done.stderr, done.stderr)
     done = subprocess.run([*inside, REC, "-q", "--", "sh", "-c", BURN[2] + "; exit 3"],
                           capture_output=True, text=True, timeout=120, check=False)
     check("the command's own status wins", done.returncode == 3, done.stderr)
