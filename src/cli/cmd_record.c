@@ -99,10 +99,13 @@ static int end_as(int wait_status)
     return 128 + number;
 }
 
-static void say_blind(const struct record_summary *summary)
+/* The recap has the reason, if there was one. */
+static void say_blind(const struct record_summary *summary, bool was_quiet)
 {
     const struct record_process *worst = problems_worst_not_followed(summary);
-    if (worst)
+    if (worst && !was_quiet)
+        say_failure("no samples at all");
+    else if (worst)
         say_failure("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
                     worst->reason);
     else
@@ -139,7 +142,7 @@ static int finish(const struct record_request *request, struct capture *capture,
         say_failure("%s", error->text);
     bool is_blind = recap_is_blind(summary);
     if (is_blind)
-        say_blind(summary);
+        say_blind(summary, request->quiet);
     profile_free(profile);
     record_wait(result);
     int status = status_of(result);

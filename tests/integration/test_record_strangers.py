@@ -129,6 +129,9 @@ class Strangers(rec.Case):
         self.assertEqual((run.status, run.stdout), (3, bare.stdout))
         self.assertRegex(run.stderr, rb"\Arec: no samples at all: small, process \d+: a 32-bit program\n\Z")
         self.assertIn("32-bit", self.entries(run)["small"][0])
+        run = self.record(path)
+        self.assertEqual(run.stderr.count(b"32-bit"), 1, run.stderr)
+        self.assertIn(b"rec: no samples at all\n", run.stderr)
 
     def test_an_emptied_environment(self):
         program = self.build("dynamic")
