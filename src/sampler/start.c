@@ -239,13 +239,13 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     (void)argv;
     /* A program calls it where the dynamic linker must not be called. */
     real_function(REAL_INDEX_close);
+    process.vdso_avma = find_vdso(environment);
     if (!session_find(environment))
         return;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
     if (clock_is_forbidden())
         return;
     uint64_t start_ticks = arch_ticks();
-    process.vdso_avma = find_vdso(environment);
     if (!session_attach())
         return;
     note_executable();

@@ -85,6 +85,11 @@ class Tools(harm.Identical):
         self.identical(valgrind, "-q", "--error-exitcode=9", self.build("plain", SANITIZED, "-pthread"),
                        may_have_no_samples=True)
 
+    def test_a_shell_inside_valgrind_that_executes_programs(self):
+        valgrind = self.need_program("valgrind")
+        self.identical(valgrind, "-q", "--trace-children=yes", "--error-exitcode=9", "sh", "-c",
+                       "/bin/true; env -i /bin/true; echo done", may_have_no_samples=True)
+
     def test_a_check_for_leaks_neither_warns_of_the_sampler_nor_reads_it_whole(self):
         valgrind = self.need_program("valgrind")
         command = [valgrind, "--leak-check=full", self.build("plain", SANITIZED, "-pthread")]
