@@ -103,11 +103,12 @@ struct perfdata_event {
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */
 
-    const char *name; /* COMM, KSYMBOL */
-    bool is_exec;     /* COMM */
-    bool was_there;   /* FORK: before the recording began; what it has mapped follows */
-    bool is_gone;     /* KSYMBOL, BPF: unloaded */
-    uint64_t lost;    /* LOST: records or samples */
+    const char *name;   /* COMM, KSYMBOL */
+    bool is_exec;       /* COMM */
+    bool was_there;     /* FORK: before the recording began; what it has mapped follows */
+    bool is_gone;       /* KSYMBOL, BPF: unloaded */
+    uint64_t lost;      /* LOST: records of any kind, … */
+    bool is_of_samples; /* … or samples: see lost_in_all() in load.c */
 
     bool is_switch_out, is_preempted;            /* SWITCH */
     uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: who ran before, or runs next */

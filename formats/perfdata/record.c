@@ -190,6 +190,7 @@ static void read_lost(struct cursor *c, struct perfdata_event *event)
     event->kind = PERFDATA_LOST;
     if (event->type == RECORD_LOST)
         cursor_skip(c, 8); /* id */
+    event->is_of_samples = event->type == RECORD_LOST_SAMPLES;
     event->lost = cursor_u64(c);
 }
 

@@ -193,7 +193,7 @@ static int convert(const struct convert_request *request, struct error *error)
     if (!err) {
         /* Looking for packages that have names takes longer than most conversions. */
         if (!request->quiet)
-            problems_say_unnamed(profile, request->from.symfs);
+            problems_say_of_file(profile, request->from.symfs);
         say_written(request, profile);
     }
     if (!err && request->to_stdout)

@@ -42,7 +42,7 @@ static int show(const struct view_request *request, struct error *error)
         report_print(&report, request->input, !cut_is_whole(&request->from.cut),
                      columns_of_stdout());
     }
-    problems_say_unnamed(profile, request->from.symfs);
+    problems_say_of_file(profile, request->from.symfs);
     report_free(&report);
     profile_free(profile);
     return err;

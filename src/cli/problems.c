@@ -355,10 +355,26 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     return list.count;
 }
 
-void problems_say_unnamed(const struct profile *profile, const char *symfs)
+static void find_lost_records(struct list *list, const struct profile *profile)
+{
+    const char *note = profile_note(profile, "lost_records");
+    if (!note)
+        return;
+    uint64_t lost = strtoull(note, NULL, 10), samples = 0;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        samples += profile->events[sample->event].is_off_cpu ? 0 : sample->count;
+    if (percent_of(lost, lost + samples) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(lost, lost + samples),
+            "%s records were lost beside these %s samples: the recorder could not keep up",
+            shown_count(lost).text, shown_count(samples).text);
+}
+
+void problems_say_of_file(const struct profile *profile, const char *symfs)
 {
     struct problem problems[PROBLEMS_MAX];
     struct list list = {.problems = problems, .symfs = symfs};
+    find_lost_records(&list, profile);
     find_unnamed(&list, profile);
     for (size_t i = 0; i < list.count; i++)
         say("%s", problems[i].text);

@@ -24,6 +24,6 @@ const struct record_process *problems_worst_not_followed(const struct record_sum
 size_t problems_find(const struct record_summary *summary, const struct profile *profile,
                      struct problem problems[PROBLEMS_MAX]);
 
-/* Says which modules have no names, for a profile that is not recorded now. symfs: where its files were looked
+/* Says what was lost, and which modules have no names, of a profile that is not recorded now. symfs: where its files were looked
  * for; NULL: where they lay. */
-void problems_say_unnamed(const struct profile *profile, const char *symfs);
+void problems_say_of_file(const struct profile *profile, const char *symfs);

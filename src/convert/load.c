@@ -40,7 +40,7 @@ struct loader {
     struct samples samples;
     struct lookup_ahead *ahead; /* borrowed; NULL: none */
     struct cut cut;             /* its lists are borrowed */
-    uint64_t lost;
+    uint64_t lost_records, lost_samples;
     uint64_t unknown;           /* records */
     uint64_t first_ns, last_ns; /* of records with a time */
 };
@@ -156,7 +156,7 @@ static int load_event(void *context, const struct perfdata_event *event)
     case PERFDATA_EXIT:
         return tasks_exit(&loader->tasks, event);
     case PERFDATA_LOST:
-        loader->lost += event->lost;
+        *(event->is_of_samples ? &loader->lost_samples : &loader->lost_records) += event->lost;
         return 0;
     default:
         return 0;
@@ -215,6 +215,14 @@ static void note_count(struct profile *profile, const char *key, uint64_t count)
     profile_add_note(profile, key, text);
 }
 
+/* Since perf 6.1 a loss is told where it happened, of records of any kind, and at the end once more, of each event's
+ * samples. Of what is lost at the very end there is the second alone. */
+static uint64_t lost_in_all(const struct loader *loader)
+{
+    return loader->lost_records > loader->lost_samples ? loader->lost_records
+                                                       : loader->lost_samples;
+}
+
 static void add_notes(struct loader *loader)
 {
     struct profile *profile = loader->profile;
@@ -223,7 +231,7 @@ static void add_notes(struct loader *loader)
         profile_add_note(profile, "damage", damage);
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
-    note_count(profile, "lost_records", loader->lost);
+    note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);
     note_count(profile, "processes_without_mappings", loader->tasks.without_map);
     const struct unwinder *unwinder = &loader->samples.chain.unwinder;

@@ -141,7 +141,6 @@ struct profile_event { /* what was counted */
     enum profile_unit unit;
     bool is_off_cpu; /* ns in which the thread did not run; the stack is where it stopped */
     uint64_t period; /* nominal weight of a sample; 0: it has none */
-    uint64_t sample_count;
 };
 
 struct profile_note { /* the recording's summary: key and value, in order */

@@ -221,6 +221,36 @@ static void a_recording_of_nothing_has_no_rates(void **state)
     assert_int_equal(problems_find(&summary, NULL, problems), 0);
 }
 
+/* What is said of a file with two samples, and one of a kind that was made of others. */
+static void say_of_file_with(const char *lost_records, char *said, size_t size)
+{
+    struct profile *profile = fifth_in("/usr/bin/other");
+    profile_add_event(profile, &(struct profile_event){.name = PROFILE_NONE});
+    profile_add_event(profile, &(struct profile_event){.name = PROFILE_NONE, .is_off_cpu = true});
+    profile_add_sample(profile, &(struct profile_sample){
+                                    .event = 1, .weight = 9, .call = sample_at(profile, 0).call});
+    profile_link_stacks(profile);
+    profile_add_note(profile, "lost_records", lost_records);
+    FILE *file = tmpfile();
+    int err = dup(STDERR_FILENO);
+    assert_true(file && dup2(fileno(file), STDERR_FILENO) >= 0);
+    problems_say_of_file(profile, NULL);
+    dup2(err, STDERR_FILENO);
+    close(err);
+    rewind(file);
+    said[fread(said, 1, size - 1, file)] = '\0';
+    fclose(file);
+    profile_free(profile);
+}
+
+static void what_the_recorder_lost_is_said_of_its_file(void **state)
+{
+    (void)state;
+    char said[4096];
+    say_of_file_with("6", said, sizeof(said));
+    assert_non_null(strstr(said, "rec: 6 records were lost beside these 2 samples"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +262,7 @@ int main(void)
         cmocka_unit_test(more_time_in_samples_than_was_used_is_said),
         cmocka_unit_test(the_biggest_problem_comes_first),
         cmocka_unit_test(a_recording_of_nothing_has_no_rates),
+        cmocka_unit_test(what_the_recorder_lost_is_said_of_its_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,35 @@ static void every_context_has_its_label(void **state)
     profile_free(profile);
 }
 
+static void add_loss(struct raw *raw, uint32_t type, uint64_t count)
+{
+    raw_record(raw, type, 0);
+    if (type == PERF_RECORD_LOST)
+        put64(&raw->file, 100);
+    put64(&raw->file, count);
+    raw_trailer(raw, PID, PID);
+}
+
+static void a_loss_that_is_told_twice_is_counted_once(void **state)
+{
+    (void)state;
+    struct raw raw = begin_program(&clock_event, 1);
+    add_loss(&raw, PERF_RECORD_LOST, 5);
+    RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER), TEXT + 0x10);
+    add_loss(&raw, PERF_RECORD_LOST, 4);
+    add_loss(&raw, PERF_RECORD_LOST_SAMPLES, 6);
+    struct profile *profile = raw_load(&raw, NULL);
+    assert_string_equal(profile_note(profile, "lost_records"), "9");
+    profile_free(profile);
+    raw = begin_program(&clock_event, 1);
+    add_loss(&raw, PERF_RECORD_LOST, 1);
+    add_loss(&raw, PERF_RECORD_LOST_SAMPLES, 6);
+    add_loss(&raw, PERF_RECORD_LOST_SAMPLES, 3);
+    profile = raw_load(&raw, NULL);
+    assert_string_equal(profile_note(profile, "lost_records"), "9");
+    profile_free(profile);
+}
+
 /* perf kvm: a guest's kernel lies where the host's does. */
 static void mappings_of_guests_hide_none_of_the_host(void **state)
 {
@@ -546,6 +575,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(a_loss_that_is_told_twice_is_counted_once),
         cmocka_unit_test(mappings_of_guests_hide_none_of_the_host),
         cmocka_unit_test(bpf_programs_have_the_names_that_the_file_gives_them),
         cmocka_unit_test(a_groups_counters_are_samples_of_its_events),
