@@ -98,10 +98,11 @@ static bool tell_all(struct lookup_ahead *ahead, const struct profile *profile)
 void lookup_ahead_tell(struct lookup_ahead *ahead, const struct profile *profile)
 {
     bool has_new_lib = profile->lib_count != ahead->told_libs;
-    if (!ahead->worker.pid || (!has_new_lib && untold(ahead, profile) < ADDRESSES_OF_MESSAGE))
+    if (!ahead->worker.pid || (!has_new_lib && profile->address_count < ahead->next_addresses))
         return;
     ahead->told_libs = profile->lib_count;
     (void)tell_all(ahead, profile);
+    ahead->next_addresses = profile->address_count + ADDRESSES_OF_MESSAGE;
 }
 
 void lookup_ahead_tell_rest(struct lookup_ahead *ahead, const struct profile *profile)

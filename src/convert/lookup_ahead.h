@@ -26,6 +26,7 @@ struct lookup_ahead {
     bool is_told[LOOKUP_AHEAD_LIBS];
     size_t told_addresses; /* or left out */
     size_t told_libs;      /* of the profile, when it was looked at last */
+    size_t next_addresses; /* so many of the profile are enough to look at it again */
     struct buffer answer;
     struct cursor answers[LOOKUP_AHEAD_LIBS]; /* in there, by lib; of no bytes: none */
 };

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -109,6 +110,32 @@ static void addresses_are_named_in_whatever_order_they_come(void **state)
     end(&ahead, profile);
 }
 
+static void one_that_was_behind_is_told_the_rest(void **state)
+{
+    (void)state;
+    struct self self = find_self();
+    if (self.build_id_bytes == 0)
+        skip();
+    struct lookup_ahead ahead = {0};
+    struct profile *profile = profile_new();
+    lookup_ahead_start(&ahead, &symbols_only);
+    assert_int_equal(kill(ahead.worker.pid, SIGSTOP), 0);
+    uint32_t lib = add_lib(profile, self.path, self.build_id, self.build_id_bytes);
+    profile_address_id(profile, lib, svma_inside(&self));
+    for (uint64_t i = 1; i < 40000; i++) {
+        profile_address_id(profile, lib, UINT64_C(1) << 40 | i);
+        lookup_ahead_tell(&ahead, profile);
+    }
+    assert_true(ahead.told_addresses < 39000);
+    assert_int_equal(kill(ahead.worker.pid, SIGCONT), 0);
+    lookup_ahead_tell_rest(&ahead, profile);
+    lookup_ahead_finish(&ahead);
+    struct cursor answer;
+    assert_true(lookup_ahead_find(&ahead, lib, &answer));
+    assert_named(answer, svma_inside(&self), 40000);
+    end(&ahead, profile);
+}
+
 static void what_it_leaves_to_others_has_no_answer(void **state)
 {
     (void)state;
@@ -185,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_named_in_whatever_order_they_come),
+        cmocka_unit_test(one_that_was_behind_is_told_the_rest),
         cmocka_unit_test(what_it_leaves_to_others_has_no_answer),
         cmocka_unit_test(what_cannot_be_opened_is_answered_without_names),
         cmocka_unit_test(nothing_is_started_where_debug_info_is_read),
