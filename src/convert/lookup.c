@@ -203,7 +203,7 @@ static void take_answers(struct lookup *lookup, struct lookup_ahead *ahead)
     lookup_ahead_finish(ahead);
     for (size_t i = 0; i < lookup->count; i++) {
         struct lookup_piece *piece = &lookup->pieces[i];
-        if (lookup_ahead_find(ahead, piece->lib, &answer))
+        if (lookup_ahead_find(ahead, lookup->profile, piece->lib, &answer))
             piece->is_answered = take_answer_ahead(piece, answer);
         if (piece->is_answered)
             report_progress(lookup);

@@ -2,6 +2,7 @@
 #include "convert/lookup_ahead.h"
 
 #include "base/workers.h"
+#include "convert/lookup_naming.h"
 #include "convert/lookup_server.h"
 
 #include <string.h>
@@ -38,14 +39,12 @@ void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options
     lookup_server_free(&server);
 }
 
-/* Without a build-id the recording's end decides whether the file is the same, and that is not known yet. */
 static bool is_wanted(const struct profile *profile, uint32_t lib)
 {
     if (lib >= LOOKUP_AHEAD_LIBS)
         return false;
     const struct profile_lib *it = &profile->libs[lib];
-    return !it->is_synthetic && it->build_id_bytes > 0 &&
-           (it->category == PROFILE_USER || it->category == PROFILE_LIBRARY);
+    return !it->is_synthetic && (it->category == PROFILE_USER || it->category == PROFILE_LIBRARY);
 }
 
 /* False: not now. What is too long for a message is left to others. */
@@ -126,9 +125,12 @@ void lookup_ahead_finish(struct lookup_ahead *ahead)
     }
 }
 
-bool lookup_ahead_find(const struct lookup_ahead *ahead, uint32_t lib, struct cursor *answer)
+/* When the recording ended was not known when the file was opened. */
+bool lookup_ahead_find(const struct lookup_ahead *ahead, const struct profile *profile,
+                       uint32_t lib, struct cursor *answer)
 {
-    if (lib >= LOOKUP_AHEAD_LIBS || !cursor_left(&ahead->answers[lib]))
+    if (lib >= LOOKUP_AHEAD_LIBS || !cursor_left(&ahead->answers[lib]) ||
+        lookup_naming_is_by_time(profile, lib))
         return false;
     *answer = ahead->answers[lib];
     return true;

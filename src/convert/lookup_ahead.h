@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/side_worker.h) is
- * told of each address as it is met, and has most of the names when the last sample is there. What it leaves (libs
- * without a build-id, large tables), and what it cannot answer, is looked up as ever (lookup.h).
+ * told of each address as it is met, and has most of the names when the last sample is there. What it leaves (large
+ * tables; libs of which only the recording's end tells whether they are the same), and what it cannot answer, is looked up
+ * as ever (lookup.h).
  *
  *     loading        address, address ···························│ resolving
  *     this process   ├─ told ──┬─ told ──┬─ told ──┬─ told all ──┼─ answer of each lib ─┤
@@ -44,6 +45,7 @@ void lookup_ahead_tell_rest(struct lookup_ahead *ahead, const struct profile *pr
 void lookup_ahead_finish(struct lookup_ahead *ahead);
 
 /* What a worker has found out about a lib (lookup_piece.h); false: nothing. */
-bool lookup_ahead_find(const struct lookup_ahead *ahead, uint32_t lib, struct cursor *answer);
+bool lookup_ahead_find(const struct lookup_ahead *ahead, const struct profile *profile,
+                       uint32_t lib, struct cursor *answer);
 
 void lookup_ahead_free(struct lookup_ahead *ahead);

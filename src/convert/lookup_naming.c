@@ -9,11 +9,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Without a build-id to tell: whether the file was written after the recording ended. */
+bool lookup_naming_is_by_time(const struct profile *profile, uint32_t lib)
+{
+    return profile->libs[lib].build_id_bytes == 0 && profile->start_wall_ns != 0 &&
+           !profile->is_wall_time_of_file;
+}
+
+/* Whether the file was written after the recording ended. */
 static bool is_changed(const struct profile *profile, const char *path)
 {
     struct stat status;
-    if (profile->start_wall_ns == 0 || profile->is_wall_time_of_file || stat(path, &status) != 0)
+    if (stat(path, &status) != 0)
         return false;
     uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
@@ -44,7 +50,8 @@ static int open_symbols(struct lookup_naming *naming, const uint64_t *wanted, si
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
-    if (!is_vdso && lib->build_id_bytes == 0 && !lookup->options->symfs &&
+    if (!is_vdso && !lookup->options->symfs &&
+        lookup_naming_is_by_time(lookup->profile, naming->lib) &&
         is_changed(lookup->profile, now.text))
         return error_set(&naming->error, -ESTALE,
                          "%s was written after it was recorded, and has no build-id to tell by: "

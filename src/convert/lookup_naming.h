@@ -28,6 +28,10 @@ struct lookup_naming {
     struct error error;
 };
 
+/* Whether the time that the recording ended tells if a lib's file is the one that was recorded: there is no build-id, and the
+ * recording knows what time it was. */
+bool lookup_naming_is_by_time(const struct profile *profile, uint32_t lib);
+
 /* wanted: the only addresses that will be added, ascending; none: any may be. */
 void lookup_naming_open(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count);
 

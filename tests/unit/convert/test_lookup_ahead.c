@@ -105,7 +105,7 @@ static void addresses_are_named_in_whatever_order_they_come(void **state)
     lookup_ahead_tell_rest(&ahead, profile);
     lookup_ahead_finish(&ahead);
     struct cursor answer;
-    assert_true(lookup_ahead_find(&ahead, lib, &answer));
+    assert_true(lookup_ahead_find(&ahead, profile, lib, &answer));
     assert_named(answer, svma, 5000);
     end(&ahead, profile);
 }
@@ -131,7 +131,7 @@ static void one_that_was_behind_is_told_the_rest(void **state)
     lookup_ahead_tell_rest(&ahead, profile);
     lookup_ahead_finish(&ahead);
     struct cursor answer;
-    assert_true(lookup_ahead_find(&ahead, lib, &answer));
+    assert_true(lookup_ahead_find(&ahead, profile, lib, &answer));
     assert_named(answer, svma_inside(&self), 40000);
     end(&ahead, profile);
 }
@@ -145,17 +145,38 @@ static void what_it_leaves_to_others_has_no_answer(void **state)
     struct lookup_ahead ahead = {0};
     struct profile *profile = profile_new();
     lookup_ahead_start(&ahead, &symbols_only);
-    uint32_t libs[] = {add_lib(profile, self.path, NULL, 0),
-                       add_lib(profile, long_path, self.build_id, 20),
+    uint32_t libs[] = {add_lib(profile, long_path, self.build_id, 20),
                        add_lib(profile, "/another", self.build_id, 20)};
-    profile->libs[libs[2]].category = PROFILE_JIT;
-    for (size_t i = 0; i < 3; i++)
+    profile->libs[libs[1]].category = PROFILE_JIT;
+    for (size_t i = 0; i < 2; i++)
         profile_address_id(profile, libs[i], svma_inside(&self));
     lookup_ahead_tell_rest(&ahead, profile);
     lookup_ahead_finish(&ahead);
     struct cursor answer;
-    for (size_t i = 0; i < 3; i++)
-        assert_false(lookup_ahead_find(&ahead, libs[i], &answer));
+    for (size_t i = 0; i < 2; i++)
+        assert_false(lookup_ahead_find(&ahead, profile, libs[i], &answer));
+    end(&ahead, profile);
+}
+
+/* What a library is to whom perf gave no build-id, for it was only called from. */
+static void without_a_build_id_it_is_the_time_that_tells(void **state)
+{
+    (void)state;
+    struct self self = find_self();
+    struct lookup_ahead ahead = {0};
+    struct profile *profile = profile_new();
+    lookup_ahead_start(&ahead, &symbols_only);
+    uint32_t lib = add_lib(profile, self.path, NULL, 0);
+    profile_address_id(profile, lib, svma_inside(&self));
+    lookup_ahead_tell_rest(&ahead, profile);
+    lookup_ahead_finish(&ahead);
+    struct cursor answer;
+    assert_true(lookup_ahead_find(&ahead, profile, lib, &answer));
+    assert_named(answer, svma_inside(&self), 1);
+    profile->start_wall_ns = 1;
+    assert_false(lookup_ahead_find(&ahead, profile, lib, &answer));
+    profile->is_wall_time_of_file = true;
+    assert_true(lookup_ahead_find(&ahead, profile, lib, &answer));
     end(&ahead, profile);
 }
 
@@ -175,10 +196,10 @@ static void what_cannot_be_opened_is_answered_without_names(void **state)
     lookup_ahead_tell_rest(&ahead, profile);
     lookup_ahead_finish(&ahead);
     struct cursor answer;
-    assert_true(lookup_ahead_find(&ahead, gone, &answer));
+    assert_true(lookup_ahead_find(&ahead, profile, gone, &answer));
     assert_string_equal(cursor_string(&answer), "");
     assert_int_equal(cursor_left(&answer), 0);
-    assert_true(lookup_ahead_find(&ahead, changed, &answer));
+    assert_true(lookup_ahead_find(&ahead, profile, changed, &answer));
     assert_non_null(strstr(cursor_string(&answer), "is not the file that was recorded"));
     end(&ahead, profile);
 }
@@ -214,6 +235,7 @@ int main(void)
         cmocka_unit_test(addresses_are_named_in_whatever_order_they_come),
         cmocka_unit_test(one_that_was_behind_is_told_the_rest),
         cmocka_unit_test(what_it_leaves_to_others_has_no_answer),
+        cmocka_unit_test(without_a_build_id_it_is_the_time_that_tells),
         cmocka_unit_test(what_cannot_be_opened_is_answered_without_names),
         cmocka_unit_test(nothing_is_started_where_debug_info_is_read),
         cmocka_unit_test(nothing_is_started_where_not_all_files_can_be_open),
