@@ -183,7 +183,7 @@ void module_store_compile(struct module_store *store, struct known_module *modul
 static int read_cfi(struct known_module *module, const struct elf_file *elf)
 {
     struct unwind_module *unwind;
-    int err = unwind_module_open(&unwind, elf, NULL, NULL);
+    int err = unwind_module_open_for_pieces(&unwind, elf, NULL);
     if (err == 0)
         store_release(&module->unwind, unwind);
     return err;

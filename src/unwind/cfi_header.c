@@ -77,12 +77,18 @@ static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
            ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
 }
 
+/* The count, and the cursor at the first entry. */
+static bool read_head(const struct cfi_index *index, struct cursor *c, uint32_t *count)
+{
+    return index->section_count > 0 && !index->sections[0].is_debug_frame && read_count(c, count) &&
+           *count > 0;
+}
+
 int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
 {
     struct cursor c = cursor_of(header->bytes, header->size);
     uint32_t count;
-    if (index->section_count == 0 || index->sections[0].is_debug_frame || !read_count(&c, &count) ||
-        count == 0)
+    if (!read_head(index, &c, &count))
         return -EBADMSG;
     if (array_reserve((void **)&index->entries, &index->entry_capacity, count,
                       sizeof(*index->entries)) != 0)
@@ -117,8 +123,8 @@ static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
     return read_cie(index, offset);
 }
 
-/* The end and the CIE of an entry. False: its record is not that of a function that starts there. */
-static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
+/* The end of the function, and its CIE. False: its record is not that of one that starts there. */
+static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
 {
     struct cfi_record record;
     struct cfi_fde fde;
@@ -129,11 +135,18 @@ static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
         fde.start_svma != index->base_svma + entry->start || fde.end_svma <= fde.start_svma ||
         fde.end_svma - index->base_svma > index->size)
         return false;
-    const struct cfi_entry *next = entry + 1;
-    uint32_t end = (uint32_t)(fde.end_svma - index->base_svma);
-    bool is_last = next == index->entries + index->entry_count;
-    entry->end = is_last || end < next->start ? end : next->start;
+    entry->end = (uint32_t)(fde.end_svma - index->base_svma);
     entry->cie = (uint32_t)cie;
+    return true;
+}
+
+static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
+{
+    if (!read_record(index, entry))
+        return false;
+    const struct cfi_entry *next = entry + 1;
+    if (next < index->entries + index->entry_count && next->start < entry->end)
+        entry->end = next->start;
     return true;
 }
 
@@ -144,4 +157,89 @@ const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relati
     if (!entry || (entry->end == entry->start && !read_entry(index, entry)))
         return NULL;
     return relative < entry->end ? entry : NULL;
+}
+
+static struct cursor entry_at(const struct cfi_table *table, uint32_t number)
+{
+    return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
+}
+
+static uint64_t start_svma_at(const struct cfi_table *table, uint32_t number)
+{
+    struct cursor c = entry_at(table, number);
+    return distance(&c, table->header_svma, 0);
+}
+
+static bool is_in_order(const struct cfi_table *table)
+{
+    for (uint32_t i = 1; i < table->count; i++)
+        if (start_svma_at(table, i) <= start_svma_at(table, i - 1))
+            return false;
+    return true;
+}
+
+int cfi_table_open(struct cfi_table *table, const struct cfi_index *index,
+                   const struct buffer *header, uint64_t header_svma)
+{
+    struct cursor c = cursor_of(header->bytes, header->size);
+    if (!read_head(index, &c, &table->count))
+        return -EBADMSG;
+    table->entries = c.bytes + c.at;
+    table->header_svma = header_svma;
+    return is_in_order(table) ? 0 : -EBADMSG;
+}
+
+static uint32_t count_up_to_svma(const struct cfi_table *table, uint64_t svma)
+{
+    uint32_t low = 0, high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (start_svma_at(table, middle) <= svma)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* False: it leads out of the section or of the executable segments, or its record is not what it says. */
+static bool read_at(const struct cfi_table *table, uint32_t number, struct cfi_index *index,
+                    struct cfi_entry *entry)
+{
+    const struct cfi_section *section = &index->sections[0];
+    struct cursor c = entry_at(table, number);
+    uint64_t start = distance(&c, table->header_svma, index->base_svma);
+    uint64_t place = distance(&c, table->header_svma, section->svma);
+    *entry = (struct cfi_entry){.start = (uint32_t)start, .place = (uint32_t)place};
+    return start < index->size && place < section->size && read_record(index, entry);
+}
+
+/* What is left out may lie where the entry point seems to be in a gap, which would end stacks. */
+static int add_entry(const struct cfi_table *table, uint32_t number, struct cfi_index *index)
+{
+    struct cfi_entry entry;
+    if (!read_at(table, number, index, &entry)) {
+        index->has_entry = false;
+        return 0;
+    }
+    struct cfi_entry *place = ARRAY_PUSH(index->entries, index->entry_count, index->entry_capacity);
+    if (!place)
+        return -ENOMEM;
+    *place = entry;
+    if (index->entry_count > 1 && place[-1].end > entry.start)
+        place[-1].end = entry.start;
+    return 0;
+}
+
+int cfi_table_read(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
+                   uint64_t end)
+{
+    uint32_t up_to = count_up_to_svma(table, index->base_svma + start);
+    bool is_behind = false;
+    for (uint32_t i = up_to ? up_to - 1 : 0; i < table->count && !is_behind; i++) {
+        is_behind = start_svma_at(table, i) >= index->base_svma + end;
+        if (add_entry(table, i, index) != 0)
+            return -ENOMEM;
+    }
+    return 0;
 }

@@ -22,3 +22,20 @@ int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64
 /* The entry that holds an address (less the base), of an index by header; its record is read now. NULL: there is none,
  * or the table does not say what the record says. */
 const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relative);
+
+/* The same table as it lies there. */
+struct cfi_table {
+    const uint8_t *entries; /* borrowed from the header */
+    uint32_t count;
+    uint64_t header_svma;
+};
+
+/* For indexes of those sections. 0, or -EBADMSG: it is no such table, or not sorted; where it leads has not been looked
+ * at. */
+int cfi_table_open(struct cfi_table *table, const struct cfi_index *index,
+                   const struct buffer *header, uint64_t header_svma);
+
+/* Makes those of its FDEs the entries of an index, which has none, that hold somewhere in [start, end), and the nearest
+ * before and behind. What is not as its record says is left out. 0 or -ENOMEM. */
+int cfi_table_read(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
+                   uint64_t end);

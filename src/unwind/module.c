@@ -144,11 +144,12 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
     return bytes.machine ? open_from(out, elf, debug, &bytes, error) : refuse_machine(elf, error);
 }
 
-int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
-                               const struct elf_file *debug, struct error *error)
+static int open_by_header(struct unwind_module **out, const struct elf_file *elf,
+                          const struct elf_file *debug, bool is_for_pieces, struct error *error)
 {
     *out = NULL;
-    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf))};
+    struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
+                                 .is_for_pieces = is_for_pieces};
     if (!bytes.machine)
         return refuse_machine(elf, error);
     int err = read_eh_frame_hdr(elf, &bytes, error);
@@ -156,6 +157,18 @@ int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file
         return open_from(out, elf, debug, &bytes, error);
     free_bytes(&bytes);
     return err;
+}
+
+int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
+                               const struct elf_file *debug, struct error *error)
+{
+    return open_by_header(out, elf, debug, false, error);
+}
+
+int unwind_module_open_for_pieces(struct unwind_module **out, const struct elf_file *elf,
+                                  struct error *error)
+{
+    return open_by_header(out, elf, NULL, true, error);
 }
 
 static void use_section(struct cfi_index *index, const struct module_bytes *bytes,
@@ -177,8 +190,14 @@ static int make_index(struct unwind_module *module)
 {
     struct cfi_index *index = &module->index;
     struct buffer *header = &module->bytes.eh_frame_hdr;
-    int err =
-        header->size ? cfi_header_read(index, header, module->bytes.eh_frame_hdr_svma) : -EBADMSG;
+    uint64_t header_svma = module->bytes.eh_frame_hdr_svma;
+    int err = -EBADMSG;
+    if (module->bytes.is_for_pieces && index->section_count == 1)
+        err = cfi_pieces_new(&module->pieces, index, header, header_svma);
+    else if (header->size && !module->bytes.is_for_pieces)
+        err = cfi_header_read(index, header, header_svma);
+    if (module->pieces)
+        return 0;
     buffer_free(header);
     if (err == -EBADMSG)
         err = cfi_index_build(index);
@@ -228,6 +247,7 @@ void unwind_module_close(struct unwind_module *module)
         return;
     cfi_index_free(&module->index);
     on_demand_free(module->demand);
+    cfi_pieces_free(module->pieces);
     free_bytes(&module->bytes);
     free(module);
 }
@@ -235,12 +255,21 @@ void unwind_module_close(struct unwind_module *module)
 int unwind_module_compile(const struct unwind_module *module, uint32_t start, uint64_t end,
                           struct compiled_rows *out)
 {
-    return compile_rows(&module->index, start, end, out);
+    return module->pieces ? cfi_pieces_compile(module->pieces, start, end, out)
+                          : compile_rows(&module->index, start, end, out);
+}
+
+struct on_demand *unwind_module_demand(const struct unwind_module *module, uint32_t relative)
+{
+    return module->pieces ? cfi_pieces_demand(module->pieces, relative) : module->demand;
 }
 
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
 {
-    return on_demand_rule(module->demand, relative);
+    struct on_demand *demand = relative < module->index.size || !module->pieces
+                                   ? unwind_module_demand(module, relative)
+                                   : NULL;
+    return demand ? on_demand_rule(demand, relative) : row_rule(ROW_NONE, ROW_FP_SAME, 0);
 }
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module)
@@ -255,5 +284,5 @@ uint32_t unwind_module_text_bytes(const struct unwind_module *module)
 
 size_t unwind_module_fdes(const struct unwind_module *module)
 {
-    return module->index.entry_count;
+    return module->pieces ? cfi_pieces_fdes(module->pieces) : module->index.entry_count;
 }

@@ -28,6 +28,10 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
  * others are not read. */
 int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
                                const struct elf_file *debug, struct error *error);
+/* The same for whoever asks for single rules and steps in one thread, and compiles the rows of pieces in another: see
+ * pieces.h. */
+int unwind_module_open_for_pieces(struct unwind_module **out, const struct elf_file *elf,
+                                  struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
 /* The rows of [start, end), relative to base_svma: see compile_rows(). pre: not opened for few. */

@@ -134,9 +134,9 @@ enum unwind_result unwind_module_step(const struct unwind_module *module, uint64
     uint64_t relative = lookup_svma - index->base_svma;
     if (lookup_svma < index->base_svma || relative >= index->size)
         return UNWIND_NO_ROW;
-    const struct cfi_entry *entry = on_demand_find(module->demand, (uint32_t)relative);
+    struct on_demand *demand = unwind_module_demand(module, (uint32_t)relative);
     struct cfi_walk walk;
-    if (!entry || !cfi_index_walk(index, entry, &walk))
+    if (!demand || !on_demand_walk(demand, (uint32_t)relative, &walk))
         return UNWIND_NO_ROW;
     while (cfi_walk_next(&walk)) {
         if (lookup_svma >= walk.end_svma)

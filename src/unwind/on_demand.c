@@ -90,7 +90,7 @@ static bool index_all(struct on_demand *demand)
     return make_room(demand) == 0;
 }
 
-const struct cfi_entry *on_demand_find(struct on_demand *demand, uint32_t relative)
+static const struct cfi_entry *find(struct on_demand *demand, uint32_t relative)
 {
     struct cfi_index *index = demand->index;
     const struct cfi_entry *entry = index->is_by_header ? cfi_header_find(index, relative) : NULL;
@@ -99,10 +99,16 @@ const struct cfi_entry *on_demand_find(struct on_demand *demand, uint32_t relati
     return index_all(demand) ? cfi_index_find(index, relative) : NULL;
 }
 
+bool on_demand_walk(struct on_demand *demand, uint32_t relative, struct cfi_walk *walk)
+{
+    const struct cfi_entry *entry = find(demand, relative);
+    return entry && cfi_index_walk(demand->index, entry, walk);
+}
+
 uint32_t on_demand_rule(struct on_demand *demand, uint32_t relative)
 {
     const struct cfi_index *index = demand->index;
-    const struct cfi_entry *entry = on_demand_find(demand, relative);
+    const struct cfi_entry *entry = find(demand, relative);
     if (!entry)
         return rule_in_gap(index,
                            ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative),

@@ -14,8 +14,8 @@ struct on_demand; /* opaque */
 int on_demand_new(struct on_demand **out, struct cfi_index *index);
 void on_demand_free(struct on_demand *demand);
 
-/* The entry of an address, less the index's base, until the next address is asked for; NULL: there is none, or memory is out. */
-const struct cfi_entry *on_demand_find(struct on_demand *demand, uint32_t relative);
+/* Walks the rows of the function that holds an address, less the index's base. False: there is none, or memory is out. */
+bool on_demand_walk(struct on_demand *demand, uint32_t relative, struct cfi_walk *walk);
 
 /* The rule of an address, less the index's base; that of a gap when memory is out. */
 uint32_t on_demand_rule(struct on_demand *demand, uint32_t relative);

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* A whole file that anybody may have written, as an image in memory: opened, every section read,
- * its rows compiled. */
+ * its rows compiled, by all records and by .eh_frame_hdr. */
 #include "elf/elf_file.h"
 #include "unwind/compile.h"
 #include "unwind/module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void compile(struct unwind_module *module)
+{
+    struct compiled_rows rows = {0};
+    unwind_module_rule(module, unwind_module_text_bytes(module) / 2);
+    unwind_module_compile(module, 0, COMPILE_END, &rows);
+    compile_free(&rows);
+    unwind_module_close(module);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -24,12 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buffer_free(&content);
     }
     struct unwind_module *module;
-    struct compiled_rows rows = {0};
-    if (unwind_module_open(&module, elf, NULL, NULL) == 0) {
-        unwind_module_compile(module, 0, COMPILE_END, &rows);
-        compile_free(&rows);
-        unwind_module_close(module);
-    }
+    if (unwind_module_open(&module, elf, NULL, NULL) == 0)
+        compile(module);
+    if (unwind_module_open_for_pieces(&module, elf, NULL) == 0)
+        compile(module);
     elf_close(elf);
     return 0;
 }

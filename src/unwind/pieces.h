@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A module's CFI by pieces of its code. Of the records of .eh_frame only those are read that .eh_frame_hdr lists for a
+ * piece, and its nearest neighbours:
+ *
+ *     .eh_frame_hdr   …│ f │ g │ h │ i │ j │…         an index of g, h, i and of f and j, which say where the gaps
+ *     code            ─┤ ──┼─ piece ───┼── ├─         before and behind begin and end
+ *
+ * What the table does not list, or says otherwise than the record, has no CFI, as for those who throw exceptions: their
+ * unwinder looks nowhere else.
+ */
+#pragma once
+
+#include "unwind/on_demand.h"
+
+struct cfi_pieces; /* opaque */
+
+/* all: its sections and bounds, of which the first is .eh_frame; header: borrowed. -EBADMSG: it is no table that linkers
+ * make; -ENOMEM. */
+int cfi_pieces_new(struct cfi_pieces **out, const struct cfi_index *all,
+                   const struct buffer *header, uint64_t header_svma);
+void cfi_pieces_free(struct cfi_pieces *pieces);
+
+/* That the table lists. */
+size_t cfi_pieces_fdes(const struct cfi_pieces *pieces);
+
+/* As compile_rows(). By any thread. */
+int cfi_pieces_compile(const struct cfi_pieces *pieces, uint32_t start, uint64_t end,
+                       struct compiled_rows *out);
+
+/* Where the rules are found of an address less the base, inside the bounds. By one thread; NULL: memory is out. */
+struct on_demand *cfi_pieces_demand(struct cfi_pieces *pieces, uint32_t relative);
