@@ -20,6 +20,18 @@ static int is_busy(const char *path, struct error *error)
     return error_set(error, -EBUSY, "another rec is writing %s", path);
 }
 
+static int set_aside(struct capture *capture, struct error *error)
+{
+    int length = snprintf(capture->previous, sizeof(capture->previous), "%s.old", capture->path);
+    int err = (size_t)length >= sizeof(capture->previous)     ? -ENAMETOOLONG
+              : rename(capture->path, capture->previous) != 0 ? -errno
+                                                              : 0;
+    if (err == 0)
+        return 0;
+    capture->previous[0] = '\0';
+    return cannot_write(capture->path, err, error);
+}
+
 /*
  * Moves an earlier capture out of the way, unless somebody is writing it. Who renames holds the
  * lock of the very file that bears the name: two recs that start at once cannot both move it, nor
@@ -36,21 +48,17 @@ static int move_previous(struct capture *capture, int fd, struct error *error)
     if (!S_ISREG(opened.st_mode))
         return error_set(error, -EINVAL, "cannot write %s: it is not a regular file",
                          capture->path);
-    int length = snprintf(capture->previous, sizeof(capture->previous), "%s.old", capture->path);
-    int err = (size_t)length >= sizeof(capture->previous)     ? -ENAMETOOLONG
-              : rename(capture->path, capture->previous) != 0 ? -errno
-                                                              : 0;
-    if (err == 0)
-        return 0;
-    capture->previous[0] = '\0';
-    return cannot_write(capture->path, err, error);
+    return set_aside(capture, error);
 }
 
 static int keep_previous(struct capture *capture, struct error *error)
 {
     int fd = open(capture->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : cannot_write(capture->path, -errno, error);
+    struct stat named;
+    if (fd < 0 && errno != ENOENT)
+        return cannot_write(capture->path, -errno, error);
+    if (fd < 0) /* a link that leads nowhere makes way as one that leads somewhere does */
+        return lstat(capture->path, &named) == 0 ? set_aside(capture, error) : 0;
     int err = move_previous(capture, fd, error);
     close(fd);
     return err;

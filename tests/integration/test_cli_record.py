@@ -76,6 +76,18 @@ def the_previous_capture_is_kept(here):
     os.unlink(f"{here}/rec.data.old")
 
 
+def a_link_makes_way_wherever_it_leads(here):
+    os.mkdir(f"{here}/links")
+    for target in ("../rec.data", "nowhere"):
+        os.symlink(target, f"{here}/links/app.data")
+        done = rec("-o", "links/app.data", "--", *BURN, cwd=here)
+        check(f"a link to {target}", files(f"{here}/links") == ["app.data", "app.data.old"] and
+              not os.path.islink(f"{here}/links/app.data") and "another rec" not in done.stderr,
+              (files(f"{here}/links"), done.stderr))
+        os.unlink(f"{here}/links/app.data")
+    shutil.rmtree(f"{here}/links")
+
+
 def a_capture_in_use_is_left_alone(here):
     with open(f"{here}/rec.data", "rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -216,6 +228,7 @@ def a_full_disk_is_a_failure_of_rec_alone(here):
 with tempfile.TemporaryDirectory() as here:
     usual_files(here)
     the_previous_capture_is_kept(here)
+    a_link_makes_way_wherever_it_leads(here)
     a_capture_in_use_is_left_alone(here)
     named_outputs(here)
     the_commands_end_is_ours(here)
