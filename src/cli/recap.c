@@ -54,6 +54,13 @@ static bool ended_before_sampling(const struct record_summary *summary)
     return summary->wall_ns < summary->delay_ns;
 }
 
+/* Too little to call the recording a failure, but not because there was too little to sample. */
+static bool was_out_of_sight(const struct record_summary *summary)
+{
+    uint64_t billed_ns = summary->cpu_billed_ns, ends_ns = summary->cpu_ends_ns;
+    return billed_ns > ends_ns && billed_ns - ends_ns > ends_ns;
+}
+
 static int say_too_short(const struct record_summary *summary)
 {
     if (recap_is_blind(summary))
@@ -216,6 +223,8 @@ void recap_say(const struct recap *recap)
     int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
     if (summary->samples > 0)
         room -= say_ran(recap) + say_samples(summary);
+    else if (was_out_of_sight(summary))
+        room -= say_ran(recap);
     else if (summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS)
         room -= say_ran(recap) + say_too_short(summary);
     else

@@ -97,6 +97,14 @@ class Strangers(rec.Case):
         self.assertGreater(run.share_of("[not followed]", self_only=True), 80)
         self.assertLess(run.share_of("[exit]", self_only=True), 5)
 
+    def test_a_short_one_alone_is_not_said_to_be_idle(self):
+        program = self.build("static", "-static")
+        for command in ([program, 50], ["sh", "-c", f"{program} 50; :"]):
+            run = self.record(*command)
+            self.assertEqual(run.status, 0)
+            self.assertRegex(run.stderr, b"a static program|cannot be followed")
+            self.assertNotIn(b"nothing to sample", run.stderr)
+
     def test_a_program_whose_address_space_has_no_room_for_the_sampler(self):
         program = self.build("narrow")
         for words in ("{}; true", "exec {}"):
