@@ -52,7 +52,8 @@ void side_worker_await(struct side_worker *worker);
 /* Nothing more will be told. */
 void side_worker_told_all(struct side_worker *worker);
 
-/* Waits for all of the answer, once; false: there is none. */
+/* Waits for all of the answer, once, and appends it; false: there is none, and what was appended means nothing. The worker
+ * is there until it is stopped. */
 bool side_worker_answer(struct side_worker *worker, struct buffer *answer);
 
 /* Whatever it does. */

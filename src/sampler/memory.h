@@ -10,5 +10,6 @@
 #define MEMORY_NO_PAGE UINTPTR_MAX
 #define MEMORY_PAGE_BYTES 4096u
 
-/* *known_page is a page that need not be asked for: the last one that was. Async-signal-safe. */
+/* *known_page is a page that need not be asked for: the last one that was. Inside valgrind all is taken for readable.
+ * Async-signal-safe. */
 bool memory_is_readable(const void *memory, size_t bytes, uintptr_t *known_page);
