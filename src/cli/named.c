@@ -36,13 +36,13 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     progress_start();
     int err = convert_load(&profile, path, &watched, error);
     progress_set("finding names", 0, 0);
-    bool are_names_there = ahead.worker.pid != 0;
-    if (!are_names_there)
+    bool has_side_worker = ahead.worker.pid != 0;
+    if (!has_side_worker)
         heap_give_back();
     if (!err)
         err = convert_resolve(profile, path, &watched, error);
     lookup_ahead_free(&ahead);
-    if (!are_names_there)
+    if (!has_side_worker)
         heap_give_back();
     progress_end();
     if (err) {
