@@ -72,6 +72,8 @@ static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
 {
     if (relative >= index->size)
         return index->entry_count;
+    if (index->is_of_piece)
+        return ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
     const uint32_t *first = &index->first_of_page[relative >> PAGE_SHIFT];
     return first[0] +
            ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
@@ -150,13 +152,27 @@ static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
     return true;
 }
 
+/* Reads its record, unless that was done. A piece of which the table lies has no entry point: what is left out may lie
+ * there. */
+static bool confirm(struct cfi_index *index, struct cfi_entry *entry)
+{
+    if (entry->end != entry->start || read_entry(index, entry))
+        return true;
+    index->has_entry &= !index->is_of_piece;
+    return false;
+}
+
 const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relative)
 {
     size_t low = count_up_to(index, relative);
     struct cfi_entry *entry = low ? &index->entries[low - 1] : NULL;
-    if (!entry || (entry->end == entry->start && !read_entry(index, entry)))
+    if (entry && !confirm(index, entry))
         return NULL;
-    return relative < entry->end ? entry : NULL;
+    if (entry && relative < entry->end)
+        return entry;
+    if (index->is_of_piece && low < index->entry_count)
+        confirm(index, &index->entries[low]); /* the end of the gap */
+    return NULL;
 }
 
 static struct cursor entry_at(const struct cfi_table *table, uint32_t number)
@@ -202,44 +218,56 @@ static uint32_t count_up_to_svma(const struct cfi_table *table, uint64_t svma)
     return low;
 }
 
-/* False: it leads out of the section or of the executable segments, or its record is not what it says. */
-static bool read_at(const struct cfi_table *table, uint32_t number, struct cfi_index *index,
-                    struct cfi_entry *entry)
+/* False: it leads out of the section or of the executable segments. */
+static bool read_place(const struct cfi_table *table, uint32_t number,
+                       const struct cfi_index *index, struct cfi_entry *entry)
 {
     const struct cfi_section *section = &index->sections[0];
     struct cursor c = entry_at(table, number);
     uint64_t start = distance(&c, table->header_svma, index->base_svma);
     uint64_t place = distance(&c, table->header_svma, section->svma);
-    *entry = (struct cfi_entry){.start = (uint32_t)start, .place = (uint32_t)place};
-    return start < index->size && place < section->size && read_record(index, entry);
+    *entry = (struct cfi_entry){
+        .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
+    return start < index->size && place < section->size;
 }
 
-/* What is left out may lie where the entry point seems to be in a gap, which would end stacks. */
-static int add_entry(const struct cfi_table *table, uint32_t number, struct cfi_index *index)
+int cfi_table_list(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
+                   uint64_t end)
 {
-    struct cfi_entry entry;
-    if (!read_at(table, number, index, &entry)) {
-        index->has_entry = false;
-        return 0;
+    uint32_t up_to = count_up_to_svma(table, index->base_svma + start);
+    bool is_behind = false;
+    index->is_by_header = index->is_of_piece = true;
+    for (uint32_t i = up_to ? up_to - 1 : 0; i < table->count && !is_behind; i++) {
+        struct cfi_entry entry;
+        is_behind = start_svma_at(table, i) >= index->base_svma + end;
+        if (!read_place(table, i, index, &entry)) {
+            index->has_entry = false;
+            continue;
+        }
+        struct cfi_entry *place =
+            ARRAY_PUSH(index->entries, index->entry_count, index->entry_capacity);
+        if (!place)
+            return -ENOMEM;
+        *place = entry;
     }
-    struct cfi_entry *place = ARRAY_PUSH(index->entries, index->entry_count, index->entry_capacity);
-    if (!place)
-        return -ENOMEM;
-    *place = entry;
-    if (index->entry_count > 1 && place[-1].end > entry.start)
-        place[-1].end = entry.start;
     return 0;
 }
 
 int cfi_table_read(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
                    uint64_t end)
 {
-    uint32_t up_to = count_up_to_svma(table, index->base_svma + start);
-    bool is_behind = false;
-    for (uint32_t i = up_to ? up_to - 1 : 0; i < table->count && !is_behind; i++) {
-        is_behind = start_svma_at(table, i) >= index->base_svma + end;
-        if (add_entry(table, i, index) != 0)
-            return -ENOMEM;
+    int err = cfi_table_list(table, index, start, end);
+    size_t kept = 0;
+    for (size_t i = 0; i < index->entry_count; i++) {
+        struct cfi_entry entry = index->entries[i];
+        if (!read_record(index, &entry)) {
+            index->has_entry = false; /* it may lie in what is left out */
+            continue;
+        }
+        if (kept && index->entries[kept - 1].end > entry.start)
+            index->entries[kept - 1].end = entry.start;
+        index->entries[kept++] = entry;
     }
-    return 0;
+    index->entry_count = kept;
+    return err;
 }

@@ -36,6 +36,10 @@ int cfi_table_open(struct cfi_table *table, const struct cfi_index *index,
                    const struct buffer *header, uint64_t header_svma);
 
 /* Makes those of its FDEs the entries of an index, which has none, that hold somewhere in [start, end), and the nearest
- * before and behind. What is not as its record says is left out. 0 or -ENOMEM. */
+ * before and behind; it is_of_piece then, and none of the records has been read. 0 or -ENOMEM. */
+int cfi_table_list(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
+                   uint64_t end);
+
+/* The same with all records read. What is not as its record says is left out. */
 int cfi_table_read(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
                    uint64_t end);

@@ -42,7 +42,8 @@ struct cfi_index {
     size_t entry_count, entry_capacity;
     size_t bad_fdes;   /* malformed, or without a well-formed CIE */
     bool is_by_header; /* entries are .eh_frame_hdr's, see cfi_header.h */
-    /* Of such: by 4 KiB of addresses, and one more, how many entries start before. */
+    bool is_of_piece;  /* so they are, but not all of them */
+    /* Of all: by 4 KiB of addresses, and one more, how many entries start before. */
     uint32_t *first_of_page;
 };
 

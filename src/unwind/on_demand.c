@@ -94,7 +94,7 @@ static const struct cfi_entry *find(struct on_demand *demand, uint32_t relative)
 {
     struct cfi_index *index = demand->index;
     const struct cfi_entry *entry = index->is_by_header ? cfi_header_find(index, relative) : NULL;
-    if (entry)
+    if (entry || index->is_of_piece)
         return entry;
     return index_all(demand) ? cfi_index_find(index, relative) : NULL;
 }

@@ -10,7 +10,7 @@
 struct on_demand; /* opaque */
 
 /* 0 or -ENOMEM. The index is borrowed; one by header (cfi_header.h) is built anew with the first address that is not found
- * in it, all others stay as they are. */
+ * in it, unless it is of a piece; all others stay as they are. */
 int on_demand_new(struct on_demand **out, struct cfi_index *index);
 void on_demand_free(struct on_demand *demand);
 

@@ -84,7 +84,7 @@ static struct piece *piece_new(const struct cfi_pieces *pieces, uint32_t start)
         return NULL;
     piece->index = pieces->all;
     uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
-    if (cfi_table_read(&pieces->table, &piece->index, start, end) == 0 &&
+    if (cfi_table_list(&pieces->table, &piece->index, start, end) == 0 &&
         on_demand_new(&piece->demand, &piece->index) == 0)
         return piece;
     piece_free(piece);
