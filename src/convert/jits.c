@@ -73,6 +73,11 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
     char *copy = jit ? strdup(path) : NULL;
     if (!copy)
         return -ENOMEM;
+    /* Any address of no file leads here: what a stack without frame pointers held before there was code, too. */
+    if (jit->is_read && !jit->dump_path) {
+        jit_codes_free(&jit->codes);
+        jit->is_read = false;
+    }
     free(jit->dump_path);
     jit->dump_path = copy;
     return 0;

@@ -296,6 +296,26 @@ static void two_processes_of_one_pid_share_no_code(void **state)
     profile_free(profile);
 }
 
+/* perf record -g of node, which has no frame pointers, before it maps its dump. */
+static void a_dump_is_read_although_a_stack_led_nowhere_before(void **state)
+{
+    (void)state;
+    struct buffer dump = dump_begin();
+    loaded(&dump, 10, 0x400000, 16, "f");
+    put_dump(&dump);
+    struct story story = story_begin();
+    comm(&story, NO_PID, NO_PID, 1000, "app", true);
+    SAMPLED(&story, NO_PID, NO_PID, 1001, 0x999990);
+    mapped(&story, NO_PID, 1002, 0x700000, 0x1000, DUMP_PATH);
+    mapped(&story, NO_PID, 1003, 0x400000, 0x1000, "//anon");
+    SAMPLED(&story, NO_PID, NO_PID, 2000, 0x400008);
+    struct profile *profile = story_end(&story);
+    unlink(DUMP_PATH);
+    assert_string_equal(names_of(profile, 0), "0x999990");
+    assert_string_equal(names_of(profile, 1), "f");
+    profile_free(profile);
+}
+
 static void a_dump_with_times_of_an_unknown_counter_is_refused(void **state)
 {
     (void)state;
@@ -384,6 +404,7 @@ int main(void)
         cmocka_unit_test(times_of_the_counter_are_converted),
         cmocka_unit_test(lines_are_those_of_their_piece),
         cmocka_unit_test(two_processes_of_one_pid_share_no_code),
+        cmocka_unit_test(a_dump_is_read_although_a_stack_led_nowhere_before),
         cmocka_unit_test(a_dump_with_times_of_an_unknown_counter_is_refused),
         cmocka_unit_test(damaged_jitdumps_do_no_harm),
         cmocka_unit_test(pieces_that_all_overlap_are_no_trap),
