@@ -10,7 +10,7 @@
     "rec records the command that it starts, and what that starts; `perf record` can do this"
 #define NOT_RECORDED \
     "rec records CPU time and stacks, not this; `perf record` does, and rec reads what it writes"
-#define NOT_THIS_WAY "perf's way of writing its file; rec.data is written in its own"
+#define NOT_THIS_WAY "how perf records and writes; rec does it in its own way"
 
 /* clang-format off */
 #define PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED) \
