@@ -60,14 +60,21 @@ static const char *find_gone(const void *context, const char *path, const uint8_
     return kept_files_find(context, path, build_id, build_id_bytes);
 }
 
+static void close_session(void *context)
+{
+    session_close(context);
+}
+
 /* Names the capture, writes the other formats. */
 static int convert(const struct record_request *request, struct capture *capture,
-                   const struct kept_files *kept, struct profile **profile, struct error *error)
+                   struct record_result *result, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
     struct convert_options from = {.debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
-                                   .find_gone_context = kept,
+                                   .find_gone_context = &result->kept,
+                                   .meanwhile = close_session,
+                                   .meanwhile_context = &result->session,
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
                                    .adds_samples_up = !outputs_have_times(&request->outputs)};
@@ -127,7 +134,7 @@ static int finish(const struct record_request *request, struct capture *capture,
 {
     struct profile *profile = NULL;
     const struct record_summary *summary = &result->summary;
-    int err = recorded ? recorded : convert(request, capture, &result->kept, &profile, error);
+    int err = recorded ? recorded : convert(request, capture, result, &profile, error);
     struct recap recap = {
         .command = request->options.argv[0],
         .result = result,
@@ -177,6 +184,7 @@ static int record(struct record_request *request)
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
     kept_files_free(&result.kept);
+    session_close(&result.session);
     record_summary_free(&result.summary);
     return status;
 }

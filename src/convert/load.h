@@ -36,6 +36,9 @@ struct convert_options {         /* NULL in their place: none */
     bool adds_samples_up; /* nobody asks for their times: equal ones take the memory of one */
     /* The same one for loading and resolving: symbol tables are read meanwhile. NULL: after it, which is as good. */
     struct lookup_ahead *ahead;
+    /* Called once where others look names up and this process would wait for them; may be NULL. */
+    void (*meanwhile)(void *context);
+    void *meanwhile_context;
     /* Called now and then while names are looked up; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

@@ -181,6 +181,15 @@ static void open_kernel(void *context)
                          "`sysctl kernel.kptr_restrict=0`, or root");
 }
 
+static void do_meanwhile(void *context)
+{
+    const struct resolver *resolver = context;
+    const struct convert_options *options = resolver->options;
+    if (options->meanwhile)
+        options->meanwhile(options->meanwhile_context);
+    open_kernel(context);
+}
+
 static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result)
 {
     if (resolver->stored && names_find(resolver->names, resolver->stored, avma, result))
@@ -232,7 +241,7 @@ static int resolve(struct resolver *resolver)
     resolver->lookup = (struct lookup){.profile = profile,
                                        .order = resolver->order,
                                        .options = resolver->options,
-                                       .meanwhile = open_kernel,
+                                       .meanwhile = do_meanwhile,
                                        .meanwhile_context = resolver};
     int err = resolver->order ? plan(resolver) : -ENOMEM;
     if (err == 0) {

@@ -236,7 +236,9 @@ static void release(struct recording *recording)
     kept_files_drop_present(&recording->result->kept);
     perfdata_writer_close(recording->writer);
     session_environment_free(&recording->environment);
-    session_close(&recording->session);
+    if (!session_is_small(&recording->session))
+        session_close(&recording->session);
+    recording->result->session = recording->session;
     if (recording->probe_fd >= 0)
         close(recording->probe_fd);
     if (recording->output_fd >= 0)
@@ -304,6 +306,7 @@ int record_run(const struct record_options *options, struct record_result *resul
                                   .output_fd = -1};
     recording.session.tables_fd = recording.session.rings_fd = -1;
     *result = (struct record_result){.exit_status = 125, .summary.delay_ns = options->delay_ns};
+    result->session.tables_fd = result->session.rings_fd = -1;
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;

@@ -21,6 +21,9 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+/* What there may be of it beside the samples and the processes that look names up. */
+#define SMALL_BYTES (UINT64_C(64) << 20)
+
 /* Out of the way of programs that count on low numbers, and within everybody's limit. */
 static int move_up(int fd)
 {
@@ -64,6 +67,7 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
         return -errno;
     }
     madvise(*memory, bytes, MADV_DONTDUMP);
+    madvise(*memory, bytes, MADV_DONTFORK); /* those who need it map it */
     return fcntl(made, F_ADD_SEALS, seals) == 0 ? 0 : -errno;
 }
 
@@ -135,6 +139,17 @@ void session_close(struct session *session)
     if (session->rings_fd >= 0)
         close(session->rings_fd);
     *session = (struct session){.tables_fd = -1, .rings_fd = -1};
+}
+
+static uint64_t bytes_in_use(int fd)
+{
+    struct stat status;
+    return fd >= 0 && fstat(fd, &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
+}
+
+bool session_is_small(const struct session *session)
+{
+    return bytes_in_use(session->tables_fd) + bytes_in_use(session->rings_fd) <= SMALL_BYTES;
 }
 
 void session_beat(struct session *session)

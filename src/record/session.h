@@ -28,6 +28,8 @@ struct session_config {
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
 void session_close(struct session *session);
+/* Whether so little of it is in use that it may stay for a while. */
+bool session_is_small(const struct session *session);
 
 /* "I am alive", to be called at least every second. */
 void session_beat(struct session *session);
