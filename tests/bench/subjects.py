@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The programs that tests/bench/convert records: each a second or more of work, whatever the machine."""
+"""The programs that tests/bench/convert and copied record: each a second or more of work, whatever the machine."""
 import shutil
 import subprocess
 
@@ -143,16 +143,16 @@ SUBJECTS = [
 
 COPIED_PYTHON = """
 import json, re, time
-while time.process_time() < 1.2:
+while time.process_time() < SECONDS:
     json.loads(json.dumps([{str(i): i * 1.5} for i in range(3000)]))
     sorted(map(str, range(20000)))
     re.findall(r"(a|b)+c", "abab" * 2000 + "c")
 """
-SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < 15000000) "
-       "select sum(x * x % 7) from c;")
-PERL = ("my %h; while ((times)[0] < 1.2) { $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..500000; } "
-        "print length join ',', sort values %h")
-THREADS = """
+COPIED_SQL = ("with recursive c(x) as (select 1 union all select x + 1 from c where x < SECONDS * 15000000) "
+              "select sum(x * x % 7) from c;")
+COPIED_PERL = ("my %h; while ((times)[0] < SECONDS) { $h{$_ % 5000} .= chr(65 + $_ % 26) for 1..500000; } "
+               "print length join ',', sort values %h")
+COPIED_THREADS = """
 #include <algorithm>
 #include <ctime>
 #include <map>
@@ -162,7 +162,7 @@ THREADS = """
 static void work(int seed)
 {
     std::map<std::string, int> map;
-    for (int i = 0; i % 1000 || clock() < 1.2 * CLOCKS_PER_SEC; i++)
+    for (int i = 0; i % 1000 || clock() < SECONDS * CLOCKS_PER_SEC; i++)
         map[std::to_string((i % 10007 * 7919L + seed) % 10007)]++;
     std::vector<std::string> keys;
     for (auto &entry : map)
@@ -180,26 +180,39 @@ int main()
 """
 
 
-def packed(work):
+def compiled(work, seconds):
+    """A unit of a second or so, again and again."""
+    (work / "copied.cc").write_text(CXX)
+    return ["sh", "-c", f"for i in $(seq {seconds}); do g++ -O2 -c copied.cc -o copied.o; done"]
+
+
+def packed(work, seconds):
     """Something to compress that is neither empty nor noise."""
-    data = work / "packed.bin"
+    data = work / "copied.bin"
     data.write_bytes(open(shutil.which("perf"), "rb").read(9000000))
-    return ["xz", "-k", "-c", "-T1", data]
+    return ["xz", "-k", "-c", "-T1", *[data] * seconds]
 
 
-def threads(work):
-    source = work / "threads.cc"
-    source.write_text(THREADS)
-    subprocess.run(["g++", "-O2", "-g", "-pthread", "-o", work / "threads", source], check=True)
-    return [work / "threads"]
+def python(work, seconds):
+    (work / "copied.py").write_text(COPIED_PYTHON.replace("SECONDS", str(seconds)))
+    return ["python3", "copied.py"]
 
 
-# Recorded by perf record --call-graph dwarf.
+def threads(work, seconds):
+    source, program = work / "copied.threads.cc", work / f"copied.threads.{seconds}"  # a recording names it
+    source.write_text(COPIED_THREADS.replace("SECONDS", str(seconds)))
+    subprocess.run(["g++", "-O2", "-g", "-pthread", "-o", program, source], check=True)
+    return [program]
+
+
+# Recorded by perf record --call-graph dwarf: about so many seconds of CPU time. Made of pieces of one to two where the
+# program cannot look at the clock.
 COPIED = [
-    Subject("cc1plus", "", "g++", with_file("work.cc", CXX, ["g++", "-O2", "-c", "work.cc", "-o", "work.o"])),
+    Subject("cc1plus", "", "g++", compiled),
     Subject("xz", "", "xz", packed),
-    Subject("python3", "", "python3", with_file("copied.py", COPIED_PYTHON, ["python3", "copied.py"])),
-    Subject("sqlite3", "", "sqlite3", lambda work: ["sqlite3", ":memory:", SQL]),
-    Subject("perl", "", "perl", lambda work: ["perl", "-e", PERL]),
+    Subject("python3", "", "python3", python),
+    Subject("sqlite3", "", "sqlite3",
+            lambda work, seconds: ["sqlite3", ":memory:", COPIED_SQL.replace("SECONDS", str(seconds))]),
+    Subject("perl", "", "perl", lambda work, seconds: ["perl", "-e", COPIED_PERL.replace("SECONDS", str(seconds))]),
     Subject("threads", "", "g++", threads),
 ]
