@@ -84,6 +84,13 @@ static void read_inline_build_id(struct cursor *c, struct perfdata_event *event)
     event->build_id_bytes = size;
 }
 
+/* Before Linux 3.16, RHEL 7's kernel among them, the name stands where protection and flags do since. Of a name four letters
+ * are larger than any protection, and than the file's mode that perf inject --jit puts there. */
+static bool has_protection(struct cursor c)
+{
+    return cursor_u32(&c) <= UINT16_MAX;
+}
+
 static void read_mapping(struct cursor *c, const struct feature_set *features,
                          struct perfdata_event *event)
 {
@@ -101,8 +108,10 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
             read_inline_build_id(c, event);
         else
             cursor_skip(c, 24); /* device, inode, inode generation */
-        event->protection = cursor_u32(c);
-        cursor_skip(c, 4); /* flags */
+        if (has_protection(*c)) {
+            event->protection = cursor_u32(c);
+            cursor_skip(c, 4); /* flags */
+        }
     }
     event->path = cursor_string(c);
     if (event->path && event->build_id_bytes == 0)

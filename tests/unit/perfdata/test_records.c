@@ -56,6 +56,39 @@ static void a_switch_says_who_where_and_why(void **state)
     }
 }
 
+static void put_mapping(struct file *file)
+{
+    begin_record(file, 10, 2); /* MMAP2 of a user's program */
+    put32(file, 51), put32(file, 52);
+    put64(file, 0x400000), put64(file, 0x1000), put64(file, 0x2000); /* address, size, offset */
+    put64(file, 3), put64(file, 4), put64(file, 5); /* device, inode, inode's generation */
+}
+
+/* The kernel of RHEL 7 writes no protection, perf inject --jit the mode of its file. */
+static void mappings_with_and_without_a_protection_are_read(void **state)
+{
+    (void)state;
+    const char *const paths[] = {"/bin/true", "[vdso]", "//anon", "anon_inode:[x]"};
+    struct perfdata_event event;
+    for (int big = 0; big < 2; big++)
+        for (size_t i = 0; i < 3 * sizeof(paths) / sizeof(paths[0]); i++) {
+            const char *path = paths[i / 3];
+            uint32_t protection = (uint32_t[]){0, 7, 0100644}[i % 3]; /* 0: there is none */
+            struct file file = begin_file(big, &task_event, 1);
+            put_mapping(&file);
+            if (protection)
+                put32(&file, protection), put32(&file, 0x1802);
+            put_text(&file, path, 16), put_trailer(&file);
+            struct perfdata_reader *reader = read_first(&file, &event);
+            assert_int_equal(event.kind, PERFDATA_MAPPING);
+            assert_string_equal(event.path, path);
+            assert_int_equal(event.protection, protection ? protection : 5);
+            assert_int_equal(event.file_offset, 0x2000);
+            assert_int_equal(event.time_ns, 333);
+            perfdata_reader_close(reader);
+        }
+}
+
 static void namespaces_and_cgroups_are_read(void **state)
 {
     (void)state;
@@ -289,6 +322,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_switch_says_who_where_and_why),
+        cmocka_unit_test(mappings_with_and_without_a_protection_are_read),
         cmocka_unit_test(namespaces_and_cgroups_are_read),
         cmocka_unit_test(kernel_code_that_comes_and_goes_is_read),
         cmocka_unit_test(what_the_processor_s_counter_means_is_read),
