@@ -34,20 +34,44 @@ static uint64_t distance(struct cursor *c, uint64_t header_svma, uint64_t from_s
     return header_svma + (uint64_t)(int32_t)cursor_u32(c) - from_svma;
 }
 
-/* Where its record begins is all that is known of an entry; it ends at its start until that is read. */
-static bool read_entries(struct cfi_index *index, struct cursor *c, uint64_t header_svma,
-                         uint32_t count)
+/* Where it leads, and in which order, has not been looked at. */
+static bool find_table(struct cfi_table *table, const struct cfi_index *index,
+                       const struct buffer *header, uint64_t header_svma)
+{
+    struct cursor c = cursor_of(header->bytes, header->size);
+    if (index->section_count == 0 || index->sections[0].is_debug_frame ||
+        !read_count(&c, &table->count) || table->count == 0)
+        return false;
+    table->entries = c.bytes + c.at;
+    table->header_svma = header_svma;
+    return true;
+}
+
+static struct cursor entry_at(const struct cfi_table *table, uint32_t number)
+{
+    return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
+}
+
+/* Where its record begins is all that is known of an entry; it ends at its start until that is read. False: it leads out of
+ * the section or of the executable segments. */
+static bool read_place(const struct cfi_table *table, uint32_t number,
+                       const struct cfi_index *index, struct cfi_entry *entry)
 {
     const struct cfi_section *section = &index->sections[0];
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t start = distance(c, header_svma, index->base_svma);
-        uint64_t place = distance(c, header_svma, section->svma);
-        if (start >= index->size || place >= section->size ||
-            (i > 0 && start <= index->entries[i - 1].start))
+    struct cursor c = entry_at(table, number);
+    uint64_t start = distance(&c, table->header_svma, index->base_svma);
+    uint64_t place = distance(&c, table->header_svma, section->svma);
+    *entry = (struct cfi_entry){
+        .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
+    return start < index->size && place < section->size;
+}
+
+static bool read_entries(const struct cfi_table *table, struct cfi_index *index)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (!read_place(table, i, index, &index->entries[i]) ||
+            (i > 0 && index->entries[i].start <= index->entries[i - 1].start))
             return false;
-        index->entries[i] = (struct cfi_entry){
-            .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
-    }
     return true;
 }
 
@@ -79,25 +103,17 @@ static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
            ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
 }
 
-/* The count, and the cursor at the first entry. */
-static bool read_head(const struct cfi_index *index, struct cursor *c, uint32_t *count)
-{
-    return index->section_count > 0 && !index->sections[0].is_debug_frame && read_count(c, count) &&
-           *count > 0;
-}
-
 int cfi_header_read(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
 {
-    struct cursor c = cursor_of(header->bytes, header->size);
-    uint32_t count;
-    if (!read_head(index, &c, &count))
+    struct cfi_table table;
+    if (!find_table(&table, index, header, header_svma))
         return -EBADMSG;
-    if (array_reserve((void **)&index->entries, &index->entry_capacity, count,
+    if (array_reserve((void **)&index->entries, &index->entry_capacity, table.count,
                       sizeof(*index->entries)) != 0)
         return -ENOMEM;
-    if (!read_entries(index, &c, header_svma, count))
+    if (!read_entries(&table, index))
         return -EBADMSG;
-    index->entry_count = count;
+    index->entry_count = table.count;
     index->is_by_header = count_by_page(index);
     return index->is_by_header ? 0 : -ENOMEM;
 }
@@ -175,11 +191,6 @@ const struct cfi_entry *cfi_header_find(struct cfi_index *index, uint32_t relati
     return NULL;
 }
 
-static struct cursor entry_at(const struct cfi_table *table, uint32_t number)
-{
-    return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
-}
-
 static uint64_t start_svma_at(const struct cfi_table *table, uint32_t number)
 {
     struct cursor c = entry_at(table, number);
@@ -197,12 +208,7 @@ static bool is_in_order(const struct cfi_table *table)
 int cfi_table_open(struct cfi_table *table, const struct cfi_index *index,
                    const struct buffer *header, uint64_t header_svma)
 {
-    struct cursor c = cursor_of(header->bytes, header->size);
-    if (!read_head(index, &c, &table->count))
-        return -EBADMSG;
-    table->entries = c.bytes + c.at;
-    table->header_svma = header_svma;
-    return is_in_order(table) ? 0 : -EBADMSG;
+    return find_table(table, index, header, header_svma) && is_in_order(table) ? 0 : -EBADMSG;
 }
 
 static uint32_t count_up_to_svma(const struct cfi_table *table, uint64_t svma)
@@ -216,19 +222,6 @@ static uint32_t count_up_to_svma(const struct cfi_table *table, uint64_t svma)
             high = middle;
     }
     return low;
-}
-
-/* False: it leads out of the section or of the executable segments. */
-static bool read_place(const struct cfi_table *table, uint32_t number,
-                       const struct cfi_index *index, struct cfi_entry *entry)
-{
-    const struct cfi_section *section = &index->sections[0];
-    struct cursor c = entry_at(table, number);
-    uint64_t start = distance(&c, table->header_svma, index->base_svma);
-    uint64_t place = distance(&c, table->header_svma, section->svma);
-    *entry = (struct cfi_entry){
-        .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
-    return start < index->size && place < section->size;
 }
 
 int cfi_table_list(const struct cfi_table *table, struct cfi_index *index, uint32_t start,
