@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { CHUNK_BYTES = 1 << 15, FAILED_STATUS = 3 }; /* larger packets may not fit the socket */
@@ -74,8 +73,7 @@ void side_worker_stop(struct side_worker *worker)
         return;
     close(worker->fd);
     kill(worker->pid, SIGKILL);
-    while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)worker_reap(worker->pid);
     *worker = (struct side_worker){.fd = -1};
 }
 

@@ -121,10 +121,10 @@ static const char *trouble_of(const struct worker *worker, int status)
     return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";
 }
 
-static int wait_for(const struct worker *worker)
+int worker_reap(pid_t pid)
 {
     int status = 0;
-    while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return status;
 }
@@ -145,9 +145,10 @@ static void finish(struct pool *pool, struct worker *worker)
     close(worker->fd);
     if (!worker->trouble && worker_answer_is_whole(&worker->answer)) {
         workers->done(workers->context, worker->job, &worker->answer);
-        (void)wait_for(worker);
+        (void)worker_reap(worker->pid);
     } else {
-        workers->failed(workers->context, worker->job, trouble_of(worker, wait_for(worker)));
+        workers->failed(workers->context, worker->job,
+                        trouble_of(worker, worker_reap(worker->pid)));
     }
     buffer_free(&worker->answer);
     *worker = (struct worker){.fd = -1};

@@ -45,5 +45,8 @@ void workers_run(const struct workers *workers);
  * its parent. 0 or a negative errno. */
 int worker_confine(const struct confine_limits *limits, int fd, pid_t parent);
 
+/* Waits for a child to end. Returns its wait status; 0: somebody else has it. */
+int worker_reap(pid_t pid);
+
 /* Behind an answer stands its size, which is taken away. False: that is not all of it. */
 bool worker_answer_is_whole(struct buffer *answer);

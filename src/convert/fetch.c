@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/workers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { AT_ONCE = 8, TOTAL_MS = 120000 };
@@ -93,8 +93,7 @@ static bool start(struct fetch_file *file, struct child *child)
 static void finish(struct fetch *fetch, struct child *child)
 {
     close(child->fd);
-    while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)worker_reap(child->pid);
     buffer_u8(&child->answer, 0);
     if (!child->answer.failed && child->answer.bytes[0] == '/')
         child->file->path = (char *)child->answer.bytes;
