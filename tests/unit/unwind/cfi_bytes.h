@@ -76,6 +76,22 @@ static inline size_t add_fde(struct buffer *out, size_t cie, uint64_t start, uin
     return at;
 }
 
+#define HEADER_SVMA (FRAME_SVMA + 0x8000)
+
+/* .eh_frame_hdr as linkers begin it; an entry for each of `count` FDEs follows, by their starts. */
+static inline void begin_header(struct buffer *header, uint32_t count)
+{
+    buffer_append(header, BYTES(1, 0x1b, 0x03, 0x3b));
+    buffer_u32(header, (uint32_t)(FRAME_SVMA - (HEADER_SVMA + 4)));
+    buffer_u32(header, count);
+}
+
+static inline void add_header_entry(struct buffer *header, uint64_t start, size_t fde)
+{
+    buffer_u32(header, (uint32_t)(start - HEADER_SVMA));
+    buffer_u32(header, (uint32_t)(FRAME_SVMA + fde - HEADER_SVMA));
+}
+
 /* The result of opening; *frame and *debug_frame (NULL: none) are taken over. */
 static inline int open_module(struct unwind_module **module, struct buffer *frame,
                               struct buffer *debug_frame)

@@ -9,7 +9,6 @@
 
 #include "real_files.h"
 
-#define HEADER_SVMA (FRAME_SVMA + 0x8000)
 enum { FUNCTIONS = 4, FUNCTION_BYTES = 0x20 };
 
 /* .eh_frame of functions next to each other, but for a gap before the last, and its table. */
@@ -25,8 +24,7 @@ static uint64_t start_of(size_t i)
 
 static void put_entry(struct made *made, size_t function)
 {
-    buffer_u32(&made->header, (uint32_t)(start_of(function) - HEADER_SVMA));
-    buffer_u32(&made->header, (uint32_t)(FRAME_SVMA + made->fdes[function] - HEADER_SVMA));
+    add_header_entry(&made->header, start_of(function), made->fdes[function]);
 }
 
 /* The functions lie in the section the other way round. */
@@ -37,9 +35,7 @@ static struct made make(void)
     for (size_t i = FUNCTIONS; i-- > 0;)
         made.fdes[i] = add_fde(&made.frame, cie, start_of(i), FUNCTION_BYTES,
                                BYTES(0x41, 0x0e, (uint8_t)(16 + 8 * i)));
-    buffer_append(&made.header, BYTES(1, 0x1b, 0x03, 0x3b));
-    buffer_u32(&made.header, (uint32_t)(FRAME_SVMA - (HEADER_SVMA + 4)));
-    buffer_u32(&made.header, FUNCTIONS);
+    begin_header(&made.header, FUNCTIONS);
     for (size_t i = 0; i < FUNCTIONS; i++)
         put_entry(&made, i);
     return made;
@@ -164,8 +160,7 @@ static void records_that_share_no_cie_are_found(void **state)
     for (size_t i = 0; i < CIES; i++) {
         size_t cie = add_cie(&made.frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
         size_t fde = add_fde(&made.frame, cie, TEXT + i * 16, 16, BYTES(0x41, 0x0e, 24));
-        buffer_u32(&made.header, (uint32_t)(TEXT + i * 16 - HEADER_SVMA));
-        buffer_u32(&made.header, (uint32_t)(FRAME_SVMA + fde - HEADER_SVMA));
+        add_header_entry(&made.header, TEXT + i * 16, fde);
     }
     struct unwind_module *module = opened(&made);
     for (size_t i = 0; i < CIES; i++)

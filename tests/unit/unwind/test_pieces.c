@@ -11,7 +11,6 @@
 
 #include "unwind/row_index.h"
 
-#define HEADER_SVMA (FRAME_SVMA + 0x8000)
 enum { PIECES = 3, TEXT_BYTES = PIECES * ROW_PIECE_BYTES - 0x100 };
 
 struct function {
@@ -26,8 +25,7 @@ struct made {
 
 static void put_entry(struct made *made, const struct function *function, size_t fde)
 {
-    buffer_u32(&made->header, (uint32_t)(TEXT + function->start - HEADER_SVMA));
-    buffer_u32(&made->header, (uint32_t)(FRAME_SVMA + made->fdes[fde] - HEADER_SVMA));
+    add_header_entry(&made->header, TEXT + function->start, made->fdes[fde]);
 }
 
 static struct made make(const struct function *functions, size_t count)
@@ -37,9 +35,7 @@ static struct made make(const struct function *functions, size_t count)
     for (size_t i = count; i-- > 0;)
         made.fdes[i] = add_fde(&made.frame, cie, TEXT + functions[i].start, functions[i].bytes,
                                BYTES(0x41, 0x0e, (uint8_t)(16 + 8 * i)));
-    buffer_append(&made.header, BYTES(1, 0x1b, 0x03, 0x3b));
-    buffer_u32(&made.header, (uint32_t)(FRAME_SVMA - (HEADER_SVMA + 4)));
-    buffer_u32(&made.header, (uint32_t)count);
+    begin_header(&made.header, (uint32_t)count);
     for (size_t i = 0; i < count; i++)
         put_entry(&made, &functions[i], i);
     return made;
