@@ -20,7 +20,7 @@ enum { WHOLE_BYTES = 8 << 20 };
 enum { WHOLE_BYTES = 0 };
 #endif
 
-enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 16, LARGEST_INPUT = 1 << 30 };
+enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, PIECE_BYTES = 1 << 14, LARGEST_INPUT = 1 << 30 };
 
 struct gzip {
     struct buffer held; /* as long as it does not stream */

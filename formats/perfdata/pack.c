@@ -16,15 +16,19 @@ bool pack_is_there(void)
 
 static int pack_piece(struct buffer *out, const uint8_t *bytes, size_t size, int level)
 {
-    uint8_t packed[ZSTD_COMPRESSBOUND(PACK_PIECE_BYTES)];
-    size_t packed_bytes = ZSTD_compress(packed, sizeof(packed), bytes, size, level);
+    enum { PACKED_BYTES_MAX = ZSTD_COMPRESSBOUND(PACK_PIECE_BYTES) };
+    uint8_t *room = buffer_room(out, RECORD_HEADER_BYTES + PACKED_BYTES_MAX);
+    if (!room)
+        return -ENOMEM;
+    size_t packed_bytes =
+        ZSTD_compress(room + RECORD_HEADER_BYTES, PACKED_BYTES_MAX, bytes, size, level);
     if (ZSTD_isError(packed_bytes))
         return -ENOMEM;
     buffer_u32(out, RECORD_COMPRESSED);
     buffer_u16(out, 0);
     buffer_u16(out, (uint16_t)(RECORD_HEADER_BYTES + packed_bytes));
-    buffer_append(out, packed, packed_bytes);
-    return out->failed ? -ENOMEM : 0;
+    out->size += packed_bytes;
+    return 0;
 }
 
 int pack_records(struct buffer *out, const struct buffer *records, int level)

@@ -18,5 +18,5 @@ enum {
 /* Whether rec was built with libzstd. */
 bool pack_is_there(void);
 
-/* Appends the packed records to out. 0 or -ENOMEM. */
+/* Appends the packed records to out, which has no drain. 0 or -ENOMEM. */
 int pack_records(struct buffer *out, const struct buffer *records, int level);

@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { CHUNK_BYTES = 1 << 16 };
+
 int io_write(int fd, const void *bytes, size_t size)
 {
     const char *p = bytes;
@@ -59,18 +61,20 @@ int io_pread(int fd, void *bytes, size_t size, uint64_t offset)
 
 int io_read_all(int fd, struct buffer *out, size_t limit)
 {
-    char chunk[65536];
     for (;;) {
-        ssize_t n = read(fd, chunk, sizeof(chunk));
+        size_t left = limit - out->size;
+        size_t room_bytes = left < CHUNK_BYTES ? left + 1 : CHUNK_BYTES;
+        uint8_t *room = buffer_room(out, room_bytes);
+        ssize_t n = room ? read(fd, room, room_bytes) : 0;
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return -errno;
         if (n == 0)
             return out->failed ? -ENOMEM : 0;
-        if ((size_t)n > limit - out->size)
+        if ((size_t)n > left)
             return -EFBIG;
-        buffer_append(out, chunk, (size_t)n);
+        out->size += (size_t)n;
     }
 }
 

@@ -164,8 +164,8 @@ static void stop(struct worker *worker, const char *why)
 /* False at the end of the answer. */
 static bool receive(struct pool *pool, struct worker *worker)
 {
-    uint8_t chunk[CHUNK_BYTES];
-    ssize_t n = read(worker->fd, chunk, sizeof(chunk));
+    uint8_t *room = buffer_room(&worker->answer, CHUNK_BYTES);
+    ssize_t n = room ? read(worker->fd, room, CHUNK_BYTES) : 0;
     if (n < 0)
         return errno == EINTR || errno == EAGAIN;
     if (n == 0)
@@ -175,7 +175,7 @@ static bool receive(struct pool *pool, struct worker *worker)
     if (worker->answer.size + (size_t)n > pool->workers->answer_limit_bytes)
         stop(worker, "found too much");
     else
-        buffer_append(&worker->answer, chunk, (size_t)n);
+        worker->answer.size += (size_t)n;
     return true;
 }
 

@@ -49,7 +49,7 @@ int debug_file_open_fetched(struct image *out, const struct symbols_config *conf
 
 static bool has_crc(const struct image *image, uint32_t wanted)
 {
-    unsigned char chunk[65536];
+    unsigned char chunk[16384];
     uLong crc = crc32(0, NULL, 0);
     off_t offset = 0;
     ssize_t n;

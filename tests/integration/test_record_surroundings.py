@@ -97,6 +97,19 @@ class Surroundings(rec.Case):
         self.assertEqual(run.status, 0, run.stderr)
         self.assertEqual(run.stdout.split()[0], b"64")
 
+    def test_small_stacks_are_enough(self):
+        """Those of the shell's `ulimit -s 64`, for recording, all outputs, and reading them again."""
+        script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; /bin/true"
+        def limited():
+            resource.setrlimit(resource.RLIMIT_STACK, (64 << 10, 64 << 10))
+        run = self.recorded("sh", "-c", script, rec_options=["-q", "-z", "-F", "9999"], preexec_fn=limited)
+        for arguments in (["report", "rec.data"], ["info", "rec.data"],
+                          ["convert", "-q", "rec.data", "-o", "again.json.gz", "-o", "again.pb.gz",
+                           "-o", "again.perf.txt"]):
+            with self.subTest(command=arguments[0]):
+                done = self.run_in(run.directory, [rec.REC, *arguments], preexec_fn=limited)
+                self.assertEqual(done.status, 0, done.stderr)
+
     def test_all_output_of_rec_goes_to_stderr(self):
         run = self.record("printf", "exactly this")
         self.assertEqual(run.stdout, b"exactly this")
