@@ -44,7 +44,7 @@ static int write_one(const struct output *output, const struct profile *profile,
     err = export_to_fd(output->exporter, profile, options, output->compress, file.fd, &reason);
     if (err) {
         out_discard(&file);
-        return error_set(error, err, "cannot write %s: %s", output->path, reason.text);
+        return error_set(error, err, "%s: %s", output->path, reason.text);
     }
     owner_give(owner, file.fd);
     return out_commit(&file, error);

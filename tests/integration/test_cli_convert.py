@@ -175,6 +175,13 @@ def what_has_no_end_is_not_kept(here):
     check("a pipe that begins slowly", done.returncode == 0 and "queens" in done.stdout, done.stderr)
 
 
+def what_does_not_fit_is_said_once(here):
+    done = run("sh", "-c", "trap '' XFSZ; exec prlimit --fsize=100 $0 convert -q -o large.json", REC, cwd=here)
+    check("a file that is too large", (done.returncode, done.stderr) ==
+          (125, "rec: large.json: cannot write the firefox output: File too large\n"), done.stderr)
+    check("is not left behind", not os.path.exists(f"{here}/large.json"))
+
+
 def perf_files_are_welcome(here):
     if not shutil.which("perf"):
         print("not checked: perf is not installed")
@@ -202,6 +209,7 @@ with tempfile.TemporaryDirectory() as here:
     names_stay_without_the_program(here)
     damage_is_said_and_never_fatal(here)
     what_has_no_end_is_not_kept(here)
+    what_does_not_fit_is_said_once(here)
     perf_files_are_welcome(here)
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)
