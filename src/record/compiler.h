@@ -28,7 +28,7 @@ struct image_map {
     uint32_t unload_count;
     bool is_gone;                   /* the process could not be read any more */
     uint32_t users;                 /* of the collector: the image, and samples that wait for CFI */
-    uint32_t published_count;       /* of the collector: mappings that the process knows of */
+    uint32_t described_count;       /* of the collector: mappings whose rows the process knows of */
     struct image_mapping *mappings; /* sorted */
     size_t count, capacity;
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not there */

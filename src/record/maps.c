@@ -141,14 +141,15 @@ static void set_pause(struct image *image, bool was_fruitful)
         image->map_pause_ns = PAUSE_MAX_NS;
 }
 
-/* Where the rows of one mapping are; false: nothing may be said of it yet (its PCs are copied instead). */
+/* Where the rows of one mapping are; false: its CFI was not read yet (stacks that lead there are copied). */
 static bool describe_mapping(const struct image_mapping *mapping, struct wire_module *wire)
 {
     const struct known_module *module = mapping->module;
     *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     if (!module)
         return true;
-    if (load_acquire(&module->state) != MODULE_READ)
+    wire->is_unread = load_acquire(&module->state) != MODULE_READ;
+    if (wire->is_unread)
         return false;
     wire->index_first = module->index_first;
     wire->bucket_count = module->buckets.count;
@@ -172,13 +173,14 @@ static void publish(struct collector *collector, struct image_map *map)
     struct process_verdict *verdict = &collector->session->tables->verdicts[map->slot];
     uint64_t next = verdict->generation + 1;
     struct wire_module *modules = collector->session->tables->maps[map->slot][next % 2].modules;
-    uint32_t count = 0;
-    for (size_t i = 0; i < map->count && count < SESSION_MODULES; i++)
-        count += describe_mapping(&map->mappings[i], &modules[count]);
+    uint32_t count = map->count < SESSION_MODULES ? (uint32_t)map->count : SESSION_MODULES;
+    uint32_t described = 0;
+    for (uint32_t i = 0; i < count; i++)
+        described += describe_mapping(&map->mappings[i], &modules[i]);
     store_relaxed(&verdict->counts[next % 2], count);
     store_release(&verdict->unload_count, map->unload_count);
     store_release(&verdict->generation, next); /* publishes the map and its count */
-    map->published_count = count;
+    map->described_count = described;
 }
 
 void maps_publish_rows(struct collector *collector)
@@ -190,7 +192,7 @@ void maps_publish_rows(struct collector *collector)
     for (size_t i = 0; i < collector->live_count; i++) {
         struct image *image = &collector->images[collector->live[i]];
         if (image->has_ended || !image->map ||
-            count_described(image->map) == image->map->published_count)
+            count_described(image->map) == image->map->described_count)
             continue;
         publish(collector, image->map);
         if (collector->summary->tables_ready_ns == 0)

@@ -66,7 +66,7 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
         return true;
     }
     const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
-    if (!module)
+    if (!module || load_relaxed(&module->is_unread))
         return false;
     /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
     uint64_t first = load_relaxed(&module->index_first);

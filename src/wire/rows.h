@@ -128,7 +128,8 @@ struct wire_module {
     uint32_t index_first;  /* where its index lies in the shared rows */
     uint32_t bucket_count; /* 0: nothing is known here (JIT code): frame-pointer steps only */
     uint32_t bucket_shift;
-    uint32_t unused;
+    uint32_t
+        is_unread; /* 1: nor is it known yet whether there will be rows; all other than the addresses is 0 */
 };
 _Static_assert(sizeof(struct wire_module) == 40, "arrays of them are shared");
 

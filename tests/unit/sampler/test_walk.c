@@ -301,6 +301,21 @@ static void code_whose_rows_are_not_compiled_yet_is_copied_until_they_are(void *
     assert_int_equal(found.stack.frame_count, 4);
 }
 
+/* Whether there will be rows is not known. */
+static void code_of_a_module_that_is_not_read_yet_is_copied(void **state)
+{
+    (void)state;
+    make_stack(2, ROOT);
+    struct wire_module *module = &at.tables->maps[0][1].modules[0];
+    *module = (struct wire_module){
+        .start_avma = module->start_avma, .end_avma = module->end_avma, .is_unread = 1};
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_COPY);
+    assert_int_equal(found.stack.end, WALK_UNKNOWN);
+    publish(2);
+    assert_int_equal(walk_and_read().header.kind, RECORD_STACK);
+}
+
 /* Only the launcher can write it; still. */
 static void a_damaged_map_leads_nowhere(void **state)
 {
@@ -390,6 +405,7 @@ int main(void)
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),
         TEST(code_whose_rows_are_not_compiled_yet_is_copied_until_they_are),
+        TEST(code_of_a_module_that_is_not_read_yet_is_copied),
         TEST(a_damaged_map_leads_nowhere),
         TEST(a_register_that_a_callee_may_have_changed_is_not_used),
         TEST(a_circle_of_signal_frames_ends),
