@@ -347,6 +347,7 @@ void collector_free(struct collector *collector)
         image_map_release(collector->misses[i].map);
     free(collector->misses);
     buffer_free(&collector->miss_bytes);
+    buffer_free(&collector->stack_room);
     free(collector->scratch);
     free(collector);
 }

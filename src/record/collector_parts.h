@@ -124,7 +124,8 @@ struct collector {
     struct miss *misses;
     size_t miss_count, miss_capacity;
     struct buffer miss_bytes;
-    uint32_t modules_read; /* of the compiler's, by the last look */
+    struct buffer stack_room; /* of the copied stack that is looked at */
+    uint32_t modules_read;    /* of the compiler's, by the last look */
 
     uint64_t round_ns, last_round_ns; /* time of this round, and of the one before */
     uint64_t look_due_ns, look_wait_ns;

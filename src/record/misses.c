@@ -10,42 +10,14 @@
 #include "record/collector_parts.h"
 
 #include "base/array.h"
+#include "record/copied.h"
 #include "wire/atomic.h"
-#include "wire/records.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* More waiting bytes than this: the oldest are finished with what is known. */
 #define MISS_BYTES_MAX (UINT32_C(64) << 20)
-
-/* A RECORD_COPY or RECORD_CHECK whose sizes have been checked against the record's. */
-struct copied {
-    struct record_header header;
-    struct record_stack stack;
-    struct record_copy copy;
-    const uint64_t *frames;
-    const uint8_t *bytes;
-};
-
-static bool parse(const uint8_t *record, size_t size, struct copied *out)
-{
-    size_t fixed = sizeof(out->header) + sizeof(out->stack) + sizeof(out->copy);
-    if (size < fixed)
-        return false;
-    memcpy(&out->header, record, sizeof(out->header));
-    memcpy(&out->stack, record + sizeof(out->header), sizeof(out->stack));
-    memcpy(&out->copy, record + sizeof(out->header) + sizeof(out->stack), sizeof(out->copy));
-    if (out->stack.frame_count > RECORD_FRAMES_MAX ||
-        out->copy.stack_bytes > RECORD_COPY_BYTES_MAX ||
-        out->copy.root_bytes > out->copy.stack_bytes ||
-        out->copy.root_bytes > out->copy.stack_end_avma ||
-        size != fixed + 8 * (size_t)out->stack.frame_count + out->copy.stack_bytes)
-        return false;
-    out->frames = (const uint64_t *)(const void *)(record + fixed);
-    out->bytes = record + fixed + 8 * (size_t)out->stack.frame_count;
-    return true;
-}
 
 /* How long a sample may wait for what would make its stack complete. */
 enum patience { WAITS_FOR_MAP, WAITS_FOR_CFI, WAITS_NO_LONGER };
@@ -113,27 +85,21 @@ static struct offline_result unwind(struct lookup *lookup, const struct copied *
 {
     struct full_regs regs = {.known = from->copy.known};
     memcpy(regs.value, from->copy.registers, sizeof(regs.value));
-    const struct record_copy *copy = &from->copy;
-    uint32_t leaf_bytes = copy->stack_bytes - copy->root_bytes;
-    const struct stack_view root = {.lo = copy->stack_end_avma - copy->root_bytes,
-                                    .hi = copy->stack_end_avma,
-                                    .bytes = from->bytes + leaf_bytes};
-    struct stack_view stack = {.lo = copy->stack_start_avma, .bytes = from->bytes, .beyond = &root};
-    if (__builtin_add_overflow(stack.lo, leaf_bytes, &stack.hi))
-        stack.hi = stack.lo;
+    struct copied_stack stack;
+    if (!copied_view(from, &lookup->collector->stack_room, &stack))
+        return (struct offline_result){.end = OFFLINE_CUT};
     const struct offline_map map = {.find = find_mapping, .context = lookup};
     const struct offline_frames out = {.pcs = frames, .max = max_frames};
-    return offline_unwind_in(&map, &regs, is_return_address, &stack, &out);
+    return offline_unwind_in(&map, &regs, is_return_address, &stack.view, &out);
 }
 
 static enum record_cut cut_of(const struct copied *from, enum offline_end end)
 {
     if (from->copy.is_foreign && (end == OFFLINE_CUT || end == OFFLINE_NO_CFI))
         return RECORD_CUT_FOREIGN;
-    bool was_cut = from->copy.stack_end_avma > from->copy.stack_start_avma + from->copy.stack_bytes;
     switch (end) {
     case OFFLINE_CUT:
-        return was_cut ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
+        return copied_has_hole(from) ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
     case OFFLINE_UNMAPPED:
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
@@ -167,7 +133,8 @@ static enum outcome finish_copy(struct collector *collector, struct image *image
                                 const struct miss *miss, enum patience patience)
 {
     struct copied from;
-    if (!parse(collector->miss_bytes.bytes + miss->record_offset, miss->record_bytes, &from)) {
+    if (!copied_parse(&from, collector->miss_bytes.bytes + miss->record_offset,
+                      miss->record_bytes)) {
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return FINISHED;
     }
@@ -313,7 +280,7 @@ void miss_check(struct collector *collector, const struct image *image, const ui
                 size_t bytes)
 {
     struct copied from;
-    if (!image->map || !parse(record, bytes, &from))
+    if (!image->map || !copied_parse(&from, record, bytes))
         return;
     uint64_t frames[RECORD_FRAMES_MAX];
     struct lookup lookup = {.collector = collector, .map = image->map};

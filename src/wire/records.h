@@ -10,10 +10,7 @@
 #define RECORD_FRAMES_MAX 1024u
 #define RECORD_FRAMES_LEAF \
     768u /* deeper stacks keep this many from the leaf, the rest from the root */
-/* Of a stack that is larger than both: rustc has one frame of 525 KiB, 10 to 60 below it and 50 above. */
-#define RECORD_COPY_LEAF_BYTES (UINT32_C(64) << 10)
-#define RECORD_COPY_ROOT_BYTES (UINT32_C(64) << 10)
-#define RECORD_COPY_BYTES_MAX (RECORD_COPY_LEAF_BYTES + RECORD_COPY_ROOT_BYTES)
+#define RECORD_COPY_BYTES_MAX (UINT32_C(192) << 10) /* of a stack, words included */
 
 enum record_kind {
     RECORD_PADDING = 1, /* fills the ring's end */
@@ -61,17 +58,45 @@ struct record_stack {
  * RECORD_COPY: header, stack, this, the frames, the bytes. The registers are those of the frame that
  * comes after frame_count frames: the interrupted ones (all known) when that is 0, else PC, SP and FP
  * only. RECORD_CHECK: the same, with the complete frames and the interrupted registers.
+ *
+ * Of a stack that is too large, the bytes are three parts:
+ *
+ *     stack_start_avma                                                          stack_end_avma
+ *     ┌──────┬──────────────────────────────────────────┬───────────────┬────────┐
+ *     │ leaf │ middle: of its words only those that can  │ nothing of it │ root   │
+ *     │      │ lead a walk on, see record_word()         │               │        │
+ *     └──────┴──────────────────────────────────────────┴───────────────┴────────┘
  */
 struct record_copy {
     uint64_t registers[17]; /* DWARF numbers; 16 is the PC */
     uint32_t known;         /* bit i: registers[i] is known */
-    uint32_t stack_bytes;   /* copied; a multiple of 8 */
-    uint32_t root_bytes; /* the last of these, from right below stack_end_avma; a multiple of 8 */
-    uint32_t is_foreign; /* of this stack no more than a page is known to be there */
-    uint64_t stack_start_avma; /* of the others */
-    uint64_t stack_end_avma;   /* where the stack really ends: more than copied means a hole */
+    uint32_t is_foreign;    /* of this stack no more than a page is known to be there */
+    uint32_t leaf_bytes, middle_bytes, root_bytes; /* of the stack; multiples of 8 */
+    uint32_t word_count;                           /* of the middle */
+    uint64_t stack_start_avma;
+    uint64_t stack_end_avma; /* where the stack really ends: more than the parts means a hole */
 };
-_Static_assert(sizeof(struct record_copy) == 168, "in shared memory");
+_Static_assert(sizeof(struct record_copy) == 176, "in shared memory");
+
+/* A word of the middle, by its number there: an address of code or of the stack itself. So it takes 8 bytes. */
+#define RECORD_ADDRESS_BITS 47
+#define RECORD_MIDDLE_BYTES_MAX (UINT32_C(8) << (64 - RECORD_ADDRESS_BITS))
+
+static inline uint64_t record_word(uint32_t number, uint64_t address)
+{
+    return (uint64_t)number << RECORD_ADDRESS_BITS |
+           (address & ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1));
+}
+
+static inline uint32_t record_word_number(uint64_t word)
+{
+    return (uint32_t)(word >> RECORD_ADDRESS_BITS);
+}
+
+static inline uint64_t record_word_address(uint64_t word)
+{
+    return word & ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1);
+}
 
 /* RECORD_EXIT: weighs the CPU time that no sample of this thread covered. */
 struct record_exit {

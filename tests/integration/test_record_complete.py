@@ -117,6 +117,21 @@ class Complete(rec.Case):
                             if ("root", "largest", "leaf") in zip(stack, stack[1:], stack[2:]))
                 self.assertGreater(whole, sum(run.stacks().values()) * 0.65)
 
+    def test_stacks_that_are_larger_than_what_is_copied(self):
+        """400 KiB of 40 frames, before there is any table to walk them by."""
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("wide_frames"), "1000",
+                                    rec_options=["--withhold-tables", f"--engine={engine}"])
+                samples = run.count("samples")
+                self.assertGreater(samples, 20)
+                self.assertGreaterEqual(run.count("misses"), samples)
+                self.assertGreaterEqual(run.complete_percent(), 90, run.summary)
+                whole = sum(weight for stack, weight in run.stacks().items()
+                            if stack.count("evaluates") == 40 and "works_below" in stack)
+                self.assertGreater(whole, sum(run.stacks().values()) * 0.85)
+
     def test_threads_that_block_every_signal_are_sampled_too(self):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):

@@ -221,7 +221,7 @@ static struct copy_record good_copy(void)
                    .weight_ns = 1000000},
         .stack = {.end = WALK_UNKNOWN},
         .copy = {.known = 0x1ffff,
-                 .stack_bytes = 64,
+                 .leaf_bytes = 64,
                  .stack_start_avma = 0x7ffe0000,
                  .stack_end_avma = 0x7ffe0040},
     };
@@ -244,12 +244,19 @@ static void copies_whose_sizes_do_not_add_up_are_counted(void **state)
     static const uint32_t sizes[] = {0, 56, 63, 72, RECORD_COPY_BYTES_MAX, 0x80000000, UINT32_MAX};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct copy_record record = good_copy();
-        record.copy.stack_bytes = sizes[i];
+        record.copy.leaf_bytes = sizes[i];
         take_copy(&record);
         record = good_copy();
         record.stack.frame_count = sizes[i] | 1;
         take_copy(&record);
-        assert_int_equal(damaged(), 2 * i + 2);
+        record = good_copy();
+        record.copy.word_count = sizes[i] | 1;
+        record.copy.middle_bytes = 8 * record.copy.word_count;
+        take_copy(&record);
+        record = good_copy();
+        record.copy.middle_bytes = RECORD_MIDDLE_BYTES_MAX + (sizes[i] | 8);
+        take_copy(&record);
+        assert_int_equal(damaged(), 4 * i + 4);
         expect_good_records_still_pass();
     }
 }
@@ -284,7 +291,10 @@ static void copies_with_absurd_registers_give_a_leaf(void **state)
             record.copy.registers[reg] = values[i];
             record.copy.stack_start_avma = values[sizeof(values) / sizeof(values[0]) - 1 - i];
             record.copy.known = reg % 2 ? UINT32_MAX : 0;
-            record.copy.root_bytes = (uint32_t)reg / 2 * 8;
+            record.copy.root_bytes = (uint32_t)reg / 4 * 8;
+            record.copy.word_count = (uint32_t)reg / 8;
+            record.copy.leaf_bytes -= record.copy.root_bytes + 8 * record.copy.word_count;
+            record.copy.middle_bytes = 8 * (uint32_t)reg;
             record.copy.stack_end_avma = UINT64_MAX - (uint32_t)reg;
             take_copy(&record);
             expected++;

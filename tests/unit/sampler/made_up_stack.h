@@ -43,7 +43,7 @@ static uint32_t alive = 1;
 uint32_t *process_alive = &alive;
 __thread struct thread_state *thread_self;
 
-#define STACK_WORDS (UINT64_C(64) << 10)
+#define STACK_WORDS (UINT64_C(256) << 10)
 #define PAGE 4096
 
 static struct {
@@ -161,7 +161,9 @@ struct found {
     struct record_stack stack;
     struct record_copy copy;
     const uint64_t *frames;
-    const uint8_t *bytes;
+    const uint8_t *leaf;
+    const uint64_t *words;
+    const uint8_t *root;
 };
 
 /* Walks and takes the record apart; it must be all that is in the ring. */
@@ -188,8 +190,10 @@ static inline struct found walk_and_read(void)
         rest += sizeof(found.copy);
     }
     found.frames = (const uint64_t *)(const void *)rest;
-    found.bytes = rest + 8 * (size_t)found.stack.frame_count;
-    assert_int_equal(found.bytes + found.copy.stack_bytes - record, found.header.bytes);
+    found.leaf = rest + 8 * (size_t)found.stack.frame_count;
+    found.words = (const uint64_t *)(const void *)(found.leaf + found.copy.leaf_bytes);
+    found.root = (const uint8_t *)(found.words + found.copy.word_count);
+    assert_int_equal(found.root + found.copy.root_bytes - record, found.header.bytes);
     at.control.tail = at.control.head;
     return found;
 }
