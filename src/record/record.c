@@ -25,6 +25,7 @@
 /* How often --wait-all looks, and how often nobody must be there. */
 #define WAIT_ALL_NS 100000000
 #define WAIT_ALL_LOOKS 2
+#define FILES_FEWEST 16
 
 /* Everything one recording holds; released in the reverse order. */
 struct recording {
@@ -153,9 +154,22 @@ static int start_threads(struct recording *recording, struct error *error)
     return err;
 }
 
+/* With fewer, what is missing first are the programs' files, and stacks end where these have to be read. */
+static int check_files(const struct recording *recording, struct error *error)
+{
+    unsigned long long most = recording->launch->old_files.rlim_max;
+    if (most >= FILES_FEWEST)
+        return 0;
+    return error_set(error, -EMFILE,
+                     "no more than %llu files may be open at once here (ulimit -Hn): rec needs %d",
+                     most, FILES_FEWEST);
+}
+
 static int prepare(struct recording *recording, struct error *error)
 {
-    int err = choose_engine(recording, error);
+    int err = check_files(recording, error);
+    if (err == 0)
+        err = choose_engine(recording, error);
     if (err == 0)
         err = open_session(recording, error);
     if (err == 0)

@@ -97,6 +97,19 @@ class Surroundings(rec.Case):
         self.assertEqual(run.status, 0, run.stderr)
         self.assertEqual(run.stdout.split()[0], b"64")
 
+    def test_too_few_descriptors_are_a_reason_not_to_start(self):
+        for count, status in ((16, 0), (15, 125)):
+            with self.subTest(descriptors=count):
+                run = self.record("sh", "-c", "echo ran; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done",
+                                  rec_options=["-q"],
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count)))
+                self.assertEqual((run.status, run.stdout), (status, b"" if status else b"ran\n"), run.stderr)
+                if status == 0:
+                    self.assertGreater(run.complete_percent(), 90, run.summary)
+                else:
+                    self.assertEqual(run.stderr, b"rec: no more than 15 files may be open at once here "
+                                     b"(ulimit -Hn): rec needs 16\n")
+
     def test_small_stacks_are_enough(self):
         """Those of the shell's `ulimit -s 64`, for recording, all outputs, and reading them again."""
         script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; /bin/true"
