@@ -207,6 +207,15 @@ const char *perfdata_damage(const struct perfdata_reader *reader)
     return reader->stream.damage[0] ? reader->stream.damage : NULL;
 }
 
+/* Names may have been stored in it since: a private feature. */
+bool perfdata_is_unfinished(const struct perfdata_reader *reader)
+{
+    for (unsigned bit = 0; bit < FEATURE_PRIVATE_MIN; bit++)
+        if (file_header_has(&reader->header, bit))
+            return false;
+    return !reader->header.is_pipe;
+}
+
 bool perfdata_field(struct perfdata_reader *reader, size_t attr_index, const char *name,
                     struct perfdata_field *field)
 {

@@ -162,6 +162,9 @@ int perfdata_rewind(struct perfdata_reader *reader);
 /* Damage found so far: a sentence, or NULL. */
 const char *perfdata_damage(const struct perfdata_reader *reader);
 
+/* Whether its recorder ended before it described the recording, which is the last that perf and rec do. */
+bool perfdata_is_unfinished(const struct perfdata_reader *reader);
+
 /* A field of an event's raw bytes, by the format that the file brought along. */
 struct perfdata_field {
     size_t offset, bytes; /* 1, 2, 4 or 8 for numbers */

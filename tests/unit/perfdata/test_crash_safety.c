@@ -72,6 +72,7 @@ static void check_validity_after_each_write(int level)
         char *text = print_events(reader);
         size_t length = strlen(text);
         assert_null(perfdata_damage(reader));
+        assert_int_equal(perfdata_is_unfinished(reader), i + 1 < snapshot_count);
         assert_true(length >= last_length);
         assert_memory_equal(text, all, length);
         last_length = length;
@@ -311,6 +312,7 @@ static void an_unfinished_recording_takes_a_feature(void **state)
     char *text = print_events(reader);
     assert_string_equal(text, events);
     assert_null(perfdata_damage(reader));
+    assert_true(perfdata_is_unfinished(reader));
     perfdata_reader_close(reader);
     free(text);
     free(events);
