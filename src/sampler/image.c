@@ -4,7 +4,7 @@
  *
  *     dynamically linked, this architecture, the GNU C library   the sampler
  *     static, unknown to us, not to be read                      the variables, for its children
- *     another architecture or C library, set-user-id             nothing: their linkers would complain, fail
+ *     another architecture or C library, somebody else's bits    nothing: their linkers would complain, fail
  *                                                                or drop the variables themselves
  *     an older C library, as in another root directory           nothing: it would not start
  *
@@ -152,6 +152,14 @@ static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **int
     return elf_takes_variables(fd, &elf);
 }
 
+/* Whose dynamic linker would drop the variables. Root becomes nobody else by `su`, and its linker does not mind. */
+static bool changes_identity(const struct stat *file)
+{
+    bool changes_user = (file->st_mode & S_ISUID) && file->st_uid != (uid_t)own_syscall(GETUID);
+    bool changes_group = (file->st_mode & S_ISGID) && file->st_gid != (gid_t)own_syscall(GETGID);
+    return changes_user || changes_group;
+}
+
 /* A file that cannot be read, or is none at all, is executed, or not, with the variables. */
 static bool path_takes_variables(int directory, const char *path, char line[SCRIPT_LINE_MAX],
                                  char **interpreter)
@@ -161,7 +169,7 @@ static bool path_takes_variables(int directory, const char *path, char line[SCRI
     if (raw_failed(own_syscall(STAT, directory, path, &status, AT_EMPTY_PATH)) ||
         !S_ISREG(status.st_mode))
         return true;
-    if (status.st_mode & (S_ISUID | S_ISGID))
+    if (changes_identity(&status))
         return false;
     if (*path == '\0')
         return file_takes_variables(directory, line, interpreter);

@@ -34,6 +34,8 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(GETPID, getpid, 0, 0)                                                                \
     X(GETPPID, getppid, 0, 0)                                                              \
     X(GETTID, gettid, 0, 0)                                                                \
+    X(GETUID, getuid, 0, 0)                                                                \
+    X(GETGID, getgid, 0, 0)                                                                \
     X(GET_NAME, prctl, ANY_1, PR_GET_NAME)                                                 \
     X(GET_TSC, prctl, ANY_1, PR_GET_TSC)                                                   \
     X(SIGACTION, rt_sigaction, ANY_0 | ANY_1 | ANY_2, 0, 0, 0, 8)                          \

@@ -194,6 +194,14 @@ class Strangers(rec.Case):
         run = self.record_as_nobody(path)
         self.assertIn("set-user-id", self.entries(run)["privileged"][0])
 
+    def test_set_user_id_programs_of_the_user(self):
+        """As `su` is to root: nobody becomes anybody else, and the loader does preload."""
+        path = self.build("own")
+        os.chmod(path, 0o6755)
+        run = self.record("sh", "-c", f"{path} {WORK_MS}; :")
+        self.assertEqual(self.entries(run), {})
+        self.assertGreater(run.info["samples"], WORK_MS / 2)
+
     def test_programs_with_capabilities(self):
         path = self.build("capable")
         setcap = shutil.which("setcap") or "/usr/sbin/setcap"
