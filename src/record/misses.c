@@ -95,7 +95,8 @@ static struct offline_result unwind(struct lookup *lookup, const struct copied *
 
 static enum record_cut cut_of(const struct copied *from, enum offline_end end)
 {
-    if (from->copy.is_foreign && (end == OFFLINE_CUT || end == OFFLINE_NO_CFI))
+    if (from->copy.is_foreign &&
+        (end == OFFLINE_CUT || end == OFFLINE_NO_CFI || end == OFFLINE_NO_CODE))
         return RECORD_CUT_FOREIGN;
     switch (end) {
     case OFFLINE_CUT:
@@ -106,6 +107,7 @@ static enum record_cut cut_of(const struct copied *from, enum offline_end end)
         return RECORD_CUT_DEEP;
     case OFFLINE_ROOT:
     case OFFLINE_NO_CFI:
+    case OFFLINE_NO_CODE:
         break;
     }
     return RECORD_CUT_NO_CFI;
@@ -148,7 +150,8 @@ static enum outcome finish_copy(struct collector *collector, struct image *image
         want_cfi(collector, lookup.unread);
         return NEEDS_CFI;
     }
-    if (result.end == OFFLINE_UNMAPPED && patience == WAITS_FOR_MAP)
+    bool leads_out = result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE;
+    if (leads_out && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
     note_module(collector, lookup.map, from.copy.registers[UNWIND_DWARF_PC]);
     struct decoded sample = {

@@ -88,6 +88,8 @@ struct thread_state {
     uint32_t next_mask;
     uint64_t usual_mask;  /* as the program set it, without what handlers add */
     uint32_t cache_joins; /* process.joins when the cache was last cleared */
+    uint32_t astray;      /* samples whose frame pointer led to no code of this map */
+    uint32_t astray_generation;
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 

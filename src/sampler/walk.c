@@ -17,6 +17,8 @@
 #define WRITTEN_BYTES 256
 /* No frame pointer is a frame of this size away: the register holds something else. */
 #define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
+/* Under one map, of each thread. */
+#define ASTRAY_COPIES_MAX 64
 #define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
 
 static bool is_within(const stack_t *stack, uint64_t sp)
@@ -94,6 +96,19 @@ static void push_frame(struct walk *walk, uint64_t pc)
 }
 
 /*
+ * The frame pointer leads to no code that the map has. It may be newer than the map, as code that is made at run time
+ * is; but the register may as well hold something else, and go on to: not every sample is copied then.
+ */
+static enum walk_end end_astray(const struct walk *walk)
+{
+    struct thread_state *thread = walk->thread;
+    if (thread->astray_generation != walk->generation)
+        thread->astray = 0;
+    thread->astray_generation = walk->generation;
+    return thread->astray++ < ASTRAY_COPIES_MAX ? WALK_UNKNOWN : WALK_NO_CFI;
+}
+
+/*
  * Code without CFI: follow the frame pointer, if it leads to code. On a stack of which one page is known it may lead
  * to the next page (SBCL runs its program on such a stack).
  */
@@ -102,9 +117,10 @@ static enum walk_end step_without_cfi(struct walk *walk)
     struct unwind_regs caller = walk->regs;
     if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
         return WALK_FOREIGN;
-    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK ||
-        !unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
+    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK)
         return WALK_NO_CFI;
+    if (!unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
+        return end_astray(walk);
     walk->regs = caller;
     return WALK_ENDS;
 }

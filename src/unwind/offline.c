@@ -22,6 +22,7 @@ struct walk {
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
+    bool leads_nowhere; /* the last frame pointer, as far as the map knows */
 };
 
 /* A frame pointer tells of SP in its caller no more than that it lies above, where there may be room between
@@ -108,7 +109,8 @@ static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind
     if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
         return UNWIND_NO_ROW;
     caller.pc = code_address(walk, caller.pc);
-    if (!is_mapped(walk, caller.pc))
+    walk->leads_nowhere = !is_mapped(walk, caller.pc);
+    if (walk->leads_nowhere)
         return UNWIND_NO_ROW;
     *regs = caller;
     walk->has_lost_sp = !keeps_sp(walk);
@@ -233,7 +235,7 @@ static struct known_walk *keep(const struct walk *walk, const struct known_frame
     return walk->map->walks ? known_walks_keep(walk->map->walks, first, joined) : NULL;
 }
 
-static enum offline_end end_of(enum unwind_result result)
+static enum offline_end end_of(const struct walk *walk, enum unwind_result result)
 {
     switch (result) {
     case UNWIND_END:
@@ -241,7 +243,7 @@ static enum offline_end end_of(enum unwind_result result)
     case UNWIND_OFF_STACK:
         return OFFLINE_CUT;
     default: /* complex here: needs what nobody knows */
-        return OFFLINE_NO_CFI;
+        return walk->leads_nowhere ? OFFLINE_NO_CODE : OFFLINE_NO_CFI;
     }
 }
 
@@ -278,7 +280,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
             return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED, NULL};
         enum unwind_result result = step(&walk, &place);
         if (result != UNWIND_OK)
-            return (struct offline_result){count + 1, end_of(result),
+            return (struct offline_result){count + 1, end_of(&walk, result),
                                            result == UNWIND_END ? keep(&walk, &first, NULL) : NULL};
     }
     return (struct offline_result){frames->max, OFFLINE_TOO_DEEP, NULL};

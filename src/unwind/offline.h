@@ -26,6 +26,7 @@ enum offline_end {
     OFFLINE_ROOT,     /* reached a frame whose return address is undefined */
     OFFLINE_CUT,      /* the captured bytes end before the stack does */
     OFFLINE_NO_CFI,   /* a PC without CFI, and no valid frame-pointer step */
+    OFFLINE_NO_CODE,  /* the same, but a step that leads out of every mapping */
     OFFLINE_UNMAPPED, /* a PC outside every mapping */
     OFFLINE_TOO_DEEP, /* more than the frames asked for */
 };

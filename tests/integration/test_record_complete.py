@@ -80,6 +80,14 @@ class Complete(rec.Case):
         self.check(rec.target("throws"), "1000", frequency=999, least_complete=98)
         self.check(rec.target("throws"), "1000", frequency=9999, most_misses=1.5, least_complete=98.5)
 
+    def test_code_that_is_made_while_recording_and_only_calls(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("late_code"), "1000", rec_options=["-q", f"--engine={engine}"])
+                self.assertGreaterEqual(run.complete_percent(), 99, run.summary)
+                self.assertGreater(run.share_of("without_cfi"), 40)
+
     def test_the_compiler(self):
         found = glob.glob("/usr/lib/gcc/x86_64-linux-gnu/*/cc1plus")
         if not found:

@@ -237,11 +237,33 @@ static void code_without_rows_is_walked_by_frame_pointer(void **state)
     struct found found = walk_and_read();
     assert_int_equal(found.stack.end, WALK_ROOT);
     assert_int_equal(found.frames[1], ROOT);
-    /* A value that is no frame pointer: what it would lead to is no code. */
-    at.stack[word + 1] = 0x12345678;
+    at.stack[word] = address_of(word) + 1;
+    interrupted_at(NO_CFI, address_of(word - 4), address_of(word) + 1);
     found = walk_and_read();
     assert_int_equal(found.stack.end, WALK_NO_CFI);
     assert_int_equal(found.stack.frame_count, 1);
+}
+
+/* Code that is newer than the map, or a value that is no frame pointer and never will be. */
+static void a_frame_pointer_to_what_is_no_code_is_copied_some_times_under_each_map(void **state)
+{
+    (void)state;
+    uint64_t word = STACK_WORDS - 10;
+    at.stack[word] = 0;
+    at.stack[word + 1] = 0x12345678;
+    interrupted_at(NO_CFI, address_of(word - 4), address_of(word));
+    for (uint64_t generation = 1; generation < 4; generation++) {
+        publish(generation);
+        int copies = 0;
+        struct found found = walk_and_read();
+        for (; found.header.kind == RECORD_COPY && copies < 1000; copies++) {
+            assert_int_equal(found.stack.end, WALK_UNKNOWN);
+            found = walk_and_read();
+        }
+        assert_in_range(copies, 10, 100);
+        assert_int_equal(found.stack.end, WALK_NO_CFI);
+        assert_int_equal(found.stack.frame_count, 1);
+    }
 }
 
 static void code_that_no_map_knows_is_copied(void **state)
@@ -401,6 +423,7 @@ int main(void)
         TEST(the_alternate_stack_is_a_known_one),
         TEST(a_signal_frame_leads_to_the_interrupted_stack),
         TEST(code_without_rows_is_walked_by_frame_pointer),
+        TEST(a_frame_pointer_to_what_is_no_code_is_copied_some_times_under_each_map),
         TEST(code_that_no_map_knows_is_copied),
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),
