@@ -115,8 +115,9 @@ static const char *explain_cut(enum record_cut cut)
 {
     switch (cut) {
     case RECORD_CUT_NO_CFI:
-        return "code without unwind data, made at run time or built without "
-               "-fasynchronous-unwind-tables";
+        return "code without unwind data and frame pointers, made at run time (java keeps them "
+               "with "
+               "-XX:+PreserveFramePointer) or built without -fasynchronous-unwind-tables";
     case RECORD_CUT_UNMAPPED:
         return "code made at run time without frame pointers";
     case RECORD_CUT_STACK_COPY:
