@@ -205,8 +205,9 @@ static void find_end(struct collector *collector, struct image *image)
 void images_find_ended(struct collector *collector)
 {
     collector->waits_for_bill = false;
-    struct epoll_event events[64];
-    int count = epoll_wait(collector->end_fd, events, 64, 0);
+    struct epoll_event
+        events[SESSION_PROCESSES]; /* all: those that wait for their bills would come again */
+    int count = epoll_wait(collector->end_fd, events, SESSION_PROCESSES, 0);
     for (int i = 0; i < count; i++) {
         struct image *image = &collector->images[events[i].data.u32];
         if (image->in_use && !image->has_ended)

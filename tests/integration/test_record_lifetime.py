@@ -53,6 +53,19 @@ class Descendants(Lifetime):
             # Nothing hurts it afterwards: no signal without a handler, no wait.
             self.assertEqual(self.wait_for(run.path("done")), "0\n")
 
+    def test_those_that_ended_are_not_left_however_many_end_at_once(self):
+        script = ("import os, time\n"
+                  "r, w = os.pipe()\n"
+                  "for _ in range(400):\n"
+                  "    if os.fork() == 0:\n"
+                  "        os.close(w); os.read(r, 1); os._exit(0)\n"
+                  "time.sleep(1)\n"
+                  "os.close(w)\n"
+                  "for _ in range(400): os.wait()\n")
+        for engine in self.each_engine():
+            run = self.recorded(self.need_program(PYTHON), "-c", script, rec_options=[engine])
+            self.assertNotIn("left_running.0", run.summary)
+
     def test_wait_all_records_them_to_their_end(self):
         for engine in self.each_engine():
             # One is handed to init, as daemons are: nobody of the tree waits for it.
