@@ -12,6 +12,13 @@
 
 enum { CHUNK_BYTES = 1 << 16 };
 
+void io_take_closed_standard_places(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            open("/", O_PATH | O_CLOEXEC); /* the lowest that is free */
+}
+
 int io_write(int fd, const void *bytes, size_t size)
 {
     const char *p = bytes;

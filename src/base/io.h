@@ -23,6 +23,10 @@ int io_read_file(const char *path, struct buffer *out, size_t limit);
  * own. Never waits for a pipe's other end. A descriptor, closed on exec, or a negative errno. */
 int io_open_in_root_of(pid_t pid, const char *path, int flags);
 
+/* Where standard input, output or error is closed, the next file would be opened in its place, and what is said be
+ * written into it. Such a place is taken by what can neither be read nor written; programs that are executed find it closed. */
+void io_take_closed_standard_places(void);
+
 /*
  * A file that appears under its final name only when it is complete: an unnamed file in the target
  * directory, linked into place by out_commit(). Nothing is left behind by out_discard(), by exit or by

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/heap.h"
+#include "base/io.h"
 #include "base/say.h"
 #include "cli/cli.h"
 #include "cli/help.h"
@@ -68,6 +69,7 @@ static int dispatch(char *const *words)
 
 int main(int argc, char **argv)
 {
+    io_take_closed_standard_places();
     heap_prefer_large_pages();
     return finish(dispatch(argv + (argc > 0)));
 }

@@ -37,6 +37,19 @@ print(json.dumps({
     "stdin": sys.stdin.read(),
 }))
 """
+LOOK_FOR_CLOSED = r"""
+import json, os
+closed = []
+for fd in range(3):
+    try:
+        os.fstat(fd)
+    except OSError:
+        closed.append(fd)
+with open("found", "w") as file:
+    json.dump(closed, file)
+for i in range(30):
+    sum(range(300000))
+"""
 PYTHON = "/usr/bin/python3"
 OURS = {"LD_PRELOAD", "REC_SESSION"}
 
@@ -127,6 +140,17 @@ class Surroundings(rec.Case):
         run = self.record("printf", "exactly this")
         self.assertEqual(run.stdout, b"exactly this")
         self.assertIn(b"rec: ", run.stderr)
+
+    def test_closed_standard_descriptors_stay_closed_and_nothing_is_written_in_their_place(self):
+        for closed in ((0,), (1,), (2,), (0, 2), (0, 1, 2)):
+            with self.subTest(closed=closed):
+                def close():
+                    for fd in closed:
+                        os.close(fd)
+                run = self.recorded(PYTHON, "-c", LOOK_FOR_CLOSED, preexec_fn=close)
+                with open(run.path("found"), encoding="utf-8") as file:
+                    self.assertEqual(json.load(file), list(closed))
+                self.assertGreater(run.info["samples"], 50)
 
     def test_the_terminal_stays_the_programs(self):
         pid, terminal = pty.fork()
