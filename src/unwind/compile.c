@@ -100,7 +100,7 @@ int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
             err = compile_entry(index, entry, out);
         covered = entry->end;
     }
-    if (err == 0 && covered < end && index->entry_count)
+    if (err == 0 && covered < end && (index->entry_count || index->is_of_piece))
         err = append_gap(index, covered,
                          next < index->entry_count ? index->entries[next].start : UINT32_MAX, out);
     trim(out, start, end);

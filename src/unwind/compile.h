@@ -21,7 +21,7 @@ int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
 #define COMPILE_END (UINT64_C(1) << 32)
 
 /* All that hold somewhere in [start, end), into out, which is empty: the first holds at start. None: there is no CFI at
- * all. 0, -ENOMEM, or -EFBIG: more than a session holds. */
+ * all; of a piece (cfi_index.h) there is one at least. 0, -ENOMEM, or -EFBIG: more than a session holds. */
 int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
                  struct compiled_rows *out);
 void compile_free(struct compiled_rows *compiled);

@@ -249,6 +249,24 @@ static void what_the_table_leaves_out_has_no_rows(void **state)
     unwind_module_close(module);
 }
 
+/* Else it would be asked for with each sample that leads there, and each would be copied. */
+static void a_piece_of_which_nothing_is_true_is_a_gap(void **state)
+{
+    (void)state;
+    struct made made = make(plain_functions, PLAIN_FUNCTIONS);
+    for (size_t i = 0; i < PLAIN_FUNCTIONS; i++)
+        memcpy(made.header.bytes + 12 + 8 * i + 4, made.header.bytes + 4, 4); /* the CIE */
+    struct unwind_module *module = opened(&made);
+    assert_non_null(module->pieces);
+    for (uint32_t piece = 0; piece < PIECES; piece++) {
+        struct compiled_rows rows = piece_of(module, piece);
+        assert_int_equal(rows.count, 1);
+        assert_int_equal(rows.rows[0].rule, row_rule(ROW_NONE, ROW_FP_SAME, 0));
+        compile_free(&rows);
+    }
+    unwind_module_close(module);
+}
+
 static void functions_of_other_sections_take_an_index_of_all(void **state)
 {
     (void)state;
@@ -295,6 +313,7 @@ int main(void)
         cmocka_unit_test(a_table_that_lies_hides_rows_but_makes_none),
         cmocka_unit_test(a_table_that_is_not_in_order_hides_rows_but_makes_none),
         cmocka_unit_test(what_the_table_leaves_out_has_no_rows),
+        cmocka_unit_test(a_piece_of_which_nothing_is_true_is_a_gap),
         cmocka_unit_test(functions_of_other_sections_take_an_index_of_all),
         cmocka_unit_test(rows_and_rules_of_real_files_are_the_same),
     };
