@@ -13,8 +13,9 @@ enum {
     COUNT_ENCODING = 0x03, /* 32 bits */
     TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
     ENTRY_BYTES = 8,
-    CIES_MOST = 256, /* cc1plus has 5 */
-    PAGE_SHIFT = 12, /* half a dozen functions */
+    CIES_MOST = 256,       /* cc1plus has 5 */
+    CIE_BYTES_MOST = 1024, /* they have two dozen; a broken one is read for each of its FDEs */
+    PAGE_SHIFT = 12,       /* half a dozen functions */
 };
 
 static bool read_count(struct cursor *c, uint32_t *count)
@@ -125,7 +126,8 @@ static bool read_cie(struct cfi_index *index, uint64_t offset)
     struct cfi_cie cie;
     if (index->cie_count == CIES_MOST || offset > CFI_SECTION_BYTES_MAX ||
         cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || !record.is_cie ||
-        record.offset != offset || cfi_parse_cie(&index->sections[0], &record, &cie) != 0)
+        record.offset != offset || cursor_left(&record.body) > CIE_BYTES_MOST ||
+        cfi_parse_cie(&index->sections[0], &record, &cie) != 0)
         return false;
     struct cfi_cie *kept = ARRAY_PUSH(index->cies, index->cie_count, index->cie_capacity);
     if (kept)
@@ -141,6 +143,16 @@ static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
     return read_cie(index, offset);
 }
 
+/* Records do not overlap, but a table may lead into the middle of one: that each reaches to the section's end would make the
+ * time to compile them that of the square of its size. */
+static bool fits_section(struct cfi_index *index, size_t record_bytes)
+{
+    if (record_bytes > index->sections[0].size - index->record_bytes)
+        return false;
+    index->record_bytes += record_bytes;
+    return true;
+}
+
 /* The end of the function, and its CIE. False: its record is not that of one that starts there. */
 static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
 {
@@ -151,7 +163,7 @@ static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
         record.offset != entry->place || !find_cie(index, record.cie_offset, &cie) ||
         cfi_parse_fde(&index->sections[0], &index->cies[cie], &record, &fde) != 0 ||
         fde.start_svma != index->base_svma + entry->start || fde.end_svma <= fde.start_svma ||
-        fde.end_svma - index->base_svma > index->size)
+        fde.end_svma - index->base_svma > index->size || !fits_section(index, at - entry->place))
         return false;
     entry->end = (uint32_t)(fde.end_svma - index->base_svma);
     entry->cie = (uint32_t)cie;

@@ -40,9 +40,10 @@ struct cfi_index {
     size_t cie_count, cie_capacity;
     struct cfi_entry *entries; /* by start; do not overlap */
     size_t entry_count, entry_capacity;
-    size_t bad_fdes;   /* malformed, or without a well-formed CIE */
-    bool is_by_header; /* entries are .eh_frame_hdr's, see cfi_header.h */
-    bool is_of_piece;  /* so they are, but not all of them */
+    size_t bad_fdes;     /* malformed, or without a well-formed CIE */
+    bool is_by_header;   /* entries are .eh_frame_hdr's, see cfi_header.h */
+    bool is_of_piece;    /* so they are, but not all of them */
+    size_t record_bytes; /* by header: of the records that were read, at most the section's */
     /* Of all: by 4 KiB of addresses, and one more, how many entries start before. */
     uint32_t *first_of_page;
 };

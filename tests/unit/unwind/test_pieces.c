@@ -267,6 +267,41 @@ static void a_piece_of_which_nothing_is_true_is_a_gap(void **state)
     unwind_module_close(module);
 }
 
+/* The first steps over the second in an expression of a register that nobody follows. */
+static struct made make_nested(void)
+{
+    enum { NOPS = 64, INNER_BYTES = 19 + NOPS };
+    uint8_t code[2 + NOPS] = {0x0e, 24};
+    struct made made = {0};
+    size_t cie = add_cie(&made.frame, "zR", BYTES(CFA_RSP_8, RA_AT_CFA_MINUS_8));
+    made.fdes[0] =
+        add_fde(&made.frame, cie, TEXT + 0x1000, 0x20, BYTES(0x0e, 16, 0x16, 40, INNER_BYTES));
+    made.fdes[1] = add_fde(&made.frame, cie, TEXT + 0x2000, 0x20, code, sizeof(code));
+    assert_int_equal(made.frame.size - made.fdes[1], INNER_BYTES);
+    end_record(&made.frame, made.fdes[0]);
+    begin_header(&made.header, 2);
+    for (size_t i = 0; i < 2; i++)
+        add_header_entry(&made.header, TEXT + 0x1000 * (i + 1), made.fdes[i]);
+    return made;
+}
+
+/* Hundreds of thousands of them, one inside the other, took hours. */
+static void no_more_is_read_than_the_section_holds(void **state)
+{
+    (void)state;
+    struct made made = make_nested();
+    struct unwind_module *module = opened(&made);
+    struct compiled_rows rows = piece_of(module, 0);
+    for (size_t i = 0; i < 2; i++) {
+        enum row_kind kind = i == 0 ? ROW_SP : ROW_NONE;
+        uint32_t at = 0x1000 * (uint32_t)(i + 1);
+        assert_int_equal(row_kind(unwind_find_rule(rows.rows, rows.count, at)), kind);
+        assert_int_equal(row_kind(unwind_module_rule(module, at)), kind);
+    }
+    compile_free(&rows);
+    unwind_module_close(module);
+}
+
 static void functions_of_other_sections_take_an_index_of_all(void **state)
 {
     (void)state;
@@ -314,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_table_that_is_not_in_order_hides_rows_but_makes_none),
         cmocka_unit_test(what_the_table_leaves_out_has_no_rows),
         cmocka_unit_test(a_piece_of_which_nothing_is_true_is_a_gap),
+        cmocka_unit_test(no_more_is_read_than_the_section_holds),
         cmocka_unit_test(functions_of_other_sections_take_an_index_of_all),
         cmocka_unit_test(rows_and_rules_of_real_files_are_the_same),
     };
