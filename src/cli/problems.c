@@ -116,10 +116,10 @@ static const char *explain_cut(enum record_cut cut)
     switch (cut) {
     case RECORD_CUT_NO_CFI:
         return "code without unwind data and frame pointers, made at run time (java keeps them "
-               "with "
-               "-XX:+PreserveFramePointer) or built without -fasynchronous-unwind-tables";
+               "with -XX:+PreserveFramePointer) or built without -fasynchronous-unwind-tables";
     case RECORD_CUT_UNMAPPED:
-        return "code made at run time without frame pointers";
+        return "they lead to unknown code: made at run time without frame pointers, or loaded just "
+               "before its process ended";
     case RECORD_CUT_STACK_COPY:
         return "more stack than is copied";
     case RECORD_CUT_FOREIGN:

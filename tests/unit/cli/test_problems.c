@@ -68,6 +68,10 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     summary.cut[RECORD_CUT_DEEP] = 100;
     expect_one(&summary, "5.0 % of the stacks are not complete: code without unwind data");
     summary = good();
+    summary.cut[RECORD_CUT_UNMAPPED] = 500;
+    expect_one(&summary, "5.0 % of the stacks are not complete: they lead to unknown code: made at "
+                         "run time without frame pointers, or loaded just before");
+    summary = good();
     summary.cpu_seen_ns -= summary.cpu_seen_ns / 10;
     expect_one(&summary, "10.0 % of the CPU time has no samples");
     summary = good();
