@@ -50,7 +50,7 @@ void ring_doorbell(void)
  * A launcher that runs is waited for: on a machine with three times as many busy threads as processors,
  * one start in twelve took longer than SESSION_WAIT_NS to be answered.
  */
-bool launcher_await(uint32_t *word, uint32_t value)
+bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns)
 {
     uint64_t start_ns = clock_ns(CLOCK);
     uint64_t deadline_ns = start_ns + SESSION_WAIT_NS;
@@ -61,8 +61,8 @@ bool launcher_await(uint32_t *word, uint32_t value)
             return true;
         uint64_t time_ns = clock_ns(CLOCK);
         if (time_ns >= deadline_ns) {
-            if (time_ns - start_ns >= SESSION_WAIT_BUSY_NS ||
-                load_relaxed(&process.tables->header.stop) || !launcher_is_running())
+            if (time_ns - start_ns >= longest_ns || load_relaxed(&process.tables->header.stop) ||
+                !launcher_is_running())
                 return false;
             deadline_ns = time_ns + SESSION_WAIT_NS;
         }

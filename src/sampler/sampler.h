@@ -180,9 +180,9 @@ void session_path(char path[SESSION_PATH_BYTES], uint32_t fd);
 bool launcher_is_stale(void);
 /* Wakes the launcher. Not async-signal-safe. */
 void ring_doorbell(void);
-/* Wakes the launcher and waits until it has raised the word to this value. False when that takes too
- * long. Not async-signal-safe. */
-bool launcher_await(uint32_t *word, uint32_t value);
+/* Wakes the launcher and waits until it has raised the word to this value. False when it does not run, or when that
+ * takes longer. Not async-signal-safe. */
+bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns);
 
 /* threads.c */
 /* A free slot, or NULL. Not async-signal-safe. */

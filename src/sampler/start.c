@@ -92,9 +92,12 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
 static enum engine ask_launcher(void)
 {
     uint32_t *state = &process.slot->state;
-    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
+    const struct tables_header *header = &process.tables->header;
+    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
+    bool is_command = process.slot->parent_pid == header->launcher_pid;
+    uint64_t longest_ns = is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS;
     store_release(state, PROCESS_REQUESTED); /* publishes the slot */
-    if (!launcher_await(state, PROCESS_ANSWERED) &&
+    if (!launcher_await(state, PROCESS_ANSWERED, longest_ns) &&
         (swap_acq_rel(state, PROCESS_REQUESTED, PROCESS_WITHDRAWN) ||
          swap_acq_rel(state, PROCESS_TAKEN, PROCESS_WITHDRAWN))) {
         store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);

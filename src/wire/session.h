@@ -23,7 +23,7 @@
  *                                                      open the event, disabled
  *     ◀──────────────────────────────────────────────  TAKEN -> ANSWERED, enable the event, wake
  *     after 5 ms: REQUESTED or TAKEN -> WITHDRAWN      (TAKEN -> ANSWERED fails: close the event)
- *     (*) 200 ms when /proc says that the launcher is not stopped
+ *     (*) 200 ms when /proc says that the launcher is not stopped, and 5 s if it is the command
  *
  * The target is inside its constructor until then, so no exec can slip between looking and arming; an
  * event that is open is removed by the kernel on exec.
@@ -60,6 +60,8 @@
 #define SESSION_RING_BYTES (UINT64_C(512) << 10)
 #define SESSION_WAIT_NS 5000000        /* how long a start may be delayed by an absent launcher */
 #define SESSION_WAIT_BUSY_NS 200000000 /* … and by one that runs, but has to wait for a processor */
+/* The same for the command itself, without which nothing is recorded. */
+#define SESSION_WAIT_COMMAND_NS UINT64_C(5000000000)
 
 enum engine {
     ENGINE_NONE = 0,      /* not followed; the sampler stays inert */
