@@ -21,6 +21,7 @@
 /* Longer than any start waits. */
 #define ABANDONED_NS 1000000000
 
+const char answers_came_late[] = "started while rec was busy";
 static const char not_visible[] = "not visible from here (another pid namespace, or hidden /proc)";
 
 /* A forked child runs on in this image; NULL: in none that is sampled. */
@@ -322,7 +323,7 @@ static void take_withdrawn(struct collector *collector, uint32_t index)
     load_words(&request, slot, sizeof(request));
     request.name[sizeof(request.name) - 1] = '\0';
     take_name(&request, name);
-    images_add_not_followed(collector, (pid_t)request.pid, name, "started while rec was busy");
+    images_add_not_followed(collector, (pid_t)request.pid, name, answers_came_late);
     store_release(&slot->state, PROCESS_FREE);
 }
 

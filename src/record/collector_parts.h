@@ -153,6 +153,8 @@ bool answers_give(struct collector *collector);
 /* A process that is killed while it starts leaves its slot as it was. That is seen twice: a pid that nobody has here
  * may be somebody's in a pid namespace, who is just starting. */
 void answers_take_abandoned(struct collector *collector);
+/* Why it runs unsampled: it waited in vain. */
+extern const char answers_came_late[];
 /* Reads what a process has mapped, for proc_maps_free() in any case: whether our rings are part of it. */
 bool answers_map_of_member(const struct collector *collector, pid_t pid,
                            struct proc_maps *mappings);

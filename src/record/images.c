@@ -41,7 +41,10 @@ struct image *image_of_pid(struct collector *collector, pid_t pid)
 void images_add_not_followed(struct collector *collector, pid_t pid, const char *name,
                              const char *reason)
 {
-    record_processes_add(&collector->summary->not_followed, pid, name, reason);
+    struct record_processes *processes = &collector->summary->not_followed;
+    /* Who waited in vain has said so, before it is found to be without a sampler. */
+    if (reason != answers_came_late || !record_processes_have(processes, pid, reason))
+        record_processes_add(processes, pid, name, reason);
 }
 
 void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_t cpu_ns)

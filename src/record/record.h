@@ -96,6 +96,8 @@ struct record_processes {
 };
 void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
                           const char *reason);
+/* Compares reasons by their addresses. */
+bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason);
 /* To the latest entry of that pid; to the unlisted ones when there is none. */
 void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
 

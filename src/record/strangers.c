@@ -133,8 +133,10 @@ static const char *reason_of(const struct collector *collector, pid_t pid, uint6
         return reason;
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
-    if (executable != 0 && executable == parents && has_our_rings(collector, pid))
-        return "made by clone(), not by fork(): it has no sampler of its own";
+    if (has_our_rings(collector, pid))
+        return executable != 0 && executable == parents
+                   ? "made by clone(), not by fork(): it has no sampler of its own"
+                   : answers_came_late;
     if (is_in_other_recording(pid))
         return "recorded by another rec";
     return "started without the sampler: its environment was replaced, or its loader refused";

@@ -83,6 +83,14 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
     snprintf(entry->name, sizeof(entry->name), "%s", name);
 }
 
+bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason)
+{
+    for (size_t i = 0; i < processes->count; i++)
+        if (processes->items[i].pid == pid && processes->items[i].reason == reason)
+            return true;
+    return false;
+}
+
 void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns)
 {
     for (size_t i = processes->count; i-- > 0;) {

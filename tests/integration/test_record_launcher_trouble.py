@@ -12,9 +12,9 @@ import rec
 
 
 class Trouble(rec.Case):
-    def start(self, *command, rec_options=()):
+    def start(self, *command, rec_options=(), stdin=subprocess.DEVNULL):
         process = subprocess.Popen([rec.REC, "-q", *rec_options, "--", *command], cwd=self.directory,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+                                   stdin=stdin, stdout=subprocess.PIPE, text=True)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -55,6 +55,23 @@ class Trouble(rec.Case):
         stopped_ms = self.milliseconds_of([rec.REC, "-q", "--", "bash", "-c", script], True) / count
         # Two waits each, at most: after the fork and after the exec.
         self.assertLess(stopped_ms, 10 + 5 * bare_ms)
+
+    def test_who_started_while_rec_was_stopped_is_told_once_and_why(self):
+        for script in ("read line; exec {}", "read line; {}; true"):
+            with self.subTest(script=script):
+                process = self.start("sh", "-c", script.format(rec.target("short_run") + " 600"),
+                                     rec_options=["-o", "late.data"], stdin=subprocess.PIPE)
+                time.sleep(0.3)
+                process.send_signal(signal.SIGSTOP)
+                process.stdin.write("go on\n")
+                process.stdin.close()
+                time.sleep(0.1)
+                process.send_signal(signal.SIGCONT)
+                process.wait(60)
+                done = self.run_in(self.directory, [rec.REC, "info", "late.data"])
+                told = [line for line in done.stdout.decode().splitlines() if line.startswith("  not_followed.")]
+                self.assertEqual([line.split(None, 3)[2:] for line in told],
+                                 [["short_run", "started while rec was busy"]])
 
     def milliseconds_of(self, command, is_stopped=False):
         with subprocess.Popen(command, cwd=self.directory, stdin=subprocess.PIPE,
