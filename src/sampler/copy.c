@@ -11,7 +11,9 @@
  */
 #include "sampler/walk.h"
 
-#define LEAF_BYTES_MAX (UINT32_C(16) << 10)
+/* A stack of no more than that is copied whole. */
+#define WHOLE_BYTES_MAX (UINT32_C(16) << 10)
+#define LEAF_BYTES_MAX (UINT32_C(8) << 10)
 /* Nothing is mapped before, by the kernel's usual vm.mmap_min_addr, or behind. */
 #define FIRST_PAGES_BYTES UINT64_C(65536)
 #define ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
@@ -21,7 +23,7 @@
 static uint32_t most_bytes(const struct walk *walk)
 {
     uint64_t room = ring_room(&walk->thread->ring);
-    return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 64) * 8;
+    return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 48) * 8;
 }
 
 /* Where the copied registers and stack begin: at the leaf when all of it fits, with every register
@@ -138,7 +140,7 @@ static uint32_t copy_stack(const struct walk *walk, struct record_copy *copy, ui
                            uint32_t room, bool is_check)
 {
     uint64_t wanted = copy->stack_end_avma - copy->stack_start_avma;
-    bool is_divided = wanted > LEAF_BYTES_MAX && !is_check && !walk->is_context;
+    bool is_divided = wanted > WHOLE_BYTES_MAX && !is_check && !walk->is_context;
     copy->leaf_bytes = is_divided ? least(room / 64 * 8, LEAF_BYTES_MAX) : room;
     arch_copy(to, (const void *)(uintptr_t)copy->stack_start_avma, copy->leaf_bytes);
     if (is_divided)

@@ -129,7 +129,7 @@ static void where_code_is_unknown_whatever_may_be_an_address_is_copied(void **st
     for (uint64_t generation = 0; generation < 2; generation++) {
         at.tables->verdicts[0].generation = generation; /* 0: no map at all */
         struct found found = walk_and_read();
-        assert_in_range(found.copy.word_count, 1750, 1800);
+        assert_in_range(found.copy.word_count, 1890, 1900);
         for (uint32_t i = 0; i < found.copy.word_count; i++)
             assert_int_equal(record_word_address(found.words[i]) >> 32, 0x7f00);
     }
@@ -183,7 +183,7 @@ static void a_ring_that_fills_up_takes_smaller_copies(void **state)
         before = bytes;
         place = at.control.head - at.control.base;
     }
-    assert_true(copies > 20);
+    assert_true(copies > 15);
 }
 
 static void a_check_carries_the_walk_and_what_to_compare_it_with(void **state)
