@@ -103,8 +103,9 @@ class Complete(rec.Case):
         found = subprocess.run(["gcc", "-print-file-name=libstdc++.so.6"], capture_output=True,
                                text=True, check=True, timeout=60).stdout.strip()
         command = rec.target("depth"), "20", "300"
-        alone = self.recorded(*command).count("rows")
-        mapped = self.recorded(*command, env={**os.environ, "LD_PRELOAD": found}).count("rows")
+        # One start in twenty has a sample in code that nobody comes to again.
+        alone, mapped = (min(self.recorded(*command, env=env).count("rows") for _ in range(3))
+                         for env in (None, {**os.environ, "LD_PRELOAD": found}))
         self.assertGreater(alone, 0)
         self.assertLess(mapped, alone * 1.3)
 
