@@ -38,11 +38,11 @@ bool copied_parse(struct copied *copied, const uint8_t *record, size_t size)
     return true;
 }
 
-bool copied_has_hole(const struct copied *copied)
+bool copied_is_whole(const struct copied *copied)
 {
     const struct record_copy *copy = &copied->copy;
-    uint64_t taken = (uint64_t)copy->leaf_bytes + copy->middle_bytes + copy->root_bytes;
-    return copy->stack_end_avma - copy->stack_start_avma > taken;
+    uint64_t taken_bytes = (uint64_t)copy->leaf_bytes + copy->root_bytes;
+    return copy->stack_end_avma - copy->stack_start_avma <= taken_bytes;
 }
 
 /* The leaf and the middle, as they lay on the stack. */
@@ -57,9 +57,11 @@ static bool lay_out(const struct copied *copied, struct buffer *room)
         return false;
     for (uint32_t i = 0; i < count; i++)
         middle[i] = ABSENT_WORD;
-    for (uint32_t i = 0; i < copy->word_count; i++)
-        if (record_word_number(copied->words[i]) < count)
-            middle[record_word_number(copied->words[i])] = record_word_address(copied->words[i]);
+    for (uint32_t i = 0; i < copy->word_count; i++) {
+        uint64_t word = copied->words[i];
+        if (record_word_number(word) < count)
+            middle[record_word_number(word)] = record_word_address(word);
+    }
     room->size += copy->middle_bytes;
     return true;
 }

@@ -23,8 +23,8 @@ struct copied {
 /* False: its sizes are not those of a record of this size. The record is aligned to 8 bytes. */
 bool copied_parse(struct copied *copied, const uint8_t *record, size_t size);
 
-/* Whether there is stack of which nothing was taken. */
-bool copied_has_hole(const struct copied *copied);
+/* Whether every word of the stack was taken. */
+bool copied_is_whole(const struct copied *copied);
 
 struct copied_stack {
     struct stack_view root;

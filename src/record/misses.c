@@ -100,7 +100,7 @@ static enum record_cut cut_of(const struct copied *from, enum offline_end end)
         return RECORD_CUT_FOREIGN;
     switch (end) {
     case OFFLINE_CUT:
-        return copied_has_hole(from) ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
+        return copied_is_whole(from) ? RECORD_CUT_NO_CFI : RECORD_CUT_STACK_COPY;
     case OFFLINE_UNMAPPED:
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:

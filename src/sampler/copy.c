@@ -89,7 +89,7 @@ static bool span_has(const struct span *span, uint64_t avma)
 }
 
 /* Where code is: before and behind the widest gap between modules, as a rule that of the heap. Where the walk stopped
- * at code that no map has, there may be more such code anywhere. */
+ * at code that no map has, there may be more such code anywhere. The page of [vsyscall] is behind all addresses. */
 static void find_code(const struct walk *walk, struct span code[2])
 {
     uint64_t pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
@@ -102,6 +102,8 @@ static void find_code(const struct walk *walk, struct span code[2])
     code[0] = code[1] = (struct span){first, end - first};
     for (uint32_t i = 1; i < walk->module_count; i++) {
         uint64_t start = load_relaxed(&walk->modules[i].start_avma);
+        if (start >= ADDRESSES_END)
+            break;
         if (start - end > widest) {
             widest = start - end;
             code[0].bytes = end - first;

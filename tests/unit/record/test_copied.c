@@ -100,16 +100,25 @@ static void what_was_not_copied_is_not_there(void **state)
     struct copied_stack stack;
     struct buffer room = {0};
     uint64_t word;
-    assert_true(copied_has_hole(&copied));
+    assert_false(copied_is_whole(&copied));
     assert_true(copied_view(&copied, &room, &stack));
     assert_false(stack_load(&stack.view, START - 8, &word));
     assert_false(stack_load(&stack.view, HOLE, &word));
     assert_false(stack_load(&stack.view, ROOT - 8, &word));
     assert_false(stack_load(&stack.view, ROOT + PART_BYTES, &word));
-    record.copy.stack_end_avma = HOLE + PART_BYTES;
-    copied = parsed(&record);
-    assert_false(copied_has_hole(&copied));
     buffer_free(&room);
+}
+
+static void a_stack_is_whole_without_middle_and_hole(void **state)
+{
+    (void)state;
+    struct record record = make();
+    record.copy.stack_end_avma = HOLE + PART_BYTES; /* no hole */
+    struct copied copied = parsed(&record);
+    assert_false(copied_is_whole(&copied));
+    record.copy.stack_end_avma = MIDDLE + PART_BYTES;
+    copied = parsed(&record);
+    assert_true(copied_is_whole(&copied));
 }
 
 static void words_of_no_place_in_the_middle_are_not_taken(void **state)
@@ -133,6 +142,7 @@ int main(void)
         cmocka_unit_test(each_part_lies_where_it_lay),
         cmocka_unit_test(a_word_that_was_not_taken_is_no_address),
         cmocka_unit_test(what_was_not_copied_is_not_there),
+        cmocka_unit_test(a_stack_is_whole_without_middle_and_hole),
         cmocka_unit_test(words_of_no_place_in_the_middle_are_not_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

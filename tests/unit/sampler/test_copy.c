@@ -116,6 +116,27 @@ static void of_a_large_stack_addresses_are_copied(void **state)
     expect_stack(&found);
 }
 
+/* Else the widest gap were the one before it, and all of the heap between would count as code. */
+static void the_page_of_vsyscall_is_no_code(void **state)
+{
+    (void)state;
+    struct wire_module *modules = at.tables->maps[0][1].modules;
+    modules[1] = (struct wire_module){.start_avma = UINT64_C(0x7ff000000000),
+                                      .end_avma = UINT64_C(0x7ff000001000)};
+    modules[2] = (struct wire_module){.start_avma = UINT64_C(0xffffffffff600000),
+                                      .end_avma = UINT64_C(0xffffffffff601000)};
+    at.tables->verdicts[0].counts[1] = 3;
+    uint64_t first = STACK_WORDS - 20000;
+    for (uint64_t i = first; i < STACK_WORDS; i++)
+        at.stack[i] = UINT64_C(0x550000000000) + i;
+    at.stack[STACK_WORDS - 7] = UINT64_C(0x7ff000000123);
+    at.stack[STACK_WORDS - 6] = UINT64_C(0xffffffffff600400);
+    interrupted_at(COMPLEX, address_of(first), 77);
+    struct found found = walk_and_read();
+    assert_int_equal(found.copy.word_count, 1);
+    assert_int_equal(record_word_address(found.words[0]), UINT64_C(0x7ff000000123));
+}
+
 /* Of a map that does not have the code where the walk stopped, nobody knows what else it has not. */
 static void where_code_is_unknown_whatever_may_be_an_address_is_copied(void **state)
 {
@@ -286,6 +307,7 @@ int main(void)
         TEST(what_no_row_describes_is_copied_from_the_leaf),
         TEST(a_large_stack_is_copied_from_where_the_walk_stopped),
         TEST(of_a_large_stack_addresses_are_copied),
+        TEST(the_page_of_vsyscall_is_no_code),
         TEST(where_code_is_unknown_whatever_may_be_an_address_is_copied),
         TEST(what_lies_beyond_the_middle_is_copied_as_it_is),
         TEST(of_a_contexts_stack_only_what_is_next_to_sp_is_copied),
