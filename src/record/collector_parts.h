@@ -44,6 +44,8 @@ struct thread_view {
     char name[16];
     uint64_t name_due_ns, name_wait_ns;
     uint64_t start_ns;
+    uint64_t last_ns;           /* of its latest record */
+    bool has_exited;            /* by a last record, which says when */
     uint64_t skipped_ns;        /* its CPU time when sampling began, if it was there before */
     struct thread_slot counted; /* counters already in the summary */
 };

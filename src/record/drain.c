@@ -48,6 +48,7 @@ static void take_exit(struct collector *collector, struct thread_view *thread,
     if (header->bytes != sizeof(*header) + sizeof(last))
         return;
     memcpy(&last, collector->scratch + sizeof(*header), sizeof(last));
+    thread->has_exited = true;
     thread->image->ended_threads++;
     last.name[15] = '\0';
     char name[16] = {0};
@@ -110,6 +111,8 @@ static void take_record(struct collector *collector, struct thread_view *thread,
         collector->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
+    if (time_ns > thread->last_ns)
+        thread->last_ns = time_ns;
     switch (header->kind) {
     case RECORD_STACK:
     case RECORD_CHECK:
@@ -225,6 +228,17 @@ static void free_slot(struct collector *collector, uint32_t index)
     store_release(&collector->session->rings->threads[index].state, THREAD_FREE);
 }
 
+/* Most say when. One that was killed ended before this round looked; its records may be younger than the round. */
+static uint64_t end_of_thread_ns(const struct collector *collector,
+                                 const struct thread_view *thread)
+{
+    uint64_t gone_ns = thread->image->gone_ns;
+    uint64_t end_ns = gone_ns ? gone_ns : collector->round_ns;
+    if (thread->has_exited || thread->last_ns > end_ns)
+        end_ns = thread->last_ns;
+    return end_ns > thread->start_ns ? end_ns : thread->start_ns;
+}
+
 static void forget_thread(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
@@ -233,7 +247,7 @@ static void forget_thread(struct collector *collector, uint32_t index)
         .tid = (uint32_t)thread->tid,
         .parent_pid = (uint32_t)thread->image->parent_pid,
         .parent_tid = (uint32_t)thread->image->parent_pid,
-        .time_ns = collector->round_ns,
+        .time_ns = end_of_thread_ns(collector, thread),
     };
     /* The main thread's end is that of its process, which writes it. */
     if (thread->tid != thread->image->pid)

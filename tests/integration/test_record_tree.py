@@ -86,6 +86,20 @@ class Tree(rec.Case):
                 if pid == tid:
                     self.assertTrue(any(comm.is_exec for comm in by_kind[COMM][pid, tid]), pid)
 
+    def test_threads_that_follow_one_another_do_not_overlap(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("brief_threads"), "800", "10000",
+                                    rec_options=[f"--engine={engine}"])
+                spans = sorted((thread["start_ns"], thread["end_ns"], thread["tid"])
+                               for thread in run.info["threads"] if thread["tid"] != thread["pid"])
+                self.assertEqual(len({tid for _, _, tid in spans}), 800)
+                self.assertEqual(len(spans), 800)
+                for (_, end_ns, _), (start_ns, _, _) in zip(spans, spans[1:]):
+                    self.assertLess(0, end_ns)
+                    self.assertLessEqual(end_ns, start_ns)
+
     def test_what_a_process_has_mapped_comes_after_its_fork(self):
         """hotspot takes what comes with it for the parent's, and drops it."""
         for run in self.each_engine():
