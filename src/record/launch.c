@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch.h"
 
+#include "record/stop.h"
 #include "record/ticks.h"
 #include "wire/atomic.h"
 
@@ -154,15 +155,16 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
     return err == ENOENT ? 127 : 126;
 }
 
-/* True when the command has ended (and stays unreaped); stops with it when it stopped. */
-static bool look_at_child(pid_t pid)
+/* True when the command has ended (and stays unreaped); stops with it when it stopped. Then *waker may have
+ * sent us SIGCONT, which is not for the command. */
+static bool look_at_child(pid_t pid, pid_t *waker)
 {
     siginfo_t info = {0};
     if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid)
         return true;
     info.si_pid = 0;
     if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG) == 0 && info.si_pid == pid)
-        kill(getpid(), SIGSTOP);
+        *waker = stop_with(pid);
     return false;
 }
 
@@ -185,7 +187,8 @@ static int next_signal(uint64_t wait_ns, siginfo_t *info)
 enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns,
                                const uint32_t *call)
 {
-    while (!look_at_child(launch->pid)) {
+    pid_t waker = 0;
+    while (!look_at_child(launch->pid, &waker)) {
         uint64_t now_ns = monotonic_ns();
         if (call && load_acquire(call))
             return LAUNCH_CALLED;
@@ -193,7 +196,7 @@ enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns
             return LAUNCH_TIMED_OUT;
         siginfo_t info;
         int number = next_signal(deadline_ns ? deadline_ns - now_ns : WAIT_MAX_NS, &info);
-        if (number && number != SIGCHLD && was_sent_to_us(&info))
+        if (number && number != SIGCHLD && was_sent_to_us(&info) && info.si_pid != waker)
             kill(launch->pid, number);
     }
     return LAUNCH_ENDED;

@@ -2,7 +2,7 @@
 /*
  * Starts the command as a shell would see it without us: same process group and terminal, same signal
  * dispositions and mask, same descriptors. Waits for it, passing on signals that were sent to rec and
- * stopping when it stops.
+ * stopping and going on when it does.
  */
 #pragma once
 

@@ -108,8 +108,29 @@ class Forwarding(rec.Case):
         os.kill(child, signal.SIGSTOP)
         wait_until(lambda: state_of(process.pid) == "T")
         os.kill(child, signal.SIGCONT)
-        os.kill(process.pid, signal.SIGCONT)
         self.assertEqual(process.wait(30), 0)
+
+    def test_a_program_that_is_killed_while_it_is_stopped_ends_rec(self):
+        process = self.start("sh", "-c", "echo ready; exec sleep 30")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        child = children_of(process.pid)[0]
+        os.kill(child, signal.SIGSTOP)
+        wait_until(lambda: state_of(process.pid) == "T")
+        os.kill(child, signal.SIGKILL)
+        self.assertEqual(process.wait(30), -signal.SIGKILL)
+
+    def test_nothing_remains_of_a_rec_that_is_killed_while_it_is_stopped(self):
+        process = self.start("sh", "-c", "echo ready; exec sleep 30")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        child = children_of(process.pid)[0]
+        os.kill(child, signal.SIGSTOP)
+        wait_until(lambda: state_of(process.pid) == "T")
+        others = [pid for pid in children_of(process.pid) if pid != child]
+        process.kill()
+        process.wait(30)
+        os.kill(child, signal.SIGKILL)
+        for pid in others:
+            wait_until(lambda: state_of(pid) in ("", "Z"))
 
 
 class Terminal(rec.Case):
