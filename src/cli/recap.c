@@ -43,10 +43,16 @@ static int say_ran(const struct recap *recap)
     return 1;
 }
 
+/* What is known without any sample. */
+static uint64_t settled_ns(const struct record_summary *summary)
+{
+    return summary->cpu_ends_ns + summary->cpu_unsampled_kernel_ns;
+}
+
 bool recap_is_blind(const struct record_summary *summary)
 {
     return summary->samples == 0 &&
-           summary->cpu_billed_ns > summary->cpu_ends_ns + RECAP_CPU_WORTH_SAMPLING_NS;
+           summary->cpu_billed_ns > settled_ns(summary) + RECAP_CPU_WORTH_SAMPLING_NS;
 }
 
 static bool ended_before_sampling(const struct record_summary *summary)
@@ -57,14 +63,21 @@ static bool ended_before_sampling(const struct record_summary *summary)
 /* Too little to call the recording a failure, but not because there was too little to sample. */
 static bool was_out_of_sight(const struct record_summary *summary)
 {
-    uint64_t billed_ns = summary->cpu_billed_ns, ends_ns = summary->cpu_ends_ns;
-    return billed_ns > ends_ns && billed_ns - ends_ns > ends_ns;
+    uint64_t billed_ns = summary->cpu_billed_ns, known_ns = settled_ns(summary);
+    return billed_ns > known_ns && billed_ns - known_ns > known_ns;
 }
 
-static int say_too_short(const struct record_summary *summary)
+static int say_why_no_samples(const struct record_summary *summary)
 {
     if (recap_is_blind(summary))
         return 0;
+    if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
+        say("no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
+            "in "
+            "the kernel",
+            shown_duration(summary->cpu_unsampled_kernel_ns).text);
+        return 1;
+    }
     uint32_t limit = summary->frequency_limit;
     uint32_t frequency = limit ? limit : summary->frequency_asked;
     say("no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
@@ -226,7 +239,7 @@ void recap_say(const struct recap *recap)
     else if (was_out_of_sight(summary))
         room -= say_ran(recap);
     else if (summary->cpu_billed_ns > RECAP_CPU_WORTH_SAMPLING_NS)
-        room -= say_ran(recap) + say_too_short(summary);
+        room -= say_ran(recap) + say_why_no_samples(summary);
     else
         room -= say_nothing_to_sample(recap);
     room -= say_part(recap) + say_left_running(summary);

@@ -23,7 +23,7 @@
 #define LOOK_INTERVAL_NS 200000000
 #define SIGHTINGS_NEEDED 2
 
-static uint64_t gap_ns(const struct image *image)
+uint64_t blind_gap_ns(const struct image *image)
 {
     uint64_t settled_ns = image->start_cpu_ns + image->seen_ns + image->waiting_ns;
     return image->last_cpu_ns > settled_ns ? image->last_cpu_ns - settled_ns : 0;
@@ -75,15 +75,24 @@ static enum record_blind cause_of(const struct collector *collector, const struc
     return RECORD_BLIND_OTHER;
 }
 
+static uint64_t slack_ns(const struct collector *collector, const struct image *image)
+{
+    return SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
+           SLACK_OF_END_NS * image->ended_threads + blind_periods_ns(collector, image);
+}
+
 void blind_check(struct collector *collector, struct image *image)
 {
-    if (image->engine == ENGINE_NONE || image->is_blind || collector->is_quiet ||
-        collector->round_ns < image->blind_due_ns)
+    if (image->engine == ENGINE_NONE || collector->is_quiet)
+        return;
+    uint64_t most_ns = slack_ns(collector, image);
+    bool is_due = collector->round_ns >= image->blind_due_ns;
+    if ((is_due && blind_gap_ns(image) > most_ns) || unannounced_are_due(collector, image))
+        unannounced_look(collector, image);
+    if (image->is_blind || !is_due)
         return;
     image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
-    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
-                        SLACK_OF_END_NS * image->ended_threads + blind_periods_ns(collector, image);
-    image->blind_sightings = gap_ns(image) > slack_ns ? image->blind_sightings + 1 : 0;
+    image->blind_sightings = blind_gap_ns(image) > most_ns ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;
     image->is_blind = true;

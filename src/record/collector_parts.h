@@ -50,6 +50,17 @@ struct thread_view {
     struct thread_slot counted; /* counters already in the summary */
 };
 
+#define UNANNOUNCED_MAX 256
+
+/* A thread that the sampler does not know of: see unannounced.c. */
+struct unannounced {
+    uint32_t image; /* index */
+    pid_t tid;
+    bool is_introduced; /* in rec.data */
+    uint64_t told_kernel_ns, told_user_ns;
+    uint64_t first_ns, look_ns; /* the first look and the latest that saw it */
+};
+
 /* A record that waits for a map, then for the CFI of modules. */
 struct miss {
     struct image_map *map; /* the one that it waited for; NULL: it still does */
@@ -122,6 +133,9 @@ struct collector {
     uint32_t made_up_tids; /* of threads that were gone before it was known who they were here */
     uint32_t active[SESSION_THREADS]; /* indices of threads in use */
     size_t active_count;
+
+    struct unannounced unannounced[UNANNOUNCED_MAX];
+    size_t unannounced_count;
 
     struct miss *misses;
     size_t miss_count, miss_capacity;
@@ -249,12 +263,21 @@ void tree_take_end(struct collector *collector, const struct image *ended);
 uint64_t tree_live_ns(const struct collector *collector, bool command_runs);
 
 /* blind.c */
+/* CPU time that no sample stands for yet. */
+uint64_t blind_gap_ns(const struct image *image);
 /* What its threads may have used since their last samples. */
 uint64_t blind_periods_ns(const struct collector *collector, const struct image *image);
 void blind_check(struct collector *collector, struct image *image);
 /* False: it never was; the rest is what every ending program has. */
 bool blind_settle(struct collector *collector, struct image *image, uint64_t rest_ns,
                   uint64_t time_ns);
+
+/* unannounced.c */
+/* Tells what they used since the last look. */
+void unannounced_look(struct collector *collector, struct image *image);
+/* Some are known, and may be looked at again. */
+bool unannounced_are_due(const struct collector *collector, const struct image *image);
+void unannounced_end(struct collector *collector, const struct image *image);
 
 /* settle.c */
 /* Whether the bill of a process that has ended is known. */

@@ -114,7 +114,7 @@ static void look_at_namespaces(const struct collector *collector, struct identit
 {
     pid_t ids[PROCESS_NAMESPACES_MAX], parents_ids[PROCESS_NAMESPACES_MAX];
     struct proc_stat stat;
-    identity->parent_pid = proc_stat_read(&stat, identity->pid) == 0 ? stat.parent : 0;
+    identity->parent_pid = proc_stat_read(&stat, identity->pid, 0) == 0 ? stat.parent : 0;
     identity->namespace = namespace_of(collector, identity->pid);
     identity->parents_namespace = namespace_of(collector, identity->parent_pid);
     size_t count = process_ids(identity->pid, 0, ids, PROCESS_NAMESPACES_MAX);

@@ -87,7 +87,8 @@ struct image {
     enum record_blind blind_cause;
     uint32_t blind_sightings;
     uint64_t blind_due_ns;
-    uint64_t ended_threads; /* that said so themselves */
+    uint64_t ended_threads;      /* that said so themselves */
+    uint64_t unannounced_due_ns; /* the next look at threads that did not say anything */
 
     /* It seems to have no sampler any more: see strangers.c. */
     uint32_t strange_sightings;                /* in a row */

@@ -127,6 +127,7 @@ void image_end(struct collector *collector, struct image *image)
         return;
     image->has_ended = true;
     drain_image(collector, image);
+    unannounced_end(collector, image);
     const struct process_slot *slot = image_slot(collector, image);
     collector->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
     arm_close(&image->armed);

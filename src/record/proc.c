@@ -98,27 +98,38 @@ int proc_executable(pid_t pid, char *path, size_t size)
     return 0;
 }
 
-/* PID (NAME) STATE PPID, nine more, utime stime cutime cstime …; the name may hold anything. */
+/* In linux/sched.h, of all kernels since threads of io_uring belong to the process. */
+#define PF_IO_WORKER 0x10u
+
+/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; the name may hold anything. */
 int proc_stat_parse(struct proc_stat *stat, const char *text)
 {
     const char *behind_name = strrchr(text, ')');
     int parent;
-    unsigned long long user, system;
+    unsigned flags;
+    unsigned long long user, kernel, children_user, children_kernel;
     if (!behind_name ||
-        sscanf(behind_name + 1, " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
-               &stat->state, &parent, &user, &system) != 4)
+        sscanf(behind_name + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %llu %llu",
+               &stat->state, &parent, &flags, &user, &kernel, &children_user,
+               &children_kernel) != 7)
         return -EBADMSG;
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
     stat->parent = parent;
-    stat->children_cpu_ns =
-        (uint64_t)(user + system) * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+    stat->is_of_io_uring = flags & PF_IO_WORKER;
+    stat->user_ns = user * tick_ns;
+    stat->kernel_ns = kernel * tick_ns;
+    stat->children_cpu_ns = (children_user + children_kernel) * tick_ns;
     return 0;
 }
 
-int proc_stat_read(struct proc_stat *stat, pid_t pid)
+int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
 {
     char path[64];
     char text[1024];
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    if (tid)
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
+    else
+        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     return read_small(path, text, sizeof(text)) <= 0 ? -ESRCH : proc_stat_parse(stat, text);
 }
 
@@ -167,11 +178,11 @@ static uint64_t status_mask(const char *text, const char *key)
     return line ? strtoull(line + strlen(key), NULL, 16) : 0;
 }
 
-static bool blocks(pid_t pid, const char *tid, int number)
+bool proc_thread_blocks(pid_t pid, pid_t tid, int number)
 {
     char path[512];
     char text[4096];
-    snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)pid, tid);
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
     if (read_small(path, text, sizeof(text)) <= 0)
         return false;
     uint64_t mask = status_mask(text, "\nSigBlk:") | status_mask(text, "\nSigIgn:");
@@ -187,10 +198,12 @@ struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
     if (!tasks)
         return threads;
     for (const struct dirent *task; threads.count < most && (task = readdir(tasks));) {
-        if (task->d_name[0] == '.')
+        struct proc_stat stat;
+        pid_t tid = (pid_t)strtol(task->d_name, NULL, 10);
+        if (tid == 0 || (proc_stat_read(&stat, pid, tid) == 0 && stat.is_of_io_uring))
             continue;
         threads.count++;
-        threads.blocking += blocks(pid, task->d_name, number);
+        threads.blocking += proc_thread_blocks(pid, tid, number);
     }
     closedir(tasks);
     return threads;

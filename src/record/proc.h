@@ -46,11 +46,15 @@ int proc_executable(pid_t pid, char *path, size_t size);
 struct proc_stat {
     char state; /* 'R', 'S', 'Z' … */
     pid_t parent;
-    /* Of the children that it waited for, and theirs; in ticks of 10 ms. */
+    bool is_of_io_uring; /* a thread that never leaves the kernel */
+    /* In ticks of 10 ms, as the next. */
+    uint64_t user_ns, kernel_ns;
+    /* Of the children that it waited for, and theirs. */
     uint64_t children_cpu_ns;
 };
 int proc_stat_parse(struct proc_stat *stat, const char *text);
-int proc_stat_read(struct proc_stat *stat, pid_t pid);
+/* Of the process, or with a tid of that thread alone. */
+int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid);
 
 /* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
 size_t proc_children(pid_t pid, pid_t *pids, size_t room);
@@ -58,11 +62,14 @@ size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 /* All numbers that are names in a directory of /proc, to be freed; NULL: it cannot be read. */
 pid_t *proc_list(const char *path, size_t *count);
 
-/* The first `most` threads of a process, and how many of them block or ignore a signal. */
+/* The first `most` threads of a process that can get signals, and how many of them block or ignore one. */
 struct proc_threads {
     size_t count, blocking;
 };
 struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
+
+/* Or ignores. */
+bool proc_thread_blocks(pid_t pid, pid_t tid, int number);
 
 /* POSIX timers that it has; more than any when that cannot be read. */
 size_t proc_count_timers(pid_t pid);

@@ -118,6 +118,7 @@ struct record_summary {
     uint64_t cpu_seen_ns;   /* sum of all weights */
     /* Of these: before, between and after the samples of each process and thread, where there is none. */
     uint64_t cpu_ends_ns;
+    uint64_t cpu_unsampled_kernel_ns; /* in the kernel, of threads that cannot be sampled */
     uint64_t produced; /* records that handlers made, whether there was room or not */
     uint64_t samples;  /* taken by signal; synthetic settling records not counted */
     uint64_t complete;

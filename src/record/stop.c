@@ -23,7 +23,7 @@
 static bool goes_on(pid_t command)
 {
     struct proc_stat stat;
-    return proc_stat_read(&stat, command) == 0 && stat.state != 'T' && stat.state != 't';
+    return proc_stat_read(&stat, command, 0) == 0 && stat.state != 'T' && stat.state != 't';
 }
 
 /* Its signal may come before rec has stopped, so it goes on until it is killed. */

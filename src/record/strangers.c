@@ -221,7 +221,7 @@ static void look_at(struct collector *collector, struct stranger *stranger)
 {
     struct image *image = &stranger->image;
     struct proc_stat stat;
-    bool is_gone = proc_stat_read(&stat, image->pid) != 0;
+    bool is_gone = proc_stat_read(&stat, image->pid, 0) != 0;
     uint64_t cpu_ns = is_gone ? 0 : proc_cpu_ns(image->pid);
     if (cpu_ns > image->last_cpu_ns)
         image->last_cpu_ns = cpu_ns;
@@ -301,7 +301,7 @@ static void find_command(struct collector *collector)
     struct proc_stat stat;
     pid_t root_pid = load_relaxed(&collector->root_pid);
     if (root_pid && !image_of_pid(collector, root_pid) && !find(collector, root_pid) &&
-        proc_stat_read(&stat, root_pid) == 0 && stat.state != 'Z')
+        proc_stat_read(&stat, root_pid, 0) == 0 && stat.state != 'Z')
         add(collector, root_pid, getpid(), 0);
 }
 

@@ -25,7 +25,7 @@ static bool leads_to_command(const struct collector *collector, pid_t pid)
         struct proc_stat stat;
         if (root_pid ? pid == root_pid : pid == getpid())
             return true;
-        if (proc_stat_read(&stat, pid) != 0 || stat.parent <= 1)
+        if (proc_stat_read(&stat, pid, 0) != 0 || stat.parent <= 1)
             return false;
         pid = stat.parent;
     }
@@ -40,7 +40,7 @@ static const struct image *find_ancestor(struct collector *collector, pid_t pid)
         const struct image *image = image_of_pid(collector, pid);
         if (image)
             return image;
-        pid = proc_stat_read(&stat, pid) == 0 ? stat.parent : 0;
+        pid = proc_stat_read(&stat, pid, 0) == 0 ? stat.parent : 0;
     }
     return NULL;
 }
@@ -64,7 +64,7 @@ static uint64_t waited_ns(const struct collector *collector, const struct image 
     struct proc_stat stat;
     if (image->engine != ENGINE_NONE)
         return stated_ns < most_ns ? stated_ns : 0;
-    bool is_there = !image->has_ended && proc_stat_read(&stat, image->pid) == 0;
+    bool is_there = !image->has_ended && proc_stat_read(&stat, image->pid, 0) == 0;
     return is_there ? stat.children_cpu_ns : 0;
 }
 
@@ -121,7 +121,7 @@ void tree_take_end(struct collector *collector, const struct image *ended)
         struct proc_stat stat;
         /* One that is gone, too: most likely it was before its parent, who waited for it. */
         if (image->has_ended || image->parent_pid != ended->pid ||
-            proc_stat_read(&stat, image->pid) != 0)
+            proc_stat_read(&stat, image->pid, 0) != 0)
             continue;
         image->is_detached = !leads_to_command(collector, image->pid);
         has_changed |= image->is_detached;
@@ -135,7 +135,7 @@ static uint64_t cpu_with_children_ns(pid_t pid)
 {
     struct proc_stat stat;
     uint64_t own_ns = proc_cpu_ns(pid);
-    return proc_stat_read(&stat, pid) == 0 ? own_ns + stat.children_cpu_ns : own_ns;
+    return proc_stat_read(&stat, pid, 0) == 0 ? own_ns + stat.children_cpu_ns : own_ns;
 }
 
 /* All live descendants' part of the bill. */

@@ -39,13 +39,37 @@ class Blind(rec.Case):
         self.assert_told(run, "unknown-thread", "made by clone()")
 
     def test_a_thread_with_thread_local_memory_of_its_own(self):
-        for engine, cause, words in (("perf-trap", "signal-blocked", "blocks the sampler's signal"),
-                                     ("timer", "unknown-thread", "made by clone()")):
+        for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
                 run = self.record(rec.target("unsampled"), "tls", WORK_MS, rec_options=[f"--engine={engine}"])
                 self.assertGreaterEqual(run.status, 0)
-                self.assert_told(run, cause, words)
+                self.assert_told(run, "unknown-thread", "made by clone()")
+
+    def assert_thread_in_the_kernel(self, how, name):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("unsampled"), how, WORK_MS, rec_options=[f"--engine={engine}"])
+                if run.status == 4:
+                    self.skipTest("the kernel or a sandbox refuses io_uring")
+                billed = run.count("cpu_billed_ns")
+                self.assertEqual(run.status, 0)
+                self.assert_within(run.count("cpu_seen_ns") / billed, 1, 0.02)
+                self.assertGreater(run.share_of("[kernel]"), 60)
+                self.assertLess(run.share_of("[lost]"), 20)
+                others = [thread for thread in run.info["threads"] if thread["tid"] != thread["pid"]]
+                self.assertEqual(len(others), 1)
+                self.assertRegex(others[0]["name"], name)
+                self.assertGreater(others[0]["cpu_ns"] / billed, 0.6)
+                self.assertLess(others[0]["start_ns"], others[0]["end_ns"])
+                self.assertNotIn("rec doctor", run.stderr.decode() if engine == "perf-trap" else "")
+
+    def test_a_thread_of_the_kernel_for_io_uring_has_its_time(self):
+        self.assert_thread_in_the_kernel("io_uring", "^iou-sqp-")
+
+    def test_a_thread_of_the_c_library_for_asynchronous_reading_has_its_time(self):
+        self.assert_thread_in_the_kernel("aio", "^unsampled$")
 
     def test_timers_that_the_kernel_refuses(self):
         run = self.record(

@@ -5,9 +5,14 @@
  *     blocked   every signal is blocked, by a system call of our own
  *     clone     a thread that the C library does not know of
  *     tls       the same, with thread-local memory that is none of the C library's
+ *     aio       a thread that the C library makes for itself, which reads /dev/zero
+ *     io_uring  a thread of the kernel that looks for requests; status 4: it makes none
  */
 #include "burn.h"
 
+#include <aio.h>
+#include <fcntl.h>
+#include <linux/io_uring.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,14 +57,61 @@ static void burn_in_clone(int more_flags)
     usleep(10000);
 }
 
+static void read_by_another(void)
+{
+    static char bytes[1 << 24];
+    int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    uint64_t start_ns = burn_clock_ns(CLOCK_MONOTONIC);
+    while (burn_clock_ns(CLOCK_MONOTONIC) - start_ns < end_ns) {
+        struct aiocb request = {.aio_fildes = fd, .aio_buf = bytes, .aio_nbytes = sizeof(bytes)};
+        const struct aiocb *const requests[] = {&request};
+        if (aio_read(&request) != 0)
+            exit(2);
+        while (aio_suspend(requests, 1, NULL) != 0)
+            continue;
+        if (aio_return(&request) != sizeof(bytes))
+            exit(2);
+    }
+}
+
+static void *map_ring(int fd, size_t bytes, off_t offset)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (memory == MAP_FAILED)
+        exit(2);
+    return memory;
+}
+
+/* After one request, one of nothing, the kernel's thread looks for the next until it has been idle for so long. */
+static void let_the_kernel_look(void)
+{
+    unsigned idle_ms = (unsigned)(end_ns / 1000000) + 1000;
+    struct io_uring_params params = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = idle_ms};
+    int fd = (int)syscall(SYS_io_uring_setup, 1, &params);
+    if (fd < 0)
+        exit(4);
+    char *ring = map_ring(fd, params.sq_off.array + sizeof(uint32_t), IORING_OFF_SQ_RING);
+    memset(map_ring(fd, sizeof(struct io_uring_sqe), IORING_OFF_SQES), 0,
+           sizeof(struct io_uring_sqe));
+    __atomic_store_n((uint32_t *)(void *)(ring + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+    if (syscall(SYS_io_uring_enter, fd, 1, 0, IORING_ENTER_SQ_WAKEUP, NULL, 0) < 0)
+        exit(2);
+    usleep((useconds_t)(end_ns / 1000));
+}
+
 int main(int argc, char **argv)
 {
     uint64_t all = ~UINT64_C(0);
     end_ns = strtoull(argc > 2 ? argv[2] : "1000", NULL, 10) * 1000000;
-    if (argc > 1 && strcmp(argv[1], "blocked") != 0) {
-        burn_in_clone(strcmp(argv[1], "tls") == 0 ? CLONE_SETTLS : 0);
+    const char *how = argc > 1 ? argv[1] : "";
+    if (strcmp(how, "clone") == 0 || strcmp(how, "tls") == 0)
+        burn_in_clone(strcmp(how, "tls") == 0 ? CLONE_SETTLS : 0);
+    else if (strcmp(how, "aio") == 0)
+        read_by_another();
+    else if (strcmp(how, "io_uring") == 0)
+        let_the_kernel_look();
+    if (strcmp(how, "blocked") != 0)
         return 0;
-    }
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
     return burn_until_ns(end_ns) == 0;
 }

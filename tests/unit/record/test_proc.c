@@ -302,7 +302,13 @@ static void a_name_of_any_kind_does_not_hide_what_follows_it(void **state)
         0);
     assert_int_equal(stat.state, 'S');
     assert_int_equal(stat.parent, 42);
+    assert_int_equal(stat.user_ns, 10 * tick_ns);
+    assert_int_equal(stat.kernel_ns, 20 * tick_ns);
     assert_int_equal(stat.children_cpu_ns, 11 * tick_ns);
+    assert_false(stat.is_of_io_uring);
+    assert_int_equal(proc_stat_parse(&stat, "8 (iou-sqp-7) R 42 7 7 0 -1 4210768 0 0 0 0 0 3 0 0"),
+                     0);
+    assert_true(stat.is_of_io_uring);
     static const char *const damaged[] = {"", "7", "7 (a", "7 (a)", "7 (a) R", "7 (a) R 1 2 3"};
     for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
         assert_true(proc_stat_parse(&stat, damaged[i]) < 0);
@@ -352,12 +358,12 @@ static void a_child_is_found_and_then_its_bill_is_its_parents(void **state)
     assert_int_equal(count, 1);
     assert_int_equal(pids[0], child);
     assert_int_equal(proc_children(getpid(), pids, 0), 0);
-    assert_int_equal(proc_stat_read(&stat, child), 0);
+    assert_int_equal(proc_stat_read(&stat, child, 0), 0);
     assert_int_equal(stat.parent, getpid());
     assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_int_equal(proc_stat_read(&stat, getpid()), 0);
+    assert_int_equal(proc_stat_read(&stat, getpid(), 0), 0);
     assert_true(stat.children_cpu_ns >= 30000000);
-    assert_true(proc_stat_read(&stat, child) < 0);
+    assert_true(proc_stat_read(&stat, child, 0) < 0);
 }
 
 static void threads_of_one_namespace_are_listed(void **state)
