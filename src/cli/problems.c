@@ -87,7 +87,8 @@ static const char *explain_blind(enum record_blind blind)
                "--engine), or its sandbox forbids signal handlers to return";
     case RECORD_BLIND_UNKNOWN_THREAD:
         return "threads made by clone(), not by pthread_create(), or by the C library for itself "
-               "(asynchronous I/O), or after the program sandboxed itself, or more than rec can "
+               "(asynchronous I/O, timers), or after the program sandboxed itself, or more than "
+               "rec can "
                "follow";
     case RECORD_BLIND_NO_TIMER:
         return "the kernel refuses CPU timers (see ulimit -i), or the program's sandbox does (the "

@@ -7,6 +7,7 @@
 
 #define REAL_FUNCTIONS(X) \
     X(pthread_create)     \
+    X(thrd_create)        \
     X(close)              \
     X(closefrom)          \
     X(clone)              \

@@ -57,6 +57,9 @@ struct known_mask {
 
 /* One thread's private state: written by its hooks before the first signal can come, then by its handler
  * alone. Its index is that of its thread slot and its ring. */
+/* As pthread_create() has it; one of thrd_create() returns an int. */
+typedef void *thread_start(void *argument);
+
 struct thread_state {
     uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
     uint32_t index;
@@ -70,7 +73,7 @@ struct thread_state {
     uint64_t accounted_ns; /* all weight that went into records or into counters of lost ones */
     uint32_t samples;
     int32_t timer; /* -1: none */
-    void *(*start)(void *);
+    thread_start *start;
     void *argument;
     uint64_t stack_bytes;      /* asked for at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */

@@ -3,7 +3,7 @@
  * Threads: a slot and a ring from before the first instruction of the program's start routine until
  * after its last destructor.
  *
- *     parent: pthread_create ─ claim slot ─ real pthread_create(thread_main)
+ *     parent: pthread_create, thrd_create ─ claim slot ─ the real one, of thread_main
  *     thread: thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
  *     launcher: drains the ring ─ slot FREE
  */
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/prctl.h>
+#include <threads.h>
 #include <time.h>
 
 #ifndef SIGEV_THREAD_ID
@@ -196,14 +197,17 @@ static bool launcher_is_gone(void)
            own_syscall(EXISTS, header->launcher_pid, 0) == -ESRCH;
 }
 
-static void *thread_main(void *argument)
+struct begun {
+    thread_start *start;
+    void *argument;
+};
+
+static struct begun begin(struct thread_state *thread)
 {
-    struct thread_state *thread = argument;
+    struct begun begun = {thread->start, thread->argument};
     if (sandbox_forbids(CALLS_OF_THREAD)) { /* since it was created */
-        void *(*start)(void *) = thread->start;
-        argument = thread->argument;
         thread_unclaim(thread);
-        return start(argument);
+        return begun;
     }
     stack_set_range(thread);
     if (has_end_key)
@@ -211,7 +215,19 @@ static void *thread_main(void *argument)
     thread_bind(thread);
     masks_hide(thread);
     thread_start_timer(thread);
-    return thread->start(thread->argument);
+    return begun;
+}
+
+static void *thread_main(void *argument)
+{
+    struct begun begun = begin(argument);
+    return begun.start(begun.argument);
+}
+
+static int c11_thread_main(void *argument)
+{
+    struct begun begun = begin(argument);
+    return ((thrd_start_t)(void (*)(void))begun.start)(begun.argument);
 }
 
 static struct thread_state *claim_for_new_thread(void)
@@ -223,6 +239,34 @@ static struct thread_state *claim_for_new_thread(void)
         return thread_claim();
     delete_all_timers();
     return NULL;
+}
+
+/* NULL: one that is not recorded. */
+static struct thread_state *prepare(const pthread_attr_t *attributes, thread_start *start,
+                                    void *argument)
+{
+    struct thread_state *state = claim_for_new_thread();
+    if (!state)
+        return NULL;
+    prepare_once();
+    state->start = start;
+    state->argument = argument;
+    stack_note(state, attributes, default_stack_bytes);
+    return state;
+}
+
+/* A block is real while the new thread inherits it. */
+static bool unhide_block(void)
+{
+    return thread_self && masks_unhide(thread_self);
+}
+
+static void created(struct thread_state *state, bool hides_block, bool is_running)
+{
+    if (hides_block)
+        masks_hide(thread_self);
+    if (!is_running)
+        thread_unclaim(state);
 }
 
 /* A larger stack may be more than a limit allows. */
@@ -240,22 +284,25 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
                                                           const pthread_attr_t *attributes,
                                                           void *(*start)(void *), void *argument)
 {
-    struct thread_state *state = claim_for_new_thread();
+    struct thread_state *state = prepare(attributes, start, argument);
     if (!state)
         return create(thread, attributes, start, argument);
-    prepare_once();
-    state->start = start;
-    state->argument = argument;
-    stack_note(state, attributes, default_stack_bytes);
-    /* A block is real while the new thread inherits it. */
-    struct thread_state *self = thread_self;
-    bool hides_block = self && masks_unhide(self);
+    bool hides_block = unhide_block();
     int err = create(thread, attributes, thread_main, state);
-    if (hides_block)
-        masks_hide(self);
-    if (err)
-        thread_unclaim(state);
+    created(state, hides_block, err == 0);
     return err;
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
+                                                       void *argument)
+{
+    struct thread_state *state = prepare(NULL, (thread_start *)(void (*)(void))start, argument);
+    if (!state)
+        return REAL(thrd_create)(thread, start, argument);
+    bool hides_block = unhide_block();
+    int result = REAL(thrd_create)(thread, c11_thread_main, state);
+    created(state, hides_block, result == thrd_success);
+    return result;
 }
 
 /* CPU time of the calling thread that no record and no counter holds yet. */

@@ -30,12 +30,14 @@ class Shares(rec.Case):
                 self.assertGreater(looping, 0.99 * sum(real.values()))
                 self.assertGreater(looping, 0.9 * sum(run.stacks().values()))
 
-    def test_equal_threads_are_equal(self):
+    def assert_threads_are_equal(self, *kind):
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
                 self.need_engine(engine)
-                run = self.recorded(rec.target("equal_threads"), "4", "600",
+                run = self.recorded(rec.target("equal_threads"), "4", "600", *kind,
                                     rec_options=[f"--engine={engine}"])
+                self.assertEqual(run.complete_percent(), 100)
+                self.assertGreater(run.share_of("work_of_a_thread"), 90)
                 threads = {thread["name"]: thread["cpu_ns"] for thread in run.info["threads"]
                            if thread["name"].startswith("equal-")}
                 self.assertEqual(len(threads), 4)
@@ -43,6 +45,12 @@ class Shares(rec.Case):
                 for name, cpu_ns in threads.items():
                     self.assert_within(cpu_ns / mean, 1, 0.1, name)
                 self.assert_within(mean / 1e6, 600, 12, "CPU milliseconds of a thread")
+
+    def test_equal_threads_are_equal(self):
+        self.assert_threads_are_equal()
+
+    def test_threads_of_c11_are_threads_too(self):
+        self.assert_threads_are_equal("c11")
 
 
 class Depths(rec.Case):
