@@ -29,7 +29,9 @@
     X(sigsuspend)         \
     X(pselect)            \
     X(ppoll)              \
+    X(__ppoll_chk)        \
     X(epoll_pwait)        \
+    X(epoll_pwait2)       \
     X(execvpe)            \
     X(posix_spawn_2_2_5)  \
     X(posix_spawnp_2_2_5) \

@@ -102,6 +102,33 @@ __attribute__((visibility("default"))) int epoll_pwait(int epoll_fd, struct epol
     WITH_MASK(mask, REAL(epoll_pwait)(epoll_fd, events, count, timeout_ms, mask));
 }
 
+/* ppoll() in programs that are compiled with _FORTIFY_SOURCE. */
+__attribute__((visibility("default"))) int __ppoll_chk(struct pollfd *fds, nfds_t count,
+                                                       const struct timespec *timeout,
+                                                       const sigset_t *mask, size_t bytes);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t bytes)
+{
+    WITH_MASK(mask, REAL(__ppoll_chk)(fds, count, timeout, mask, bytes));
+}
+
+#if !__GLIBC_PREREQ(2, 35)
+int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
+                 const struct timespec *timeout, const sigset_t *mask);
+#endif
+
+/* A program may ask whether the C library has it. */
+__attribute__((visibility("default"))) int epoll_pwait2(int epoll_fd, struct epoll_event *events,
+                                                        int count, const struct timespec *timeout,
+                                                        const sigset_t *mask)
+{
+    if (!REAL(epoll_pwait2)) {
+        errno = ENOSYS;
+        return -1;
+    }
+    WITH_MASK(mask, REAL(epoll_pwait2)(epoll_fd, events, count, timeout, mask));
+}
+
 /* sigpause() with a signal: the thread's mask without it. */
 __attribute__((visibility("default"))) int __xpg_sigpause(int number);
 int __xpg_sigpause(int number)

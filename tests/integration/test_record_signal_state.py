@@ -57,7 +57,7 @@ class SignalState(rec.Case):
         self.compare_masks("thread")
 
     def test_waits_that_unblock_the_signal_run_its_handler(self):
-        self.compare_masks("suspend", "ppoll", "pselect", "epoll", "pause", "sleep")
+        self.compare_masks("suspend", "ppoll", "ppoll-checked", "pselect", "epoll", "epoll-2", "pause", "sleep")
 
     def test_waiting_for_the_signal_gets_the_programs_and_none_of_ours(self):
         self.compare_masks("wait", "waitinfo", "timedwait")

@@ -6,7 +6,7 @@
  *     longjmp, handler, context    masks that are restored by other means than sigprocmask()
  *     obsolete                     sighold() and its kind
  *     thread                       a thread that was created with a mask
- *     suspend, ppoll, pselect, epoll, pause    waits that unblock it, with a handler
+ *     suspend, ppoll, ppoll-checked, pselect, epoll, epoll-2, pause    waits that unblock it, with a handler
  *     wait, waitinfo, timedwait    200 of them, taken while it is blocked
  *     vfork, clone                 a child changes its own
  */
@@ -195,6 +195,28 @@ static void create_with_mask(void)
     say("creator");
 }
 
+/* As ppoll() is in programs that are compiled with _FORTIFY_SOURCE. */
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t bytes);
+
+#if !__GLIBC_PREREQ(2, 35)
+int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
+                 const struct timespec *timeout, const sigset_t *mask);
+#endif
+
+static int wait_for_events(const char *how, const sigset_t *mask)
+{
+    struct timespec long_time = {.tv_sec = 20};
+    struct epoll_event event;
+    int fd = epoll_create1(0);
+    int result = strcmp(how, "epoll") == 0 ? epoll_pwait(fd, &event, 1, 20000, mask)
+                                           : epoll_pwait2(fd, &event, 1, &long_time, mask);
+    int err = errno;
+    close(fd);
+    errno = err;
+    return result;
+}
+
 static void wait_with_mask(const char *how)
 {
     struct timespec long_time = {.tv_sec = 20};
@@ -212,16 +234,14 @@ static void wait_with_mask(const char *how)
             result = sigsuspend(&mask);
         else if (strcmp(how, "ppoll") == 0)
             result = ppoll(NULL, 0, &long_time, &mask);
+        else if (strcmp(how, "ppoll-checked") == 0)
+            result = __ppoll_chk(NULL, 0, &long_time, &mask, 0);
         else if (strcmp(how, "pselect") == 0)
             result = pselect(0, NULL, NULL, NULL, &long_time, &mask);
         else if (strcmp(how, "pause") == 0)
             result = sigpause(number);
-        else {
-            struct epoll_event event;
-            int fd = epoll_create1(0);
-            result = epoll_pwait(fd, &event, 1, 20000, &mask);
-            close(fd);
-        }
+        else
+            result = wait_for_events(how, &mask);
         printf("%d %d: handled %d\n", result, errno == EINTR, (int)handled);
     }
     say("after");
