@@ -216,6 +216,22 @@ static bool make_private_memory(void)
     return true;
 }
 
+static struct avma_range range_of(const void *start, size_t bytes)
+{
+    uint64_t avma = (uint64_t)(uintptr_t)start;
+    return (struct avma_range){avma, start ? avma + bytes : 0};
+}
+
+void session_ranges(struct avma_range ranges[SESSION_RANGES])
+{
+    uint8_t *records = (uint8_t *)process.records;
+    void *all = records ? records - offsetof(struct rings, data) : NULL;
+    ranges[0] = range_of(process.tables, sizeof(struct tables));
+    ranges[1] = range_of(process.rings, offsetof(struct rings, data));
+    ranges[2] = range_of(all, sizeof(struct rings));
+    ranges[3] = range_of(process_alive, sizeof(struct private_memory));
+}
+
 bool session_find(char **environment)
 {
     const char *text = find_variable(environment, SESSION_VARIABLE);

@@ -18,6 +18,7 @@
     X(swapcontext)        \
     X(setcontext)         \
     X(dlclose)            \
+    X(mlockall)           \
     X(sigaction)          \
     X(__sigaction)        \
     X(signal)             \

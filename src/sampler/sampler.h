@@ -14,7 +14,7 @@
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
- *                    bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
+ *                    locking.c  mlockall;  bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
  *                    sandbox.c  which system calls must not be made
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
@@ -173,6 +173,12 @@ bool session_find(char **environment);
 bool session_attach(void);
 /* Maps the rings' data, if that was not done while attaching. */
 bool session_map_records(void);
+/* What the sampler has mapped for itself, once it is attached; some may be empty. */
+#define SESSION_RANGES 4
+struct avma_range {
+    uint64_t start, end;
+};
+void session_ranges(struct avma_range ranges[SESSION_RANGES]);
 
 /* The path of one of the launcher's descriptors. Async-signal-safe. */
 #define SESSION_PATH_BYTES 48

@@ -116,6 +116,8 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
         return install_filter(number, a, b, c);
     if (number == SYS_close_range)
         return close_range((unsigned)a, (unsigned)b, (int)c);
+    if (number == SYS_mlockall)
+        return mlockall((int)a);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
     if (clone_is_fork(number, a, b)) {

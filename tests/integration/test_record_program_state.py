@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """10 000 interruptions a second leave registers, errno, stacks and control flow of a program as they
 were: small alternate and thread stacks, longjmp, C++ exceptions, coroutines."""
+import resource
+
 import rec
 
 FAST = ["-q", "-F", "9999"]
@@ -25,6 +27,12 @@ class ProgramState(rec.Case):
 
     def test_functions_of_a_program_are_not_taken_for_those_of_the_c_library(self):
         self.compare(rec.target("same_names"), least_samples=5)
+
+    def test_all_memory_but_the_samplers_can_be_locked(self):
+        limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[1]
+        if limit != resource.RLIM_INFINITY and limit < 8 << 20:
+            self.skipTest("less than 8 MiB may be locked here (ulimit -l)")
+        self.compare(rec.target("locks_memory"))
 
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
