@@ -36,6 +36,7 @@ IMPORTS = {
     "pthread_getattr_default_np": "the stack that a new thread gets otherwise",
     "pthread_attr_getstacksize": "the stack that a new thread gets otherwise",
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
+    "__libc_single_threaded": "nobody else is about to use what is unmapped",
     "munlockall": "what mlockall() does first without MCL_FUTURE",
     "pthread_setcanceltype": "a thread is cancelled in waitid()",
     "__pthread_register_cancel": "pthread_cleanup_push(): a thread is cancelled in system()",

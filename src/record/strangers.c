@@ -107,8 +107,7 @@ static bool lacks_sampler(const struct collector *collector, pid_t pid)
 static bool lacks_address_space(pid_t pid)
 {
     struct rlimit limit;
-    return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 &&
-           limit.rlim_cur < sizeof(struct tables) + sizeof(struct rings);
+    return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < SESSION_LEAST_SPACE_BYTES;
 }
 
 /* Why it will never have the sampler; NULL: it could. */
@@ -121,7 +120,8 @@ static const char *reason_for_ever(const struct collector *collector, pid_t pid,
     if (lacks_sampler(collector, pid))
         return "in another root directory, where the sampler is not";
     if (lacks_address_space(pid))
-        return "its address space is limited (ulimit -v) to less than the sampler needs";
+        return "its address space is limited (ulimit -v), and the sampler would take too much of "
+               "it";
     return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/stat.h>
 
 #define PAGE_BYTES 4096u
@@ -25,6 +26,8 @@ static struct {
     uint32_t tables_fd, rings_fd, launcher_pid;
     uint64_t token;
 } invitation;
+
+static bool space_is_limited; /* when it was attached */
 
 static const char *find_variable(char **environment, const char *name)
 {
@@ -131,11 +134,19 @@ static struct tables *map_tables(long fd, uint64_t *inode)
     return keep_mapping(own_syscall(MAP_TABLES, 0, bytes, PROT_READ, MAP_SHARED, fd), bytes);
 }
 
+static uint64_t space_limit(void)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    own_syscall(SPACE_LIMIT, 0, RLIMIT_AS, 0, &limit);
+    return limit.rlim_cur;
+}
+
 /* Who is inside another program will not be recorded, and maps no room for records: valgrind warns of mappings as large
  * as that, and its check for leaks would read, and so allocate, all of it. */
 static size_t rings_bytes(void)
 {
-    return process.vdso_avma ? sizeof(struct rings) : offsetof(struct rings, data);
+    return process.vdso_avma && !space_is_limited ? sizeof(struct rings)
+                                                  : offsetof(struct rings, data);
 }
 
 static struct rings *map_rings(long fd, size_t bytes, uint64_t *inode)
@@ -146,14 +157,65 @@ static struct rings *map_rings(long fd, size_t bytes, uint64_t *inode)
                         bytes);
 }
 
+/* The mapping that holds them all, if there is one. */
+static void *all_rings(void)
+{
+    uint8_t *records = (uint8_t *)process.records;
+    return records ? records - offsetof(struct rings, data) : NULL;
+}
+
+bool session_has_records(void)
+{
+    return process.records || process.apart;
+}
+
 bool session_map_records(void)
 {
-    if (process.records)
+    if (session_has_records())
         return true;
     struct rings *again = keep_mapping(
         own_syscall(MAP_AGAIN, process.rings, 0, sizeof(*again), MREMAP_MAYMOVE), sizeof(*again));
     process.records = again ? again->data : NULL;
     return again != NULL;
+}
+
+static uint8_t *map_ring(long fd, uint32_t index)
+{
+    uint64_t inode;
+    size_t offset = offsetof(struct rings, data) + index * SESSION_RING_BYTES;
+    if (!is_file_of(fd, sizeof(struct rings), &inode))
+        return NULL;
+    return keep_mapping(own_syscall(MAP_RING, 0, SESSION_RING_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED, fd, offset),
+                        SESSION_RING_BYTES);
+}
+
+bool session_is_still(const struct inherited *inherited)
+{
+    struct stat status;
+    return inherited->inode != 0 && !raw_failed(own_syscall(STAT_FD, inherited->fd, &status)) &&
+           status.st_ino == inherited->inode;
+}
+
+static uint8_t *map_ring_apart(uint32_t index)
+{
+    const struct inherited *inherited = &process.inherited[1];
+    if (session_is_still(inherited))
+        return map_ring(inherited->fd, index);
+    long fd = open_from_launcher(invitation.rings_fd, O_RDWR);
+    uint8_t *data = map_ring(fd, index);
+    if (!raw_failed(fd))
+        own_syscall(CLOSE, fd);
+    return data;
+}
+
+uint8_t *session_ring_data(uint32_t index)
+{
+    if (process.records)
+        return process.records[index];
+    if (process.apart && !process.apart[index])
+        process.apart[index] = map_ring_apart(index);
+    return process.apart ? process.apart[index] : NULL;
 }
 
 /* inodes: of tables and rings. */
@@ -197,6 +259,7 @@ static bool attach_to_rings(void)
 struct private_memory {
     uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
     struct thread_state threads[SESSION_THREADS];
+    uint8_t *apart[SESSION_THREADS];
     char *lent[SAMPLER_LENT_BYTES / sizeof(char *)];
 };
 
@@ -213,23 +276,41 @@ static bool make_private_memory(void)
     process.mark = (struct process_mark *)(void *)(memory->wiped + 4);
     process.threads = memory->threads;
     process.lent = memory->lent;
+    process.apart = space_is_limited ? memory->apart : NULL;
     return true;
 }
 
-static struct avma_range range_of(const void *start, size_t bytes)
+void session_make_room(void)
 {
-    uint64_t avma = (uint64_t)(uintptr_t)start;
-    return (struct avma_range){avma, start ? avma + bytes : 0};
+    struct private_memory *memory = (struct private_memory *)(void *)process_alive;
+    uint8_t *all = all_rings();
+    if (!all || !__libc_single_threaded || !process_is_followed() || !thread_self)
+        return;
+    uint32_t index = thread_self->index;
+    uint8_t *first = process.records[0], *own = process.records[index];
+    memory->apart[index] = own;
+    process.apart = memory->apart;
+    process.records = NULL;
+    own_syscall(UNMAP, first, (size_t)(own - first));
+    own_syscall(UNMAP, own + SESSION_RING_BYTES,
+                (size_t)(SESSION_THREADS - 1 - index) * SESSION_RING_BYTES);
 }
 
-void session_ranges(struct avma_range ranges[SESSION_RANGES])
+static bool lies_in(uint64_t start_avma, uint64_t end_avma, const void *memory, size_t bytes)
 {
-    uint8_t *records = (uint8_t *)process.records;
-    void *all = records ? records - offsetof(struct rings, data) : NULL;
-    ranges[0] = range_of(process.tables, sizeof(struct tables));
-    ranges[1] = range_of(process.rings, offsetof(struct rings, data));
-    ranges[2] = range_of(all, sizeof(struct rings));
-    ranges[3] = range_of(process_alive, sizeof(struct private_memory));
+    uint64_t avma = (uint64_t)(uintptr_t)memory;
+    return memory && start_avma >= avma && end_avma <= avma + bytes;
+}
+
+bool session_has_mapped(uint64_t start_avma, uint64_t end_avma)
+{
+    bool is_ours = lies_in(start_avma, end_avma, process.tables, sizeof(struct tables)) ||
+                   lies_in(start_avma, end_avma, process.rings, offsetof(struct rings, data)) ||
+                   lies_in(start_avma, end_avma, all_rings(), sizeof(struct rings)) ||
+                   lies_in(start_avma, end_avma, process_alive, sizeof(struct private_memory));
+    for (uint32_t i = 0; process.apart && i < SESSION_THREADS; i++)
+        is_ours |= lies_in(start_avma, end_avma, process.apart[i], SESSION_RING_BYTES);
+    return is_ours;
 }
 
 bool session_find(char **environment)
@@ -240,5 +321,8 @@ bool session_find(char **environment)
 
 bool session_attach(void)
 {
-    return !sandbox_forbids(CALLS_OF_START) && attach_to_rings() && make_private_memory();
+    uint64_t limit_bytes = space_limit();
+    space_is_limited = limit_bytes != RLIM_INFINITY;
+    return !sandbox_forbids(CALLS_OF_START) && limit_bytes >= SESSION_LEAST_SPACE_BYTES &&
+           attach_to_rings() && make_private_memory();
 }

@@ -7,18 +7,10 @@
 #include "sampler/real.h"
 #include "sampler/sandbox.h"
 
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define NO_FD UINT32_MAX
-
-static bool is_still(const struct inherited *inherited)
-{
-    struct stat status;
-    return inherited->inode != 0 && !raw_failed(own_syscall(STAT_FD, inherited->fd, &status)) &&
-           status.st_ino == inherited->inode;
-}
 
 static bool launcher_has_it(uint32_t fd)
 {
@@ -29,7 +21,7 @@ static bool launcher_has_it(uint32_t fd)
 
 static bool is_needed(const struct inherited *inherited)
 {
-    return is_still(inherited) && !load_relaxed(&process.tables->header.stop) &&
+    return session_is_still(inherited) && !load_relaxed(&process.tables->header.stop) &&
            !launcher_has_it(inherited->fd);
 }
 

@@ -19,6 +19,10 @@
 /* Other threads may unmap what was just read. */
 #define TRIES 3
 
+struct avma_range {
+    uint64_t start, end;
+};
+
 struct maps {
     long fd;
     long at, count;
@@ -64,12 +68,7 @@ static bool next_mapping(struct maps *maps, struct avma_range *range)
 /* Also that of the kernel's half, which cannot be locked. */
 static bool is_left_out(const struct avma_range *range)
 {
-    struct avma_range own[SESSION_RANGES];
-    session_ranges(own);
-    bool is_own = range->start >> 63;
-    for (size_t i = 0; i < SESSION_RANGES; i++)
-        is_own |= range->start >= own[i].start && range->end <= own[i].end;
-    return is_own;
+    return range->start >> 63 || session_has_mapped(range->start, range->end);
 }
 
 static long lock_on_fault(const struct avma_range *range)

@@ -19,6 +19,8 @@
     X(setcontext)         \
     X(dlclose)            \
     X(mlockall)           \
+    X(setrlimit)          \
+    X(prlimit)            \
     X(sigaction)          \
     X(__sigaction)        \
     X(signal)             \

@@ -14,7 +14,7 @@
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
- *                    locking.c  mlockall;  bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
+ *                    locking.c  mlockall;  limits.c  setrlimit;  bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
  *                    sandbox.c  which system calls must not be made
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
@@ -101,11 +101,13 @@ struct thread_state {
 struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
-    uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: that is not mapped yet */
-    struct thread_state *threads;           /* SESSION_THREADS of them, sparse */
-    char **lent;                            /* see lend.c; SAMPLER_LENT_BYTES, sparse */
-    uint32_t joins; /* how often this process and those it was forked from joined */
-    uint32_t index; /* process slot */
+    uint8_t (
+        *records)[SESSION_RING_BYTES]; /* the rings' data; NULL: that is not mapped as a whole */
+    uint8_t **apart; /* each ring's data, or NULL, where space is limited; NULL: it is not */
+    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */
+    uint32_t joins;               /* how often this process and those it was forked from joined */
+    uint32_t index;               /* process slot */
     struct process_slot *slot;
     struct process_mark *mark;
     const struct process_verdict *verdict;
@@ -173,12 +175,16 @@ bool session_find(char **environment);
 bool session_attach(void);
 /* Maps the rings' data, if that was not done while attaching. */
 bool session_map_records(void);
-/* What the sampler has mapped for itself, once it is attached; some may be empty. */
-#define SESSION_RANGES 4
-struct avma_range {
-    uint64_t start, end;
-};
-void session_ranges(struct avma_range ranges[SESSION_RANGES]);
+/* Whether the program has left that descriptor alone. */
+bool session_is_still(const struct inherited *inherited);
+/* Whether there is a place for records, or will be. */
+bool session_has_records(void);
+/* The data of the ring of a slot that the caller has claimed; NULL: there is no room for it. */
+uint8_t *session_ring_data(uint32_t index);
+/* Space is going to be limited: gives back what is not needed, if no other thread can be about to use it. */
+void session_make_room(void);
+/* Whether this is the sampler's alone, and not the program's. */
+bool session_has_mapped(uint64_t start_avma, uint64_t end_avma);
 
 /* The path of one of the launcher's descriptors. Async-signal-safe. */
 #define SESSION_PATH_BYTES 48

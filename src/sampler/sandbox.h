@@ -47,6 +47,7 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(TIMER_DELETE, timer_delete, ANY_0, 0)                                                \
     X(CHILDREN_USAGE, getrusage, ANY_1, (uint64_t)RUSAGE_CHILDREN)                         \
     X(STACK_LIMIT, prlimit64, ANY_3, 0, RLIMIT_STACK)                                      \
+    X(SPACE_LIMIT, prlimit64, ANY_3, 0, RLIMIT_AS)                                         \
     X(EXISTS, kill, ANY_0, 0)                                                              \
     X(YIELD, sched_yield, 0, 0)                                                            \
     X(OPEN, openat, ANY_0 | ANY_1 | ANY_2, 0)                                              \
@@ -59,6 +60,7 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(READ_LINK, readlinkat, ANY_1 | ANY_2 | ANY_3, (uint64_t)AT_FDCWD)                    \
     X(MAP_TABLES, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ, MAP_SHARED)                        \
     X(MAP_RINGS, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)            \
+    X(MAP_RING, mmap, ANY_1 | ANY_4 | ANY_5, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)     \
     X(MAP_AGAIN, mremap, ANY_0 | ANY_2, 0, 0, 0, MREMAP_MAYMOVE)                           \
     X(MAP_PRIVATE, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, SANDBOX_MAP_PRIVATE) \
     X(UNMAP, munmap, ANY_0 | ANY_1, 0)                                                     \

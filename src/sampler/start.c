@@ -158,7 +158,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
     bool has_handler = process.signal == SIGTRAP; /* its parent's */
-    bool ready = (!process.records || bind_main_thread(stack_start_avma)) &&
+    bool ready = (!session_has_records() || bind_main_thread(stack_start_avma)) &&
                  (has_handler || signals_install(SIGTRAP));
     enum engine engine = ENGINE_NONE;
     if (ready)

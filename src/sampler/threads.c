@@ -59,12 +59,12 @@ static void clear_cache(struct thread_state *thread)
         thread->cache[i].generation = 0;
 }
 
-static void reset_state(struct thread_state *thread, uint32_t index)
+static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
     thread->busy = 0;
     thread->index = index;
     thread->slot = &process.rings->threads[index];
-    thread->ring = (struct ring){&process.rings->controls[index], process.records[index]};
+    thread->ring = (struct ring){&process.rings->controls[index], ring_data};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
     thread->usual_cost_ticks = 0;
@@ -112,14 +112,19 @@ static void fill_slot(struct thread_slot *slot)
 
 struct thread_state *thread_claim(void)
 {
-    for (uint32_t index = 0; process.records && index < SESSION_THREADS; index++) {
+    for (uint32_t index = 0; session_has_records() && index < SESSION_THREADS; index++) {
         struct thread_slot *slot = &process.rings->threads[index];
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
             continue;
+        uint8_t *ring_data = session_ring_data(index);
+        if (!ring_data) {
+            store_release(&slot->state, THREAD_FREE);
+            break;
+        }
         raise_to(&process.rings->header.threads_used, index + 1);
         fill_slot(slot);
-        reset_state(&process.threads[index], index);
+        reset_state(&process.threads[index], index, ring_data);
         return &process.threads[index];
     }
     add_relaxed(&process.rings->header.lost_no_thread_slot, 1);

@@ -226,3 +226,7 @@ struct rings {
     uint8_t data[SESSION_THREADS][SESSION_RING_BYTES];
 };
 _Static_assert(offsetof(struct rings, data) % 4096 == 0, "page aligned");
+
+/* Where address space is limited a process maps the tables, and of the rings' data that of its own threads alone. It is
+ * left alone where the tables would be more than a quarter of that. */
+#define SESSION_LEAST_SPACE_BYTES (4 * (uint64_t)sizeof(struct tables))

@@ -34,6 +34,23 @@ class ProgramState(rec.Case):
             self.skipTest("less than 8 MiB may be locked here (ulimit -l)")
         self.compare(rec.target("locks_memory"))
 
+    def check_tight_space(self, run):
+        self.assertEqual((run.status, run.stdout), (0, b"program: room\nchild: room\nat last: room\n"))
+        self.assertEqual(len([thread for thread in run.info["threads"] if thread["cpu_ns"] > 40000000]), 5)
+        self.assertEqual(run.complete_percent(), 100)
+        self.assertGreater(run.share_of("work", "map_much", "main"), 80)
+
+    def test_a_limited_address_space_stays_the_programs(self):
+        program = rec.target("tight_space")
+        for engine in rec.ENGINES:
+            for command in (f"ulimit -v {1000 << 10}; exec {program} limited", f"exec {program} setrlimit",
+                            f"exec {program} setrlimit64", f"exec {program} prlimit",
+                            f"exec {program} prlimit64"):
+                with self.subTest(engine=engine, command=command):
+                    self.need_engine(engine)
+                    self.check_tight_space(self.recorded("bash", "-c", command,
+                                                         rec_options=["-q", f"--engine={engine}"]))
+
     def test_errno_is_kept(self):
         self.compare(rec.target("errno_kept"), "500")
 
