@@ -341,12 +341,18 @@ siginfo_t *masks_awaited(const ucontext_t *interrupted)
     return &thread->awaited;
 }
 
+bool masks_hides_block_at(const ucontext_t *interrupted)
+{
+    const struct thread_state *thread = thread_self;
+    uint64_t kernel = *(const uint64_t *)(const void *)&interrupted->uc_sigmask;
+    return thread && is_hidden_at(thread, kernel, false) && !is_lifted(thread, interrupted);
+}
+
 bool masks_defer(int signal, siginfo_t *info, void *context)
 {
     struct thread_state *thread = thread_self;
     ucontext_t *interrupted = context;
-    if (!thread || !is_hidden_at(thread, *word_of(&interrupted->uc_sigmask), false) ||
-        is_lifted(thread, interrupted))
+    if (!masks_hides_block_at(interrupted))
         return false;
     thread->hides_block = false;
     thread->has_deferred = true;

@@ -275,6 +275,8 @@ siginfo_t *masks_awaited(const ucontext_t *interrupted);
 /* A signal of the program's own in a thread that it believes to block it: blocks it there and sends it on;
  * false: not blocked. Async-signal-safe (makes system calls, as it must). */
 bool masks_defer(int signal, siginfo_t *info, void *context);
+/* Whether the program believes to block it there. Async-signal-safe. */
+bool masks_hides_block_at(const ucontext_t *interrupted);
 /* That signal has arrived where it belongs: the calling thread is sampled again. Async-signal-safe. */
 void masks_resume(void);
 

@@ -273,7 +273,8 @@ void signals_deliver(int signal, siginfo_t *info, void *context)
     struct action action = read_action();
     if (action.handler.value == (uintptr_t)SIG_IGN && !forced)
         return;
-    if (action.handler.value == (uintptr_t)SIG_IGN || action.handler.value == (uintptr_t)SIG_DFL) {
+    if (action.handler.value == (uintptr_t)SIG_IGN || action.handler.value == (uintptr_t)SIG_DFL ||
+        (forced && masks_hides_block_at(context))) {
         deliver_default(signal, info);
         return;
     }

@@ -41,6 +41,9 @@ class OwnSignals(rec.Case):
     def test_breakpoint_instructions_reach_the_programs_handler(self):
         self.compare("int3", signal.SIGTRAP)
 
+    def test_a_breakpoint_kills_where_its_signal_is_blocked(self):
+        self.compare("int3-blocked", signal.SIGTRAP)
+
     def test_a_breakpoint_without_a_handler_kills(self):
         bare = self.bare("/usr/bin/perl", "-e", "kill 'TRAP', $$; sleep 1")
         run = self.record("/usr/bin/perl", "-e", "kill 'TRAP', $$; sleep 1")

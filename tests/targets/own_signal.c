@@ -5,6 +5,7 @@
  *
  *     raise, kill, queue   500 times to itself, counted by its handler
  *     int3                 500 breakpoint instructions
+ *     int3-blocked         one where it is handled, but blocked: that kills
  *     round-trip           sets actions and reads them back
  *     siginfo              the handler gets the sender's data
  *     reset                puts every signal back to its default
@@ -56,6 +57,18 @@ static void burn_a_part(int i)
 static void say_handled(void)
 {
     printf("handled %d\n", (int)handled);
+}
+
+static void breakpoint_while_blocked(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, count);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    burn_a_part(TIMES);
+    __asm__ volatile("int3");
+    say_handled();
 }
 
 static void send_often(const char *how, int number)
@@ -235,6 +248,8 @@ int main(int argc, char **argv)
         use_interval_timer();
     else if (strcmp(how, "interrupt") == 0)
         interrupt_sleep(number);
+    else if (strcmp(how, "int3-blocked") == 0)
+        breakpoint_while_blocked(number);
     else if (strcmp(how, "default") == 0)
         burn_a_part(TIMES), fflush(stdout), raise(number);
     else
