@@ -89,3 +89,26 @@ static inline bool arch_leaves_syscall(const ucontext_t *context)
     const greg_t *registers = context->uc_mcontext.gregs;
     return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R11] == registers[REG_EFL];
 }
+
+/* After a signal whose handler has SA_RESTART the kernel goes back to the instruction, which is two bytes long. What
+ * the call was, or -1: the thread was in none that begins again. Async-signal-safe. */
+static inline long arch_restarted_syscall(const ucontext_t *context)
+{
+    const greg_t *registers = context->uc_mcontext.gregs;
+    bool goes_back =
+        registers[REG_RCX] == registers[REG_RIP] + 2 && registers[REG_R11] == registers[REG_EFL];
+    return goes_back ? (long)registers[REG_RAX] : -1;
+}
+
+/* Its second argument. Async-signal-safe. */
+static inline uint64_t arch_syscall_second(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSI];
+}
+
+/* It does not begin again, but has returned this. Async-signal-safe. */
+static inline void arch_end_syscall(ucontext_t *context, long result)
+{
+    context->uc_mcontext.gregs[REG_RIP] += 2;
+    context->uc_mcontext.gregs[REG_RAX] = result;
+}

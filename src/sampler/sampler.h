@@ -10,7 +10,7 @@
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
  *                    copy.c     what a walk could not finish
  *     hooks ───────▶ threads.c  pthread_create, thread exit;
- *                    signals.c, other_signals.c  sigaction and relatives;
+ *                    signals.c, other_signals.c  sigaction and relatives; restarts.c  what its handler interrupts;
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
@@ -248,6 +248,11 @@ int other_signals_set(int signal, const struct sigaction *action, struct sigacti
 signal_handler other_signals_set_simple(signal_handler (*set)(int, signal_handler), int signal,
                                         signal_handler simple);
 int other_signals_ignore(int signal);
+
+/* restarts.c */
+/* The system call that a signal interrupted, if it waited, ends with EINTR instead of beginning again. Async-signal-safe.
+ */
+void restarts_end_call(ucontext_t *interrupted);
 
 /* masks.c */
 /* From now on the kernel does not block the sampler's signal in the calling thread, but the program reads

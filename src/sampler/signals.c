@@ -253,8 +253,10 @@ static void deliver_default(int signal, siginfo_t *info)
 static void deliver_to_program(const struct action *action, int signal, siginfo_t *info,
                                void *context)
 {
-    const ucontext_t *interrupted = context;
+    ucontext_t *interrupted = context;
     uint64_t mask = mask_word(&interrupted->uc_sigmask) | action->mask;
+    if (!(action->flags & SA_RESTART))
+        restarts_end_call(interrupted);
     if (!(action->flags & SA_NODEFER))
         mask |= UINT64_C(1) << (signal - 1);
     set_mask(mask);

@@ -6,7 +6,7 @@ import signal
 import rec
 
 HOWS = ("raise", "kill", "queue", "round-trip", "siginfo", "reset", "one-shot", "ignore", "default",
-        "block", "interrupt")
+        "block", "interrupt", "interrupt-waits")
 SIGNALS = (signal.SIGTRAP, signal.SIGPROF, signal.SIGUSR1)
 
 

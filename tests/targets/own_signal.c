@@ -16,12 +16,15 @@
  *     wait                 every thread blocks all signals, one waits for whatever comes
  *     timer                an interval timer's SIGPROF, ignored at first, then counted
  *     interrupt            interrupts a sleep, which must not be restarted
+ *     interrupt-waits      and calls that wait for a byte, which are, or not, as the action says
  */
 #include "burn.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,6 +227,60 @@ static void interrupt_sleep(int number)
     say_handled();
 }
 
+static struct waiter {
+    int number, most, pipe[2];
+    pthread_t thread;
+    sem_t semaphore;
+    volatile bool has_waited;
+} waiter;
+
+/* Until one has ended the wait, or enough have not. */
+static void *interrupt_waiter(void *unused)
+{
+    const char byte = 1;
+    for (int i = 0; i < waiter.most && !waiter.has_waited; i++) {
+        usleep(10000);
+        pthread_kill(waiter.thread, waiter.number);
+    }
+    if (write(waiter.pipe[1], &byte, 1) != 1 || sem_post(&waiter.semaphore) != 0)
+        puts("no byte");
+    return unused;
+}
+
+static long wait_for_byte(bool reads)
+{
+    char byte;
+    return reads ? read(waiter.pipe[0], &byte, 1) : sem_wait(&waiter.semaphore);
+}
+
+static void interrupt_wait(int number, int flags, bool reads)
+{
+    struct sigaction action = {.sa_handler = count, .sa_flags = flags};
+    pthread_t sender;
+    int most = flags & SA_RESTART ? 20 : 2000;
+    waiter = (struct waiter){.number = number, .most = most, .thread = pthread_self()};
+    sem_init(&waiter.semaphore, 0, 0);
+    if (pipe(waiter.pipe) != 0 || sigaction(number, &action, NULL) != 0)
+        return;
+    handled = 0;
+    pthread_create(&sender, NULL, interrupt_waiter, NULL);
+    errno = 0;
+    long result = wait_for_byte(reads);
+    int err = errno;
+    waiter.has_waited = true;
+    pthread_join(sender, NULL);
+    printf("%ld %s, handled: %d\n", result, strerror(err), handled > 0);
+}
+
+static void interrupt_waits(int number)
+{
+    burn_a_part(TIMES);
+    for (int reads = 0; reads < 2; reads++) {
+        interrupt_wait(number, 0, reads);
+        interrupt_wait(number, SA_RESTART, reads);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -248,6 +305,8 @@ int main(int argc, char **argv)
         use_interval_timer();
     else if (strcmp(how, "interrupt") == 0)
         interrupt_sleep(number);
+    else if (strcmp(how, "interrupt-waits") == 0)
+        interrupt_waits(number);
     else if (strcmp(how, "int3-blocked") == 0)
         breakpoint_while_blocked(number);
     else if (strcmp(how, "default") == 0)
