@@ -236,6 +236,11 @@ bool signals_ignore(void);
 void signals_heed(void);
 /* What this signal would have done without us. Async-signal-safe (makes system calls, as it must). */
 void signals_deliver(int signal, siginfo_t *info, void *context);
+/* Whether this is a bare system call that shows or sets the program's action, and not the handler's. */
+bool signals_are_set_by(long number, int signal, long mask_bytes);
+/* It does what it would, to the program's action. Negative errno, as the kernel's answer. */
+struct kernel_action;
+long signals_set_bare(const struct kernel_action *given, struct kernel_action *old);
 /* While the handler runs, all is blocked that is not ignored by now. Async-signal-safe. */
 void signals_refresh_mask(void);
 

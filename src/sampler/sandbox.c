@@ -120,6 +120,9 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
         return mlockall((int)a);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
+    if (signals_are_set_by(number, (int)a, d))
+        return raw_told(
+            signals_set_bare((const struct kernel_action *)b, (struct kernel_action *)c));
     if (clone_is_fork(number, a, b)) {
         long pid = ((function *)real_function(REAL_INDEX_syscall))(number, a, b, c, d, e, f);
         if (pid == 0)

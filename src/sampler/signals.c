@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 /* As the kernel knows it: the program's action, with its mask as one word. */
 struct action {
@@ -105,6 +106,23 @@ static struct action action_from(const struct sigaction *from)
     return action;
 }
 
+static struct action action_from_kernel(const struct kernel_action *from)
+{
+    struct action action = {.mask = from->mask & ~NEVER_BLOCKED,
+                            .flags = (int)(from->flags & FLAGS_KEPT),
+                            .restorer = from->restorer};
+    action.handler.full = from->handler;
+    return action;
+}
+
+static struct kernel_action action_to_kernel(const struct action *action)
+{
+    return (struct kernel_action){.handler = action->handler.full,
+                                  .flags = (unsigned)action->flags,
+                                  .restorer = action->restorer,
+                                  .mask = action->mask};
+}
+
 static void action_to(const struct action *action, struct sigaction *to)
 {
     *to = (struct sigaction){0};
@@ -162,9 +180,7 @@ bool signals_install(int signal)
     if (raw_failed(kernel_sigaction(signal, NULL, &before)))
         return false;
     if (before.handler != handler) {
-        struct action action = {
-            .mask = before.mask, .flags = (int)before.flags, .restorer = before.restorer};
-        action.handler.full = before.handler;
+        struct action action = action_from_kernel(&before);
         write_action(&action);
     }
     process.signal = signal;
@@ -180,10 +196,7 @@ bool signals_install(int signal)
 void signals_uninstall(void)
 {
     struct action action = read_action();
-    struct kernel_action before = {.handler = action.handler.full,
-                                   .flags = (unsigned)action.flags,
-                                   .restorer = action.restorer,
-                                   .mask = action.mask};
+    struct kernel_action before = action_to_kernel(&action);
     int signal = process.signal;
     process.signal = 0;
     if (signal)
@@ -317,6 +330,29 @@ __attribute__((visibility("default"))) int sigaction(int signal, const struct si
     struct action before = write_action(action ? &wanted : NULL);
     if (old)
         action_to(&before, old);
+    return 0;
+}
+
+bool signals_are_set_by(long number, int signal, long mask_bytes)
+{
+    return number == SYS_rt_sigaction && mask_bytes == sizeof(uint64_t) && is_ours(signal);
+}
+
+/* The kernel finds out what is no memory: it reads what it then refuses to do to SIGKILL, and writes what we replace. */
+long signals_set_bare(const struct kernel_action *given, struct kernel_action *old)
+{
+    long result = raw_syscall(SYS_rt_sigaction, process.signal, NULL, old, sizeof(old->mask));
+    if (given && !raw_failed(result) &&
+        raw_syscall(SYS_rt_sigaction, SIGKILL, given, NULL, sizeof(given->mask)) == -EFAULT)
+        result = -EFAULT;
+    if (raw_failed(result))
+        return result;
+    struct action wanted;
+    if (given)
+        wanted = action_from_kernel(given);
+    struct action before = write_action(given ? &wanted : NULL);
+    if (old)
+        *old = action_to_kernel(&before);
     return 0;
 }
 

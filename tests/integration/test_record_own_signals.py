@@ -28,6 +28,11 @@ class OwnSignals(rec.Case):
             for number in SIGNALS[:2]:
                 self.compare(how, number)
 
+    def test_bare_system_calls_set_the_programs_actions_too(self):
+        for how in ("bare-reset", "bare-round-trip"):
+            for number in SIGNALS:
+                self.compare(how, number)
+
     def test_other_signals_are_not_touched(self):
         for how in ("raise", "round-trip", "one-shot", "interrupt"):
             self.compare(how, signal.SIGUSR1)

@@ -9,6 +9,8 @@
  *     round-trip           sets actions and reads them back
  *     siginfo              the handler gets the sender's data
  *     reset                puts every signal back to its default
+ *     bare-reset           the same by bare system calls, after it has looked whether it is ignored
+ *     bare-round-trip      sets actions by bare system calls and reads them back
  *     one-shot             sysv_signal: handled once, the second one kills
  *     ignore               ignores it, and sends it
  *     default              sends it with its default action
@@ -28,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -130,6 +133,58 @@ static void reset_all(void)
             signal(number, SIG_DFL);
     }
     puts("reset");
+}
+
+struct kernel_action {
+    void (*handler)(int);
+    unsigned long flags;
+    void (*restorer)(void);
+    uint64_t mask;
+};
+
+static long bare_action(int number, const void *wanted, void *before)
+{
+    return syscall(SYS_rt_sigaction, number, wanted, before, sizeof(uint64_t));
+}
+
+static void reset_all_bare(int own_number)
+{
+    signal(own_number, count);
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        for (int number = 1; number <= SIGRTMAX; number++) {
+            struct kernel_action action;
+            bare_action(number, NULL, &action);
+            if (action.handler != SIG_DFL && action.handler != SIG_IGN && action.handler != count)
+                printf("signal %d has a handler\n", number);
+            action.handler = SIG_DFL;
+            bare_action(number, &action, NULL);
+        }
+    }
+    puts("reset");
+    fflush(stdout);
+    raise(own_number);
+}
+
+static void bare_round_trip(int number)
+{
+    struct kernel_action wanted = {.flags = SA_NODEFER, .mask = 1 << (SIGUSR2 - 1)}, before, after;
+    wanted.handler = count;
+    for (int i = 0; i < TIMES; i++) {
+        burn_a_part(i);
+        bare_action(number, &wanted, i == 0 ? NULL : &before);
+        bare_action(number, NULL, &after);
+        if (memcmp(&after, &wanted, sizeof(wanted)) != 0)
+            printf("another action came back in turn %d\n", i);
+        signal(number, SIG_IGN);
+    }
+    printf("after signal(): %d\n", before.handler == SIG_IGN);
+    printf("no memory: %ld %ld\n", bare_action(number, (void *)8, NULL),
+           bare_action(number, NULL, (void *)8));
+    printf("a mask of another size: %ld\n", syscall(SYS_rt_sigaction, number, NULL, &after, 4L));
+    signal(number, count);
+    raise(number);
+    say_handled();
 }
 
 static void one_shot(int number)
@@ -293,6 +348,10 @@ int main(int argc, char **argv)
         get_siginfo(number);
     else if (strcmp(how, "reset") == 0)
         reset_all();
+    else if (strcmp(how, "bare-reset") == 0)
+        reset_all_bare(number);
+    else if (strcmp(how, "bare-round-trip") == 0)
+        bare_round_trip(number);
     else if (strcmp(how, "one-shot") == 0)
         one_shot(number);
     else if (strcmp(how, "ignore") == 0)
