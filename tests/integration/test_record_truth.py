@@ -111,6 +111,17 @@ class CpuTime(rec.Case):
             self.assertGreater(run.share_of("work_before_main"), 80)
             self.assertEqual(run.count("complete"), run.count("samples"))
 
+    def test_a_program_that_works_at_its_very_end(self):
+        for how in ("atexit", "destructor", "quick-exit", "key", "thread", "after-main", "kill"):
+            command = (rec.target("ends"), how, "100")
+            bare = self.bare(*command)
+            for engine in rec.ENGINES:
+                with self.subTest(how=how, engine=engine):
+                    self.need_engine(engine)
+                    run = self.record(*command, rec_options=["-q", f"--engine={engine}"])
+                    self.assertEqual(run.status, bare.status, run.stderr)
+                    self.assertGreater(run.share_of("work_at_the_end"), 80)
+
     def test_a_program_that_lives_in_system_calls(self):
         for run in self.check(rec.target("system_calls"), "600"):
             self.assertGreater(run.share_of("ask_the_kernel"), 90)
