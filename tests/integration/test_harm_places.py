@@ -145,6 +145,10 @@ class Places(harm.Case):
         self.assert_refused(["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "-"],
                             b"/proc")
 
+    def test_without_proc_the_program_is_recorded(self):
+        self.need_root("unshare", "umount")
+        self.assert_profiled([], ["unshare", "--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "-"])
+
     def test_processes_of_others_are_hidden(self):
         self.need_root("unshare", "setpriv")
         nobody = ["setpriv", "--reuid=65534", "--clear-groups"]

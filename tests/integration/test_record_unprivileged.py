@@ -32,6 +32,23 @@ class Refused(rec.Case):
                                               rec.target("shares"), "1500"])
                 self.check(run)
 
+    def test_the_rate_that_the_kernel_allows(self):
+        """It is no reason to take the other engine. A file in the place of the kernel's says 500."""
+        self.need_engine("perf-trap")
+        said = os.path.join(self.directory, "limit")
+        with open(said, "w", encoding="ascii") as file:
+            file.write("500\n")
+        limited = ["unshare", "--map-root-user", "--mount", "sh", "-c", "mount --bind \"$0\" "
+                   "/proc/sys/kernel/perf_event_max_sample_rate && exec \"$@\"", said]
+        directory = self.new_directory()
+        if self.run_in(directory, [*limited, "true"]).status:
+            self.skipTest("mounting is not allowed here")
+        run = self.run_in(directory, [*limited, rec.REC, "-F", "9999", "--", rec.target("short_run"), "500"])
+        self.assertEqual((run.status, run.summary["engine"]), (0, "perf-trap"), run.stderr)
+        self.assertIn(b"the kernel allows 500 (kernel.perf_event_max_sample_rate)", run.stderr)
+        self.assert_within(run.count("samples"), 250, 75)
+        self.assertGreater(run.share_of("burn_until_ns"), 80)
+
     def test_perf_trap_is_refused_loudly_when_it_cannot_be_had(self):
         directory = self.new_directory()
         run = self.run_in(directory, [rec.target("no_perf"), errno.EPERM, rec.REC, "--engine=perf-trap",
