@@ -29,14 +29,19 @@ static void *work(void *argument)
     }
     return argument;
 }
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     printf("%ld\\n", sum);
+    if (argc > 1) {
+        char *volatile lost = malloc(4711);
+        lost = NULL;
+    }
     return 0;
 }
 """
@@ -122,6 +127,13 @@ class Tools(harm.Identical):
             if shutil.which(compiler):
                 self.identical(self.build(f"asan-{compiler}", SANITIZED, "-pthread", "-fsanitize=address",
                                           compiler=compiler))
+
+    def test_leak_sanitizer_finds_the_programs_leak_alone(self):
+        for compiler in ("gcc", "clang-14"):
+            if shutil.which(compiler):
+                program = self.build(f"leak-{compiler}", SANITIZED, "-pthread", "-fsanitize=leak",
+                                     compiler=compiler)
+                self.identical(program, "leak", differs=(rb"==\d+==", rb"0x[0-9a-f]+"))
 
     def test_thread_sanitizer(self):
         for compiler in ("gcc", "clang-14"):
