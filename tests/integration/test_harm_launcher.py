@@ -38,10 +38,12 @@ class Launcher(harm.Case):
         self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02, notes)
 
     def test_samples_that_a_stopped_rec_missed_are_counted(self):
+        """Stacks so deep that also 200 samples a second fill a ring meanwhile."""
         for engine in rec.ENGINES:
             with self.subTest(engine=engine):
-                run = self.stopped_for(1, engine, rec.target("shares"), 2000)
+                run = self.stopped_for(1, engine, rec.target("depth"), 500, 2000)
                 self.assert_accounts_close(run)
+                self.assertGreater(run.count("lost.ring-full"), 0, run.summary)
                 self.assertEqual(run.count("lost.away"), 0, run.summary)
 
     def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
