@@ -27,8 +27,38 @@ pid = os.posix_spawn(sys.argv[2], [sys.argv[2], "20"], environment)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
 
+# What would make rec fault that reads this memory, or another program that does.
+SHRINKS = """
+import fcntl, mmap, os
+def refused(function, *arguments):
+    try:
+        function(*arguments)
+    except OSError:
+        return True
+for name in os.listdir("/proc/self/fd"):
+    try:
+        link = os.readlink("/proc/self/fd/" + name)
+    except OSError:
+        continue
+    if link.startswith("/memfd:rec-"):
+        fd = int(name)
+        bytes = os.fstat(fd).st_size
+        print(link, refused(os.ftruncate, fd, 0), refused(os.ftruncate, fd, bytes + 4096),
+              refused(fcntl.fcntl, fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE),
+              "tables" not in link or refused(mmap.mmap, fd, 4096))
+for i in range(60):
+    sum(range(100000))
+"""
+
 
 class Hostile(rec.Case):
+    def test_the_shared_memory_keeps_its_size_and_its_tables(self):
+        python = self.need_program("/usr/bin/python3")
+        run = self.recorded(python, "-c", SHRINKS, rec_options=["-q"])
+        self.assertEqual(sorted(run.stdout.decode().splitlines()),
+                         [f"/memfd:rec-{name} (deleted) True True True True" for name in ("rings", "tables")])
+        self.assertGreater(run.count("samples"), 10)
+
     def test_a_session_that_is_none(self):
         for session in SESSIONS:
             with self.subTest(session=session[:40]):
