@@ -57,9 +57,9 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
                    : "in threads that were beginning or ending, or begun after the program "
                      "sandboxed itself";
     case RECORD_LOST_AWAY:
-        return "rec itself was stopped meanwhile";
+        return "rec itself was stopped, or got no processor";
     default:
-        return "`rec info` has the counts";
+        return "handlers of SIGSEGV and SIGBUS are not sampled; `rec info` has the counts";
     }
 }
 

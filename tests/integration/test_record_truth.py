@@ -122,6 +122,16 @@ class CpuTime(rec.Case):
                     self.assertEqual(run.status, bare.status, run.stderr)
                     self.assertGreater(run.share_of("work_at_the_end"), 80)
 
+    def test_a_program_that_works_in_a_handler_of_its_crash(self):
+        """There is no sample of it, as the stack may be broken; its time is there, and the reason is said."""
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("ends"), "crash", "100", rec_options=[f"--engine={engine}"])
+                self.assertEqual(run.status, 5)
+                self.assertGreater(run.share_of("[lost]"), 80)
+                self.assertIn(b"handlers of SIGSEGV", run.stderr)
+
     def test_a_program_that_lives_in_system_calls(self):
         for run in self.check(rec.target("system_calls"), "600"):
             self.assertGreater(run.share_of("ask_the_kernel"), 90)

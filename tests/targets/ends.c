@@ -7,6 +7,7 @@
  *     thread                            in a thread, which then ends the process by _exit()
  *     after-main                        the same when the main thread is gone
  *     kill                              and then is killed
+ *     crash                             in a handler of SIGSEGV
  */
 #include "burn.h"
 
@@ -51,6 +52,13 @@ static void *end_process(void *unused)
     _exit(5);
 }
 
+static void handle(int signal)
+{
+    (void)signal;
+    work_at_the_end();
+    _exit(5);
+}
+
 int main(int argc, char **argv)
 {
     pthread_t thread;
@@ -76,6 +84,9 @@ int main(int argc, char **argv)
     } else if (strcmp(how, "kill") == 0) {
         work_at_the_end();
         kill(getpid(), SIGKILL);
+    } else if (strcmp(how, "crash") == 0) {
+        signal(SIGSEGV, handle);
+        raise(SIGSEGV);
     }
     return 5;
 }
