@@ -6,7 +6,7 @@ import signal
 import rec
 
 HOWS = ("raise", "kill", "queue", "round-trip", "siginfo", "reset", "one-shot", "ignore", "default",
-        "block", "interrupt", "interrupt-waits")
+        "block", "interrupt", "interrupt-waits", "masks")
 SIGNALS = (signal.SIGTRAP, signal.SIGPROF, signal.SIGUSR1)
 
 
@@ -46,8 +46,9 @@ class OwnSignals(rec.Case):
     def test_breakpoint_instructions_reach_the_programs_handler(self):
         self.compare("int3", signal.SIGTRAP)
 
-    def test_a_breakpoint_kills_where_its_signal_is_blocked(self):
+    def test_a_breakpoint_kills_where_its_signal_is_blocked_or_ignored(self):
         self.compare("int3-blocked", signal.SIGTRAP)
+        self.compare("int3-ignored", signal.SIGTRAP)
 
     def test_a_breakpoint_without_a_handler_kills(self):
         bare = self.bare("/usr/bin/perl", "-e", "kill 'TRAP', $$; sleep 1")

@@ -6,6 +6,8 @@
  *     raise, kill, queue   500 times to itself, counted by its handler
  *     int3                 500 breakpoint instructions
  *     int3-blocked         one where it is handled, but blocked: that kills
+ *     int3-ignored         one where it is ignored: that kills, too
+ *     masks                what its handler finds blocked, as its action says
  *     round-trip           sets actions and reads them back
  *     siginfo              the handler gets the sender's data
  *     reset                puts every signal back to its default
@@ -75,6 +77,40 @@ static void breakpoint_while_blocked(int number)
     burn_a_part(TIMES);
     __asm__ volatile("int3");
     say_handled();
+}
+
+static void breakpoint_while_ignored(int number)
+{
+    signal(number, SIG_IGN);
+    burn_a_part(TIMES);
+    __asm__ volatile("int3");
+    puts("survived");
+}
+
+static void say_blocked(int signal)
+{
+    sigset_t set;
+    sigprocmask(SIG_BLOCK, NULL, &set);
+    printf("blocked: %d, of the mask %d, of the action %d\n", sigismember(&set, signal),
+           sigismember(&set, SIGUSR1), sigismember(&set, SIGUSR2));
+}
+
+static void look_at_masks(int number)
+{
+    static const int flags[] = {0, SA_NODEFER};
+    struct sigaction action = {.sa_handler = say_blocked};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    sigaddset(&action.sa_mask, SIGUSR2);
+    for (int i = 0; i < 2; i++) {
+        burn_a_part(TIMES / 2 * (i + 1));
+        action.sa_flags = flags[i];
+        sigaction(number, &action, NULL);
+        raise(number);
+        say_blocked(number);
+    }
 }
 
 static void send_often(const char *how, int number)
@@ -366,6 +402,10 @@ int main(int argc, char **argv)
         interrupt_sleep(number);
     else if (strcmp(how, "interrupt-waits") == 0)
         interrupt_waits(number);
+    else if (strcmp(how, "masks") == 0)
+        look_at_masks(number);
+    else if (strcmp(how, "int3-ignored") == 0)
+        breakpoint_while_ignored(number);
     else if (strcmp(how, "int3-blocked") == 0)
         breakpoint_while_blocked(number);
     else if (strcmp(how, "default") == 0)
