@@ -59,7 +59,7 @@ class Storms(harm.Case):
         self.assertTrue(rounds * THREADS >= 100000 or not rec.LONG)
         for run in self.same(rec.target("storm_threads"), rounds, turns=TURNS):
             self.assertEqual(run.stdout.splitlines()[-1],
-                             b"1 threads, 0 more descriptors, as much memory")
+                             b"1 threads, 0 more descriptors, 0 more timers, as much memory")
             self.assertEqual(run.count("threads") + run.count("threads_without_slot"), wanted)
             self.assertLess(run.count("threads_without_slot"), wanted / 100)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * storm_threads ROUNDS: threads that return, exit, are cancelled while they wait or while they run, or are
- * detached. Afterwards as many descriptors are open as before, and memory of its own has not grown by more than what
+ * detached. Afterwards as many descriptors are open and timers there are as before, and memory of its own has not grown by more than what
  * bookkeeping for a thousand threads at once takes, which is kept for later ones.
  */
 #include "storm.h"
@@ -86,6 +86,18 @@ static unsigned count_entries(const char *path)
     return count;
 }
 
+static int count_timers(void)
+{
+    char line[128];
+    int count = 0;
+    FILE *timers = fopen("/proc/self/timers", "r");
+    while (timers && fgets(line, sizeof(line), timers))
+        count += strncmp(line, "ID:", 3) == 0;
+    if (timers)
+        fclose(timers);
+    return count;
+}
+
 static long anonymous_kib(void)
 {
     char line[128];
@@ -98,17 +110,25 @@ static long anonymous_kib(void)
     return kib;
 }
 
+static void wait_for_detached(void)
+{
+    for (int i = 0; i < 1000 && count_entries("/proc/self/task") > 3; i++)
+        usleep(10000);
+}
+
 int main(int argc, char **argv)
 {
     char *first[] = {argv[0], "50", NULL};
     int result = storm_run(2, first, work); /* stacks and arenas that are kept */
+    wait_for_detached();
     unsigned descriptors = count_entries("/proc/self/fd");
+    int timers = count_timers();
     long before_kib = anonymous_kib();
     result += storm_run(argc, argv, work);
-    for (int i = 0; i < 1000 && count_entries("/proc/self/task") > 3; i++)
-        usleep(10000);
-    printf("%u threads, %d more descriptors, %s\n", count_entries("/proc/self/task") - 2,
-           (int)(count_entries("/proc/self/fd") - descriptors),
+    wait_for_detached();
+    printf("%u threads, %d more descriptors, %d more timers, %s\n",
+           count_entries("/proc/self/task") - 2,
+           (int)(count_entries("/proc/self/fd") - descriptors), count_timers() - timers,
            anonymous_kib() - before_kib < KEPT_KIB_MAX ? "as much memory" : "more memory");
     return result;
 }
