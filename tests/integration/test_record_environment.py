@@ -174,10 +174,15 @@ class LeftAlone(SameOutput):
                                        "print(os.wait()[1])" % program)
 
     def test_programs_that_set_the_user_id(self):
+        """Root becomes somebody else by those of others alone."""
         path = os.path.join(self.directory, "env")
         shutil.copy("/usr/bin/env", path)
-        os.chmod(path, 0o4755)
-        self.compare("sh", "-c", f"{path} -0; true")
+        own = os.geteuid()
+        for owner in (0, 65534) if own == 0 else (own,):
+            for mode in (0o4755, 0o2755):
+                os.chown(path, owner, owner if own == 0 else -1)
+                os.chmod(path, mode)
+                self.compare("sh", "-c", f"{path} -0; true")
 
     def test_programs_of_another_c_library(self):
         path = os.path.join(self.directory, "env")
