@@ -11,6 +11,7 @@ import rec
 
 LEAST_COMPLETE_PERCENT = 99.5
 MOST_MISSES_PERCENT = 0.5  # once the tables are there
+FAILURES = 2000  # more than a session has places for threads
 
 PYTHON = ("import json, re\n"
           "for i in range(%d):\n"
@@ -152,6 +153,15 @@ class Complete(rec.Case):
                 # What no sample saw is the thread's function's own; all of its work is done by what it calls.
                 self.assertLess(run.share_of("created_with_signals_blocked", "blocks_signals_itself", self_only=True),
                                 20)
+
+    def test_a_thread_is_sampled_to_its_last_destructor_however_many_could_not_be_created(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded(rec.target("late_ends"), FAILURES, rec_options=["-F", "999", f"--engine={engine}"])
+                self.assertEqual(run.stdout, f"{FAILURES} failed\n".encode())
+                self.assertEqual(run.count("threads_without_slot"), 0)
+                self.assertGreater(run.share_of("work_at_the_end"), 80)
 
     def test_openssl_with_its_hand_written_loops(self):
         openssl = self.need_program("/usr/bin/openssl")
