@@ -18,6 +18,9 @@ PYTHON = ("import json, re\n"
           "    text = json.dumps([{'a': n, 'b': [str(n)] * 3} for n in range(100)])\n"
           "    sorted(re.findall('[0-9]+', text), key=lambda x: -int(x))\n"
           "    json.loads(text)\n")
+BLOCKS_FAULTS = ("import signal\n"
+                 "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGSEGV, signal.SIGBUS])\n"
+                 "print(sum(len(str(i)) for i in range(6000000)))")
 SQL = ("create table t(a, b); with recursive c(n) as (select 1 union all select n + 1 from c where "
        "n < 300000) insert into t select n, hex(n * 7919 %% 10007) from c; create index i on t(b); "
        "select count(*), sum(a) from t where b in (select b from t where a %% 3 = 0 limit 20000);")
@@ -153,6 +156,15 @@ class Complete(rec.Case):
                 # What no sample saw is the thread's function's own; all of its work is done by what it calls.
                 self.assertLess(run.share_of("created_with_signals_blocked", "blocks_signals_itself", self_only=True),
                                 20)
+
+    def test_who_blocks_the_signals_of_faults_is_not_taken_for_crashing(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded("/usr/bin/python3", "-c", BLOCKS_FAULTS,
+                                    rec_options=["-F", "999", f"--engine={engine}"])
+                self.assertEqual(run.count("lost.other"), 0)
+                self.assertGreater(run.count("samples"), 10)
 
     def test_a_thread_is_sampled_to_its_last_destructor_however_many_could_not_be_created(self):
         for engine in rec.ENGINES:
