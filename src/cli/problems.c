@@ -44,11 +44,14 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, double 
     va_end(args);
 }
 
+#define WAS_AWAY "rec itself was stopped, or got no processor"
+
 static const char *remedy_for_loss(enum record_loss loss, const struct record_summary *summary)
 {
     switch (loss) {
     case RECORD_LOST_RING_FULL:
-        return "rec could not keep up: record fewer with -F";
+        return summary->lost[RECORD_LOST_AWAY] ? WAS_AWAY
+                                               : "rec could not keep up: record fewer with -F";
     case RECORD_LOST_BUSY:
         return "the sampler interrupted itself: record fewer with -F";
     case RECORD_LOST_NO_THREAD:
@@ -57,7 +60,7 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
                    : "in threads that were beginning or ending, or begun after the program "
                      "sandboxed itself";
     case RECORD_LOST_AWAY:
-        return "rec itself was stopped, or got no processor";
+        return WAS_AWAY;
     default:
         return "handlers of SIGSEGV and SIGBUS are not sampled; `rec info` has the counts";
     }

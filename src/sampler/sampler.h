@@ -135,18 +135,18 @@ static inline bool process_is_followed(void)
     return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
 }
 
-/* The launcher's heart has not beaten for long: it is stopped or dead. Async-signal-safe. */
-static inline bool launcher_is_silent(uint64_t now_ticks)
+/* The launcher's heart has not beaten for so long. Async-signal-safe. */
+static inline bool launcher_is_silent(uint64_t now_ticks, uint64_t most_ticks)
 {
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > header->stale_ticks;
+    uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
+    return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > most_ticks;
 }
 
 /* Nobody reads the rings: not now, or never again. Async-signal-safe. */
 static inline bool launcher_is_away(uint64_t now_ticks)
 {
-    return load_relaxed(&process.tables->header.stop) || launcher_is_silent(now_ticks);
+    const struct tables_header *header = &process.tables->header;
+    return load_relaxed(&header->stop) || launcher_is_silent(now_ticks, header->stale_ticks);
 }
 
 /* start.c */

@@ -192,13 +192,14 @@ static void delete_all_timers(void)
     }
 }
 
-/* One that is stopped comes back. From another pid namespace one cannot tell. */
+/* One that is stopped, or has to wait for a processor, comes back. From another pid namespace one cannot tell. */
 static bool launcher_is_gone(void)
 {
     const struct tables_header *header = &process.tables->header;
     if (load_relaxed(&header->stop))
         return true;
-    return launcher_is_silent(arch_ticks()) && load_relaxed(&process.verdict->namespace) == 0 &&
+    return launcher_is_silent(arch_ticks(), header->stale_ticks / 4) &&
+           load_relaxed(&process.verdict->namespace) == 0 &&
            own_syscall(EXISTS, header->launcher_pid, 0) == -ESRCH;
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """rec stopped, dead, without a disk or a directory to write to: the program runs on as fast as before, and
 what is missing is counted exactly."""
+import concurrent.futures
 import os
 import shutil
 import signal
@@ -46,15 +47,21 @@ class Launcher(harm.Case):
                 self.assertGreater(run.count("lost.ring-full"), 0, run.summary)
                 self.assertEqual(run.count("lost.away"), 0, run.summary)
 
+    def at_once(self, check):
+        """Both engines beside each other: what follows waits for ten seconds."""
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            list(pool.map(check, rec.ENGINES))
+
+    def check_long_stop(self, engine):
+        run = self.stopped_for(13, engine, rec.target("depth"), 20, 14000)
+        self.assert_accounts_close(run)
+        self.assertGreater(run.count("lost.away"), 0, run.summary)
+        self.assertGreater(run.share_of("[lost]"), 5, run.summary)
+        self.assertLess(run.share_of("[exit]"), 5, run.summary)
+        self.assertIn(b"rec itself was stopped", run.stderr)
+
     def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
-        for engine in rec.ENGINES:
-            with self.subTest(engine=engine):
-                run = self.stopped_for(4, engine, rec.target("storm_malloc"), 300000)
-                self.assert_accounts_close(run)
-                self.assertGreater(run.count("lost.away"), 0, run.summary)
-                self.assertGreater(run.share_of("[lost]"), 5, run.summary)
-                self.assertLess(run.share_of("[exit]"), 5, run.summary)
-                self.assertIn(b"rec itself was stopped", run.stderr)
+        self.at_once(self.check_long_stop)
 
     def test_a_stopped_rec_does_not_slow_the_program_down(self):
         command = (rec.target("vectors"), ROUNDS)
@@ -69,21 +76,22 @@ class Launcher(harm.Case):
     def test_a_signal_costs_next_to_nothing_after_rec_has_died(self):
         """No walk and no record, a signal a tick: with a tick of 4 ms and 5 us a signal 0.12 %. A thread that goes
         from one processor to another meets the ticks of both."""
-        for engine in rec.ENGINES:
-            with self.subTest(engine=engine):
-                self.need_engine(engine)
-                process = subprocess.Popen([rec.REC, "-q", "-F", str(harm.FAST_HZ), f"--engine={engine}", "--",
-                                            rec.target("forsaken")], cwd=self.new_directory(),
-                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-                self.assertEqual(process.stdout.readline(), "started\n")
-                process.kill()
-                process.wait()
-                records, signals, ticks = map(int, process.stdout.readline().split())
-                process.stdout.close()
-                self.assertEqual(records, 0)
-                self.assertLess(signals, 2 * ticks)
-                if engine == "timer":
-                    self.assertGreater(signals, 0)  # they were counted
+        self.at_once(self.check_forsaken)
+
+    def check_forsaken(self, engine):
+        self.need_engine(engine)
+        process = subprocess.Popen([rec.REC, "-q", "-F", str(harm.FAST_HZ), f"--engine={engine}", "--",
+                                    rec.target("forsaken")], cwd=self.new_directory(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "started\n")
+        process.kill()
+        process.wait()
+        records, signals, ticks = map(int, process.stdout.readline().split())
+        process.stdout.close()
+        self.assertEqual(records, 0)
+        self.assertLess(signals, 2 * ticks)
+        if engine == "timer":
+            self.assertGreater(signals, 0)  # they were counted
 
     def test_timers_end_with_the_next_thread_after_rec_has_died(self):
         if not os.path.exists("/proc/self/timers"):

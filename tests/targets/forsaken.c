@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* forsaken: works until its parent has died, and for three seconds more; then says how many records its sampler
+/* forsaken: works until its parent has died, and for eleven seconds more; then says how many records its sampler
  * wanted to write in a second of CPU time, how many signals it left at that, and how often the kernel's clock
  * ticked. */
 #include "burn.h"
@@ -48,7 +48,7 @@ int main(void)
     fflush(stdout);
     while (getppid() == parent)
         burn_rounds(1, 100000);
-    burn_for(CLOCK_MONOTONIC, UINT64_C(3000000000));
+    burn_for(CLOCK_MONOTONIC, UINT64_C(11000000000));
     uint64_t start_ns = burn_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct thread_slot before = *slot;
     burn_for(CLOCK_THREAD_CPUTIME_ID, UINT64_C(1000000000));
