@@ -14,7 +14,10 @@ import rec
 PYTHON = "/usr/bin/python3"
 # Runs tests of Python's own suite, and says how each ended.
 PYTHON_TESTS = """
-import json, sys, unittest
+import json, socket, sys, unittest
+
+# In a virtual machine whose host does not answer, those of vsock wait for ever, with or without rec.
+vars(socket).pop("IOCTL_VM_SOCKETS_GET_LOCAL_CID", None)
 
 class Outcomes(unittest.TestResult):
     def __init__(self):
