@@ -75,24 +75,27 @@ static enum record_blind cause_of(const struct collector *collector, const struc
     return RECORD_BLIND_OTHER;
 }
 
-static uint64_t slack_ns(const struct collector *collector, const struct image *image)
+static bool has_gap(const struct collector *collector, const struct image *image)
 {
-    return SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
-           SLACK_OF_END_NS * image->ended_threads + blind_periods_ns(collector, image);
+    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * count_threads(collector, image) +
+                        SLACK_OF_END_NS * image->ended_threads + blind_periods_ns(collector, image);
+    return blind_gap_ns(image) > slack_ns;
 }
 
 void blind_check(struct collector *collector, struct image *image)
 {
     if (image->engine == ENGINE_NONE || collector->is_quiet)
         return;
-    uint64_t most_ns = slack_ns(collector, image);
     bool is_due = collector->round_ns >= image->blind_due_ns;
-    if ((is_due && blind_gap_ns(image) > most_ns) || unannounced_are_due(collector, image))
+    if (is_due)
+        image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
+    bool is_suspect = is_due && has_gap(collector, image);
+    if (is_suspect || unannounced_are_due(collector, image))
         unannounced_look(collector, image);
     if (image->is_blind || !is_due)
         return;
-    image->blind_due_ns = collector->round_ns + LOOK_INTERVAL_NS;
-    image->blind_sightings = blind_gap_ns(image) > most_ns ? image->blind_sightings + 1 : 0;
+    is_suspect = is_suspect && has_gap(collector, image); /* what those threads used is known now */
+    image->blind_sightings = is_suspect ? image->blind_sightings + 1 : 0;
     if (image->blind_sightings < SIGHTINGS_NEEDED)
         return;
     image->is_blind = true;
