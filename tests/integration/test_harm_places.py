@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """In namespaces, jails and under limits a program is the same with rec as without it, and rec says what it
 could not do there."""
+import itertools
 import os
 import pwd
 import shutil
@@ -113,13 +114,15 @@ class Places(harm.Case):
             run = self.recorded_in(engine, [], [rec.target("no_vdso")], rec.target("processes"), "fork", 100)
             self.assertGreater(run.share_of("work_of_a_forked_child"), 80)
 
-    def test_a_kernel_without_a_vdso_and_no_room_for_records(self):
-        """There is room for what the sampler maps first, not for the rest: by then the event is there."""
+    def test_a_kernel_without_a_vdso_and_little_room(self):
+        """None for the sampler, and enough for one that maps ring by ring."""
         if subprocess.run([rec.target("no_vdso"), "true"], capture_output=True).returncode:
             self.skipTest("programs cannot be traced here, or there is no vDSO to hide")
-        limited = ["sh", "-c", "ulimit -v 500000; \"$@\"; echo status $?", "sh", rec.target("no_vdso")]
-        for engine in rec.ENGINES:
-            for command in (("short_run", 300), ("processes", "fork", 100), ("equal_threads", 3, 100)):
+        for engine, kib, command in itertools.product(
+                rec.ENGINES, (500000, 620000),
+                (("short_run", 300), ("processes", "fork", 100), ("equal_threads", 3, 100))):
+            limited = ["sh", "-c", f"ulimit -v {kib}; \"$@\"; echo status $?", "sh", rec.target("no_vdso")]
+            with self.subTest(engine=engine, kib=kib, command=command):
                 run = self.recorded_in(engine, [], limited, rec.target(command[0]), *command[1:])
                 self.assertEqual(run.stdout.splitlines()[-1:], [b"status 0"], run.stderr)
 
