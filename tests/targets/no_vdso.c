@@ -2,6 +2,7 @@
 /* no_vdso PROGRAM ARGUMENT...: executes a program that is told of no vDSO, as under kernels that have none. */
 #include <elf.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/ptrace.h>
@@ -36,6 +37,25 @@ static int hide_vdso(pid_t pid)
     return -1;
 }
 
+#define CODE_OF_PERF 6 /* TRAP_PERF, of Linux 5.13 */
+
+/* Stops for samples come before that for execve(), whose SIGTRAP is of no other kind. */
+static bool wait_for_exec(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+        siginfo_t info;
+        int signal = WSTOPSIG(status);
+        if (ptrace(PTRACE_GETSIGINFO, pid, NULL, &info) != 0)
+            return false;
+        if (signal == SIGTRAP && info.si_code != CODE_OF_PERF)
+            return true;
+        if (ptrace(PTRACE_CONT, pid, NULL, (long)signal) != 0)
+            return false;
+    }
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     int status = -1;
@@ -45,7 +65,7 @@ int main(int argc, char **argv)
         execvp(argv[1], argv + 1);
         _exit(127);
     }
-    if (pid < 0 || waitpid(pid, &status, 0) < 0 || !WIFSTOPPED(status) || hide_vdso(pid) != 0) {
+    if (pid < 0 || !wait_for_exec(pid) || hide_vdso(pid) != 0) {
         fprintf(stderr, "no vDSO was found\n");
         if (pid > 0)
             kill(pid, SIGKILL);
