@@ -91,8 +91,7 @@ static const char *explain_blind(enum record_blind blind)
     case RECORD_BLIND_UNKNOWN_THREAD:
         return "threads made by clone(), not by pthread_create(), or by the C library for itself "
                "(asynchronous I/O, timers), or after the program sandboxed itself, or more than "
-               "rec can "
-               "follow";
+               "rec can follow";
     case RECORD_BLIND_NO_TIMER:
         return "the kernel refuses CPU timers (see ulimit -i), or the program's sandbox does (the "
                "engine perf-trap needs none)";

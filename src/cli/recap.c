@@ -73,8 +73,7 @@ static int say_why_no_samples(const struct record_summary *summary)
         return 0;
     if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
         say("no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
-            "in "
-            "the kernel",
+            "in the kernel",
             shown_duration(summary->cpu_unsampled_kernel_ns).text);
         return 1;
     }

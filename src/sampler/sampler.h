@@ -14,7 +14,8 @@
  *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
- *                    locking.c  mlockall;  limits.c  setrlimit;  bills.c  what a child used that has ended;  gprof.c  who needs SIGPROF;
+ *                    locking.c  mlockall;  limits.c  setrlimit;  gprof.c  who needs SIGPROF;
+ *                    bills.c  what a child used that has ended;
  *                    sandbox.c  which system calls must not be made
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
@@ -55,11 +56,11 @@ struct known_mask {
     bool hides_block, is_known;
 };
 
-/* One thread's private state: written by its hooks before the first signal can come, then by its handler
- * alone. Its index is that of its thread slot and its ring. */
 /* As pthread_create() has it; one of thrd_create() returns an int. */
 typedef void *thread_start(void *argument);
 
+/* One thread's private state: written by its hooks before the first signal can come, then by its handler
+ * alone. Its index is that of its thread slot and its ring. */
 struct thread_state {
     uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
     uint32_t index;
@@ -101,8 +102,7 @@ struct thread_state {
 struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
-    uint8_t (
-        *records)[SESSION_RING_BYTES]; /* the rings' data; NULL: that is not mapped as a whole */
+    uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: not mapped as a whole */
     uint8_t **apart; /* each ring's data, or NULL, where space is limited; NULL: it is not */
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
     char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */

@@ -192,7 +192,8 @@ static void delete_all_timers(void)
     }
 }
 
-/* One that is stopped, or has to wait for a processor, comes back. From another pid namespace one cannot tell. */
+/* One that is stopped, or has to wait for a processor, comes back: so it is asked for, and before its silence is long
+ * enough to stop recording. From another pid namespace one cannot tell. */
 static bool launcher_is_gone(void)
 {
     const struct tables_header *header = &process.tables->header;

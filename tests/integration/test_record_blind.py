@@ -63,7 +63,8 @@ class Blind(rec.Case):
                 self.assertRegex(others[0]["name"], name)
                 self.assertGreater(others[0]["cpu_ns"] / billed, 0.6)
                 self.assertLess(others[0]["start_ns"], others[0]["end_ns"])
-                self.assertNotIn("rec doctor", run.stderr.decode() if engine == "perf-trap" else "")
+                if engine == "perf-trap":  # by timer the lower rate is told with that hint
+                    self.assertNotIn("rec doctor", run.stderr.decode())
 
     def test_a_thread_of_the_kernel_for_io_uring_has_its_time(self):
         self.assert_thread_in_the_kernel("io_uring", "^iou-sqp-")
