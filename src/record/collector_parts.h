@@ -54,7 +54,7 @@ struct thread_view {
 
 /* A thread that the sampler does not know of: see unannounced.c. */
 struct unannounced {
-    uint32_t image; /* index */
+    const struct image *image;
     pid_t tid;
     bool is_introduced; /* in rec.data */
     uint64_t told_kernel_ns, told_user_ns;

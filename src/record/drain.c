@@ -232,8 +232,7 @@ static void free_slot(struct collector *collector, uint32_t index)
 static uint64_t end_of_thread_ns(const struct collector *collector,
                                  const struct thread_view *thread)
 {
-    uint64_t gone_ns = thread->image->gone_ns;
-    uint64_t end_ns = gone_ns ? gone_ns : collector->round_ns;
+    uint64_t end_ns = image_end_ns(collector, thread->image);
     if (thread->has_exited || thread->last_ns > end_ns)
         end_ns = thread->last_ns;
     return end_ns > thread->start_ns ? end_ns : thread->start_ns;
@@ -242,13 +241,8 @@ static uint64_t end_of_thread_ns(const struct collector *collector,
 static void forget_thread(struct collector *collector, uint32_t index)
 {
     struct thread_view *thread = &collector->threads[index];
-    struct perfdata_task task = {
-        .pid = (uint32_t)thread->image->pid,
-        .tid = (uint32_t)thread->tid,
-        .parent_pid = (uint32_t)thread->image->parent_pid,
-        .parent_tid = (uint32_t)thread->image->parent_pid,
-        .time_ns = end_of_thread_ns(collector, thread),
-    };
+    struct perfdata_task task = image_task(thread->image, thread->tid, thread->image->parent_pid,
+                                           end_of_thread_ns(collector, thread));
     /* The main thread's end is that of its process, which writes it. */
     if (thread->tid != thread->image->pid)
         perfdata_write_exit(collector->writer, &task);
@@ -289,13 +283,7 @@ static void adopt_thread(struct collector *collector, uint32_t index, struct ima
     memcpy(thread->name, image->name, sizeof(thread->name));
     if (thread->tid == image->pid)
         return;
-    struct perfdata_task task = {
-        .pid = (uint32_t)image->pid,
-        .tid = (uint32_t)thread->tid,
-        .parent_pid = (uint32_t)image->pid,
-        .parent_tid = (uint32_t)image->pid,
-        .time_ns = thread->start_ns,
-    };
+    struct perfdata_task task = image_task(image, thread->tid, image->pid, thread->start_ns);
     perfdata_write_fork(collector->writer, &task);
 }
 

@@ -120,5 +120,10 @@ void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_
 /* FORK unless it is_exec, COMM, the synthetic mappings; EXIT. */
 void images_write_start(struct collector *collector, struct image *image, bool is_exec);
 void images_write_exit(struct collector *collector, const struct image *image);
+/* End time of the process, or the current round while it runs; never before its start. */
+uint64_t image_end_ns(const struct collector *collector, const struct image *image);
+/* The FORK or EXIT record of a thread of this process, or of the process itself. */
+struct perfdata_task image_task(const struct image *image, pid_t tid, pid_t parent_pid,
+                                uint64_t time_ns);
 /* From now on something runs in it that has no sampler. */
 void images_turn_stranger(struct collector *collector, struct image *image, const char *reason);

@@ -52,15 +52,21 @@ void images_add_cpu_not_followed(struct collector *collector, pid_t pid, uint64_
     record_processes_add_cpu(&collector->summary->not_followed, pid, cpu_ns);
 }
 
+struct perfdata_task image_task(const struct image *image, pid_t tid, pid_t parent_pid,
+                                uint64_t time_ns)
+{
+    return (struct perfdata_task){
+        .pid = (uint32_t)image->pid,
+        .tid = (uint32_t)tid,
+        .parent_pid = (uint32_t)parent_pid,
+        .parent_tid = (uint32_t)parent_pid,
+        .time_ns = time_ns,
+    };
+}
+
 void images_write_start(struct collector *collector, struct image *image, bool is_exec)
 {
-    struct perfdata_task task = {
-        .pid = (uint32_t)image->pid,
-        .tid = (uint32_t)image->pid,
-        .parent_pid = (uint32_t)image->parent_pid,
-        .parent_tid = (uint32_t)image->parent_pid,
-        .time_ns = image->start_ns,
-    };
+    struct perfdata_task task = image_task(image, image->pid, image->parent_pid, image->start_ns);
     /* Readers give a child what its parent has mapped by then, in place of what is said of the child until then. */
     struct perfdata_task fork = task;
     fork.time_ns--;
@@ -138,7 +144,7 @@ void image_end(struct collector *collector, struct image *image)
 }
 
 /* A process may start and end within a round, whose time is that of its beginning. */
-static uint64_t end_of_image_ns(const struct collector *collector, const struct image *image)
+uint64_t image_end_ns(const struct collector *collector, const struct image *image)
 {
     uint64_t end_ns = image->gone_ns ? image->gone_ns : collector->round_ns;
     return end_ns > image->start_ns ? end_ns : image->start_ns;
@@ -147,19 +153,14 @@ static uint64_t end_of_image_ns(const struct collector *collector, const struct 
 void image_settle_and_end(struct collector *collector, struct image *image)
 {
     drain_image(collector, image);
-    settle_end(collector, image, end_of_image_ns(collector, image));
+    settle_end(collector, image, image_end_ns(collector, image));
     image_end(collector, image);
 }
 
 void images_write_exit(struct collector *collector, const struct image *image)
 {
-    struct perfdata_task task = {
-        .pid = (uint32_t)image->pid,
-        .tid = (uint32_t)image->pid,
-        .parent_pid = (uint32_t)image->parent_pid,
-        .parent_tid = (uint32_t)image->parent_pid,
-        .time_ns = end_of_image_ns(collector, image),
-    };
+    struct perfdata_task task =
+        image_task(image, image->pid, image->parent_pid, image_end_ns(collector, image));
     perfdata_write_exit(collector->writer, &task);
 }
 
@@ -170,7 +171,7 @@ void image_end_process(struct collector *collector, struct image *image)
     images_write_exit(collector, image);
     size_t next = collector->end_count++ % LAST_ENDS;
     collector->last_ends[next].pid = image->pid;
-    collector->last_ends[next].end_ns = end_of_image_ns(collector, image);
+    collector->last_ends[next].end_ns = image_end_ns(collector, image);
 }
 
 uint64_t images_after_end_ns(const struct collector *collector, pid_t pid, uint64_t start_ns)

@@ -25,16 +25,22 @@ static ssize_t read_small(const char *path, char *text, size_t size)
     return length;
 }
 
-int proc_name(pid_t pid, pid_t tid, char name[16])
+/* Reads /proc/PID/task/TID/FILE; with tid 0, /proc/PID/FILE. */
+static ssize_t read_of(pid_t pid, pid_t tid, const char *file, char *text, size_t size)
 {
     char path[64];
+    if (tid)
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+    else
+        snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    return read_small(path, text, size);
+}
+
+int proc_name(pid_t pid, pid_t tid, char name[16])
+{
     char text[64];
     /* Each directory that is looked into costs the kernel, now and when the process has ended. */
-    if (tid && tid != pid)
-        snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", (int)pid, (int)tid);
-    else
-        snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-    if (read_small(path, text, sizeof(text)) <= 0)
+    if (read_of(pid, tid == pid ? 0 : tid, "comm", text, sizeof(text)) <= 0)
         return -ESRCH;
     text[strcspn(text, "\n")] = '\0';
     snprintf(name, 16, "%.15s", text);
@@ -49,10 +55,8 @@ static long status_number(const char *text, const char *key)
 
 struct proc_status proc_status_read(pid_t pid)
 {
-    char path[64];
     char text[4096];
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (read_small(path, text, sizeof(text)) <= 0)
+    if (read_of(pid, 0, "status", text, sizeof(text)) <= 0)
         return (struct proc_status){0};
     return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
                                 .threads = (uint32_t)status_number(text, "\nThreads:"),
@@ -124,13 +128,9 @@ int proc_stat_parse(struct proc_stat *stat, const char *text)
 
 int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
 {
-    char path[64];
     char text[1024];
-    if (tid)
-        snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)tid);
-    else
-        snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    return read_small(path, text, sizeof(text)) <= 0 ? -ESRCH : proc_stat_parse(stat, text);
+    return read_of(pid, tid, "stat", text, sizeof(text)) <= 0 ? -ESRCH
+                                                              : proc_stat_parse(stat, text);
 }
 
 /* Of /proc/PID/task: its own two, and one of each thread. */
@@ -180,10 +180,8 @@ static uint64_t status_mask(const char *text, const char *key)
 
 bool proc_thread_blocks(pid_t pid, pid_t tid, int number)
 {
-    char path[512];
     char text[4096];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-    if (read_small(path, text, sizeof(text)) <= 0)
+    if (read_of(pid, tid, "status", text, sizeof(text)) <= 0)
         return false;
     uint64_t mask = status_mask(text, "\nSigBlk:") | status_mask(text, "\nSigIgn:");
     return mask >> (number - 1) & 1;
@@ -224,10 +222,8 @@ size_t proc_count_timers(pid_t pid)
 
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
 {
-    char path[64];
     char text[128];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    return read_small(path, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
+    return read_of(pid, tid, "schedstat", text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
 uint64_t proc_cpu_ns(pid_t pid)

@@ -23,11 +23,6 @@
 /* For each of them, between two looks; one takes 10 to 20 us. */
 #define REST_NS 500000
 
-static uint32_t index_of(const struct collector *collector, const struct image *image)
-{
-    return (uint32_t)(image - collector->images);
-}
-
 static bool is_announced(const struct collector *collector, const struct image *image, pid_t tid)
 {
     if (tid == image->pid)
@@ -44,24 +39,15 @@ static struct unannounced *find(struct collector *collector, const struct image 
 {
     for (size_t i = 0; i < collector->unannounced_count; i++) {
         struct unannounced *thread = &collector->unannounced[i];
-        if (thread->image == index_of(collector, image) && thread->tid == tid)
+        if (thread->image == image && thread->tid == tid)
             return thread;
     }
     return NULL;
 }
 
-static struct perfdata_task task_of(const struct image *image, pid_t tid, uint64_t time_ns)
-{
-    return (struct perfdata_task){.pid = (uint32_t)image->pid,
-                                  .tid = (uint32_t)tid,
-                                  .parent_pid = (uint32_t)image->pid,
-                                  .parent_tid = (uint32_t)image->pid,
-                                  .time_ns = time_ns};
-}
-
 static void introduce(struct collector *collector, const struct image *image, pid_t tid)
 {
-    struct perfdata_task task = task_of(image, tid, collector->round_ns);
+    struct perfdata_task task = image_task(image, tid, image->pid, collector->round_ns);
     char name[16] = {0};
     perfdata_write_fork(collector->writer, &task);
     if (proc_name(image->pid, tid, name) == 0)
@@ -78,7 +64,7 @@ static void see_first(struct collector *collector, const struct image *image, pi
         return;
     bool was_before = collector->options->delay_ns != 0;
     collector->unannounced[collector->unannounced_count++] = (struct unannounced){
-        .image = index_of(collector, image),
+        .image = image,
         .tid = tid,
         .told_kernel_ns = was_before ? stat.kernel_ns : 0,
         .told_user_ns = was_before ? stat.user_ns : 0,
@@ -131,12 +117,12 @@ static void look_at(struct collector *collector, struct image *image, struct una
 static void end_those_before(struct collector *collector, const struct image *image,
                              uint64_t look_ns)
 {
-    uint64_t end_ns = image->gone_ns ? image->gone_ns : collector->round_ns;
+    uint64_t end_ns = image_end_ns(collector, image);
     for (size_t i = collector->unannounced_count; i-- > 0;) {
         struct unannounced *thread = &collector->unannounced[i];
-        if (thread->image != index_of(collector, image) || thread->look_ns >= look_ns)
+        if (thread->image != image || thread->look_ns >= look_ns)
             continue;
-        struct perfdata_task task = task_of(image, thread->tid, end_ns);
+        struct perfdata_task task = image_task(image, thread->tid, image->pid, end_ns);
         if (thread->is_introduced)
             perfdata_write_exit(collector->writer, &task);
         *thread = collector->unannounced[--collector->unannounced_count];
@@ -171,7 +157,7 @@ bool unannounced_are_due(const struct collector *collector, const struct image *
     if (collector->round_ns < image->unannounced_due_ns)
         return false;
     for (size_t i = 0; i < collector->unannounced_count; i++)
-        if (collector->unannounced[i].image == index_of(collector, image))
+        if (collector->unannounced[i].image == image)
             return true;
     return false;
 }
