@@ -4,7 +4,8 @@
 #include "base/say.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "record/record.h"
+#include "record/options.h"
+#include "record/launch/probe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -57,7 +57,7 @@ static int store_names(struct capture *capture, const struct profile *profile, s
 static const char *find_gone(const void *context, const char *path, const uint8_t *build_id,
                              size_t build_id_bytes)
 {
-    return kept_files_find(context, path, build_id, build_id_bytes);
+    return open_file_cache_find(context, path, build_id, build_id_bytes);
 }
 
 static void close_session(void *context)
@@ -183,7 +183,7 @@ static int record(struct record_request *request)
         capture_abandon(&capture);
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
-    kept_files_free(&result.kept);
+    open_file_cache_free(&result.kept);
     session_close(&result.session);
     record_summary_free(&result.summary);
     return status;

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "record/launch.h"
+#include "record/launch/launch.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "profile/profile.h"
-#include "record/record.h"
+#include "record/summary.h"
 
 #include <stddef.h>
 

@@ -5,6 +5,7 @@
 #include "cli/outputs.h"
 #include "profile/profile.h"
 #include "record/record.h"
+#include "record/summary.h"
 
 #include <stdint.h>
 

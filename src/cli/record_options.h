@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/outputs.h"
-#include "record/record.h"
+#include "record/options.h"
 
 struct record_request {
     struct record_options options; /* output is filled in later */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/collector_parts.h"
 
-#include "record/launch.h"
-#include "record/proc.h"
+#include "record/launch/exec_target.h"
+#include "record/process/idle_wakeup.h"
+#include "record/launch/launch.h"
+#include "record/process/proc.h"
+#include "record/sample/task_records.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -10,55 +13,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-/* How long nobody may look for anything but samples. */
+/* The longest time between two looks beyond the rings. */
 #define LOOK_MAX_NS 20000000
-/* What the samples may weigh more than the bill: they have time that a hypervisor took, too. */
+/* Samples may weigh this part more than the rusage: they include time that a hypervisor took. */
 #define NOISE_PARTS 32
 /* The file is brought up to date on disk this often. */
 #define CHECKPOINT_INTERVAL_NS 250000000
 
+static bool has_map_requests(struct collector *collector)
+{
+    for (size_t i = 0; i < collector->processes.live_count; i++)
+        if (process_table_at(&collector->processes, i)->map_requests > 0)
+            return true;
+    return false;
+}
+
 static void end_round(struct collector *collector)
 {
-    file_round_end(collector);
-    if (collector->round_ns - collector->last_checkpoint_ns >= CHECKPOINT_INTERVAL_NS) {
-        perfdata_checkpoint(collector->writer);
-        collector->last_checkpoint_ns = collector->round_ns;
+    uint64_t now_ns = collector->round.now_ns;
+    const struct finished_round_facts facts = {.now_ns = now_ns,
+                                               .has_pending = collector->pending.count > 0,
+                                               .has_map_requests = has_map_requests(collector)};
+    finished_round_write(&collector->finished_round, collector->config.writer, &facts);
+    if (now_ns - collector->last_checkpoint_ns >= CHECKPOINT_INTERVAL_NS) {
+        perfdata_checkpoint(collector->config.writer);
+        collector->last_checkpoint_ns = now_ns;
     }
 }
 
-/* What was used until now is nobody's business: accounts begin here. */
+/* CPU time until now stays outside of the accounts. */
 static void begin_sampling(struct collector *collector)
 {
-    bool is_alone = collector->options->no_inherit;
-    collector->summary->cpu_before_ns =
-        is_alone ? proc_cpu_ns(load_relaxed(&collector->root_pid)) : tree_live_ns(collector, true);
-    for (size_t i = 0; i < collector->active_count; i++) {
-        struct thread_view *thread = &collector->threads[collector->active[i]];
-        thread->skipped_ns = proc_thread_cpu_ns(thread->image->pid, thread->tid);
+    struct record_summary *summary = collector->config.summary;
+    bool is_alone = collector->config.options->no_inherit;
+    summary->cpu_before_ns = is_alone ? proc_cpu_ns(load_relaxed(&collector->tree.root_pid))
+                                      : process_tree_live_ns(&collector->tree, true);
+    for (size_t i = 0; i < collector->threads.active_count; i++) {
+        struct thread *thread = thread_table_at(&collector->threads, i);
+        thread->skipped_ns = proc_thread_cpu_ns(thread->process->pid, thread->tid);
     }
-    for (size_t i = 0; i < collector->live_count; i++) {
-        struct image *image = &collector->images[collector->live[i]];
-        if (image->has_ended)
-            continue;
-        image->start_cpu_ns = image->last_cpu_ns = image->counted_cpu_ns = proc_cpu_ns(image->pid);
-        image->seen_ns = 0;
+    for (size_t i = 0; i < collector->processes.live_count; i++) {
+        struct process *process = process_table_at(&collector->processes, i);
+        if (!process->has_ended)
+            cpu_account_restart(&process->account, proc_cpu_ns(process->pid));
     }
-    strangers_begin(collector);
-    collector->is_quiet = false;
-    session_start_sampling(collector->session);
-    for (size_t i = 0; i < collector->live_count; i++)
-        arm_enable(&collector->images[collector->live[i]].armed);
+    untracked_processes_begin(&collector->untracked);
+    collector->round.is_quiet = false;
+    session_start_sampling(collector->config.session);
+    for (size_t i = 0; i < collector->processes.live_count; i++)
+        perf_event_enable(&process_table_at(&collector->processes, i)->event);
 }
 
-/* The deepest wish of whoever asked for a size: the disk. */
+/* Ends the recording once the file reaches --max-size. */
 static void check_size(struct collector *collector)
 {
-    uint64_t most = collector->options->size_max;
-    if (most == 0 || collector->is_full || perfdata_bytes_written(collector->writer) < most)
+    uint64_t most = collector->config.options->size_max;
+    if (most == 0 || collector->is_full || perfdata_bytes_written(collector->config.writer) < most)
         return;
     store_release(&collector->is_full, 1);
     launch_call();
@@ -66,9 +80,9 @@ static void check_size(struct collector *collector)
 
 static void count_running(struct collector *collector)
 {
-    uint32_t running = (uint32_t)collector->stranger_count;
-    for (size_t i = 0; i < collector->live_count; i++)
-        running += !collector->images[collector->live[i]].has_ended;
+    uint32_t running = (uint32_t)collector->untracked.count;
+    for (size_t i = 0; i < collector->processes.live_count; i++)
+        running += !process_table_at(&collector->processes, i)->has_ended;
     store_relaxed(&collector->running, running);
 }
 
@@ -79,89 +93,227 @@ static void look_around_now(struct collector *collector)
     collector->look_wait_ns = ROUND_MIN_NS;
 }
 
-/* What rings do not tell. At high rates that is not done in every round: it costs more than draining. */
+/* What rings do not show. Not in every round at high rates: it costs more than draining. */
 static void look_around(struct collector *collector)
 {
-    images_check(collector);
-    strangers_look(collector);
-    images_find_ended(collector);
-    answers_take_abandoned(collector);
+    process_watch_check(&collector->watch);
+    untracked_processes_look(&collector->untracked);
+    process_watch_find_ended(&collector->watch);
+    handshake_free_abandoned(&collector->handshake);
     count_running(collector);
-    collector->look_due_ns = collector->round_ns + collector->look_wait_ns;
+    collector->look_due_ns = collector->round.now_ns + collector->look_wait_ns;
     if (collector->look_wait_ns <= LOOK_MAX_NS / 2)
         collector->look_wait_ns *= 2;
 }
 
+void collector_take_maps(struct collector *collector)
+{
+    struct process_map *map;
+    while ((map = compiler_take(collector->config.compiler))) {
+        drain_all(&collector->drain);
+        process_maps_take(&collector->maps, map);
+        pending_finish(&collector->pending, false);
+    }
+}
+
+static void begin_round(struct collector *collector)
+{
+    round_begin(&collector->round);
+    session_beat(collector->config.session);
+    drain_begin_round(&collector->drain);
+    collector->doorbell_before = collector->handshake.doorbell;
+    collector->misses_before = collector->config.summary->misses;
+    if (collector->round.is_quiet && collector->round.now_ns >= collector->quiet_until_ns)
+        begin_sampling(collector);
+}
+
 static void run_round(struct collector *collector)
 {
-    collector->last_round_ns = collector->round_ns;
-    collector->round_ns = ticks_clock_advance(&collector->clock);
-    session_beat(collector->session);
-    if (collector->is_quiet && collector->round_ns >= collector->quiet_until_ns)
-        begin_sampling(collector);
-    uint64_t before = perfdata_bytes_written(collector->writer);
-    pace_begin_round(collector);
-    if (answers_give(collector))
+    uint64_t before = perfdata_bytes_written(collector->config.writer);
+    begin_round(collector);
+    if (handshake_answer(&collector->handshake))
         look_around_now(collector);
-    maps_answer(collector);
-    maps_take(collector);
-    maps_publish_rows(collector);
-    drain_all(collector);
-    misses_finish(collector, false);
-    if (collector->round_ns >= collector->look_due_ns || collector->waits_for_bill)
+    process_maps_answer(&collector->maps);
+    collector_take_maps(collector);
+    process_maps_publish_rows(&collector->maps);
+    drain_all(&collector->drain);
+    pending_finish(&collector->pending, false);
+    if (collector->round.now_ns >= collector->look_due_ns || collector->watch.waits_for_rusage)
         look_around(collector);
-    if (perfdata_bytes_written(collector->writer) != before)
-        collector->last_wrote_ns = collector->round_ns;
+    if (perfdata_bytes_written(collector->config.writer) != before)
+        collector->last_wrote_ns = collector->round.now_ns;
     end_round(collector);
     check_size(collector);
+}
+
+static uint64_t not_past_delay_ns(const struct collector *collector, uint64_t wait_ns)
+{
+    uint64_t now_ns = collector->round.now_ns;
+    if (!collector->round.is_quiet || collector->quiet_until_ns > now_ns + wait_ns)
+        return wait_ns;
+    return collector->quiet_until_ns > now_ns ? collector->quiet_until_ns - now_ns : 0;
+}
+
+static uint64_t next_wait_ns(struct collector *collector)
+{
+    struct poll_interval *poll = &collector->poll;
+    const struct poll_facts facts = {
+        .has_pending = collector->pending.count > 0,
+        .has_stack_copies = collector->config.summary->misses != collector->misses_before,
+        .waits_for_rusage = collector->watch.waits_for_rusage,
+        .was_rung = collector->handshake.doorbell != collector->doorbell_before,
+        .fullest_bytes = collector->drain.fullest_bytes,
+        .silent_ns = collector->round.now_ns - collector->last_wrote_ns,
+    };
+    bool can_sleep_long = collector->can_idle && poll_interval_is_idle(poll, &facts) &&
+                          idle_wakeup_arm(&collector->processes, collector->samples.period_ns);
+    uint64_t wait_ns = poll_interval_next(poll, &facts, can_sleep_long);
+    poll->wait_ns = untracked_processes_wait_ns(&collector->untracked, wait_ns);
+    return not_past_delay_ns(collector, poll->wait_ns);
 }
 
 static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
 {
     struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                .tv_nsec = (long)(wait_ns % 1000000000)};
-    uint32_t *doorbell = &collector->session->rings->header.doorbell;
-    syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->doorbell, &timeout, NULL, 0);
+    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
+    syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->handshake.doorbell, &timeout, NULL, 0);
 }
 
 static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
-    pace_start(collector);
+    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
+    collector->can_idle = collector->poll.may_idle && idle_wakeup_prepare(doorbell);
     while (!load_acquire(&collector->stop)) {
         run_round(collector);
-        sleep_until_doorbell(collector, pace_wait_ns(collector));
+        sleep_until_doorbell(collector, next_wait_ns(collector));
     }
     return NULL;
 }
 
-int collector_start(struct collector **out, struct session *session, struct compiler *compiler,
-                    struct perfdata_writer *writer, const struct record_options *options,
-                    struct record_summary *summary, bool may_arm, struct error *error)
+/* From the file up to the samples: what drain needs. */
+static void connect_samples(struct collector *collector, const struct collector_config *config)
+{
+    const struct round *round = &collector->round;
+    uint64_t period_ns = config->session->tables->header.period_ns;
+    collector->processes.slots = config->session->rings->processes;
+    collector->namespaces =
+        (struct pid_namespaces){.session = config->session, .processes = &collector->processes};
+    collector->samples = (struct sample_writer){
+        .file = config->writer, .summary = config->summary, .round = round, .period_ns = period_ns};
+    collector->pending = (struct pending_stacks){
+        .processes = &collector->processes,
+        .samples = &collector->samples,
+        .round = round,
+        .compiler = config->compiler,
+        .unwinder = {.compiler = config->compiler, .round = round},
+    };
+    collector->threads.rings = config->session->rings;
+    collector->threads.processes = &collector->processes;
+    collector->threads.namespaces = &collector->namespaces;
+    collector->threads.file = config->writer;
+    collector->threads.summary = config->summary;
+    collector->threads.round = round;
+    collector->drain = (struct drain){.threads = &collector->threads,
+                                      .pending = &collector->pending,
+                                      .samples = &collector->samples,
+                                      .round = round,
+                                      .compiler = config->compiler};
+    collector->maps = (struct process_maps){.tables = config->session->tables,
+                                            .processes = &collector->processes,
+                                            .pending = &collector->pending,
+                                            .compiler = config->compiler,
+                                            .file = config->writer,
+                                            .summary = config->summary,
+                                            .round = round};
+}
+
+/* From the accounts up to the watch. */
+static void connect_watch(struct collector *collector, const struct collector_config *config)
+{
+    const struct round *round = &collector->round;
+    uint32_t processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    collector->untracked_threads.threads = &collector->threads;
+    collector->untracked_threads.samples = &collector->samples;
+    collector->untracked_threads.round = round;
+    collector->untracked_threads.starts_late = config->options->delay_ns != 0;
+    collector->gaps = (struct sampling_gaps){.untracked = &collector->untracked_threads,
+                                             .round = round,
+                                             .period_ns = collector->samples.period_ns};
+    collector->accounting = (struct accounting){.processes = &collector->processes,
+                                                .samples = &collector->samples,
+                                                .processors = processors};
+    collector->tree = (struct process_tree){
+        .processes = &collector->processes, .round = round, .processors = processors};
+    collector->watch = (struct process_watch){.processes = &collector->processes,
+                                              .threads = &collector->threads,
+                                              .drain = &collector->drain,
+                                              .pending = &collector->pending,
+                                              .samples = &collector->samples,
+                                              .untracked = &collector->untracked_threads,
+                                              .gaps = &collector->gaps,
+                                              .accounting = &collector->accounting,
+                                              .tree = &collector->tree,
+                                              .compiler = config->compiler,
+                                              .round = round,
+                                              .end_fd = -1};
+}
+
+/* What finds and answers processes. */
+static void connect_processes(struct collector *collector, const struct collector_config *config)
+{
+    struct untracked_processes *untracked = &collector->untracked;
+    struct handshake *handshake = &collector->handshake;
+    untracked->processes = &collector->processes;
+    untracked->watch = &collector->watch;
+    untracked->tree = &collector->tree;
+    untracked->samples = &collector->samples;
+    untracked->session = config->session;
+    untracked->round = &collector->round;
+    untracked->command_only = config->options->no_inherit;
+    handshake->session = config->session;
+    handshake->processes = &collector->processes;
+    handshake->threads = &collector->threads;
+    handshake->watch = &collector->watch;
+    handshake->tree = &collector->tree;
+    handshake->maps = &collector->maps;
+    handshake->namespaces = &collector->namespaces;
+    handshake->untracked = untracked;
+    handshake->accounting = &collector->accounting;
+    handshake->samples = &collector->samples;
+    handshake->round = &collector->round;
+    handshake->admission = (struct admission){
+        .engine = config->options->engine,
+        .may_arm = config->may_arm,
+        .period_ns = collector->samples.period_ns,
+        .sig_data = config->session->tables->header.sig_data,
+    };
+}
+
+int collector_init(struct collector *collector, const struct collector_config *config)
+{
+    collector->config = *config;
+    connect_samples(collector, config);
+    connect_watch(collector, config);
+    connect_processes(collector, config);
+    round_start(&collector->round);
+    collector->round.is_quiet = config->options->delay_ns > 0;
+    collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
+    collector->finished_round.begin_bytes = perfdata_bytes_written(config->writer);
+    poll_interval_start(&collector->poll, collector->samples.period_ns);
+    look_around_now(collector);
+    int err = drain_open(&collector->drain);
+    return err ? err : process_watch_open(&collector->watch);
+}
+
+int collector_start(struct collector **out, const struct collector_config *config,
+                    struct error *error)
 {
     struct collector *collector = calloc(1, sizeof(*collector));
-    int err = -ENOMEM;
-    if (!collector)
-        goto out;
-    collector->session = session;
-    collector->compiler = compiler;
-    collector->writer = writer;
-    collector->options = options;
-    collector->summary = summary;
-    collector->may_arm = may_arm;
-    collector->processors = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    collector->period_ns = session->tables->header.period_ns;
-    collector->file_round_begin = perfdata_bytes_written(writer);
-    collector->end_fd = epoll_create1(EPOLL_CLOEXEC);
-    collector->scratch = malloc(SESSION_RING_BYTES);
-    if (collector->end_fd < 0 || !collector->scratch)
-        goto out;
-    ticks_clock_start(&collector->clock);
-    look_around_now(collector);
-    collector->is_quiet = options->delay_ns > 0;
-    collector->quiet_until_ns = collector->clock.first.ns + options->delay_ns;
-    err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
-out:
+    int err = collector ? collector_init(collector, config) : -ENOMEM;
+    if (err == 0)
+        err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
     if (err) {
         collector_free(collector);
         return error_set(error, err, "cannot start a thread: %s", strerror(-err));
@@ -170,53 +322,31 @@ out:
     return 0;
 }
 
-uint64_t collector_time_ns(const struct collector *collector, uint64_t ticks)
-{
-    uint64_t time_ns = ticks_to_ns(&collector->clock, ticks);
-    if (time_ns < collector->clock.first.ns)
-        return collector->clock.first.ns;
-    if (time_ns <= collector->round_ns)
-        return time_ns;
-    uint64_t now_ns = monotonic_ns();
-    return time_ns < now_ns ? time_ns : now_ns;
-}
-
 void collector_set_root(struct collector *collector, pid_t pid)
 {
-    store_relaxed(&collector->root_pid, pid);
+    store_relaxed(&collector->tree.root_pid, pid);
 }
 
-static bool is_waiting(const struct collector *collector)
-{
-    for (size_t i = 0; i < collector->live_count; i++)
-        if (collector->images[collector->live[i]].map_requests > 0)
-            return true;
-    for (size_t i = 0; i < collector->miss_count; i++)
-        if (collector->misses[i].needs_cfi)
-            return true;
-    return false;
-}
-
-/* Waits, but not for long, for maps and CFI that are on their way. */
+/* Waits up to 0.2 s for maps and CFI that are on their way. */
 static void finish_maps(struct collector *collector)
 {
     for (int i = 0; i < 200; i++) {
-        maps_take(collector);
-        misses_finish(collector, false);
-        if (!is_waiting(collector))
+        collector_take_maps(collector);
+        pending_finish(&collector->pending, false);
+        if (!has_map_requests(collector) && !pending_needs_cfi(&collector->pending))
             return;
         struct timespec wait = {.tv_nsec = 1000000};
         nanosleep(&wait, NULL);
     }
 }
 
-/* Processes of which nothing is known but that they started. */
-static void tell_unseen(struct collector *collector, uint32_t count, const char *reason)
+/* Processes that only counters in shared memory tell of. */
+static void add_unseen(struct collector *collector, uint32_t count, const char *reason)
 {
     char name[32];
     snprintf(name, sizeof(name), "%u processes", count);
     if (count)
-        images_add_not_followed(collector, 0, name, reason);
+        record_add_not_followed(collector->config.summary, 0, name, reason);
 }
 
 const uint32_t *collector_full(const struct collector *collector)
@@ -229,52 +359,46 @@ uint32_t collector_running(const struct collector *collector)
     return load_relaxed(&collector->running);
 }
 
-void collector_stop(struct collector *collector, bool command_runs)
+static void end_thread(struct collector *collector)
 {
+    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
     store_release(&collector->stop, 1);
-    uint32_t *doorbell = &collector->session->rings->header.doorbell;
     add_release(doorbell, 1);
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
     pthread_join(collector->thread, NULL);
+}
+
+/* Processes that outlive the recording are settled as of now. */
+static void end_processes(struct collector *collector, bool command_runs)
+{
+    struct record_summary *summary = collector->config.summary;
+    for (size_t i = 0; i < collector->processes.live_count; i++) {
+        struct process *process = process_table_at(&collector->processes, i);
+        if (process->has_ended)
+            continue;
+        if (!command_runs)
+            record_processes_add(&summary->left_running, process->pid, process->name, NULL);
+        process_settle_and_end(&collector->watch, process);
+    }
+}
+
+void collector_stop(struct collector *collector, bool command_runs)
+{
+    end_thread(collector);
     look_around_now(collector);
     run_round(collector);
     finish_maps(collector);
     look_around_now(collector);
     run_round(collector);
-    store_release(&collector->session->tables->header.stop, 1);
-    collector->live_ns = tree_live_ns(collector, command_runs);
-    for (size_t i = 0; i < collector->live_count; i++) {
-        struct image *image = &collector->images[collector->live[i]];
-        if (image->has_ended)
-            continue;
-        if (!command_runs)
-            record_processes_add(&collector->summary->left_running, image->pid, image->name, NULL);
-        image_settle_and_end(collector, image);
-    }
-    collector->live_ns += strangers_finish(collector, command_runs);
-    misses_finish(collector, true);
-    const struct rings_header *header = &collector->session->rings->header;
-    tell_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
-    tell_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
-    collector->summary->threads_without_slot = load_relaxed(&header->lost_no_thread_slot);
-}
-
-/* Time below a bucket's upper bound, or the longest, for the share of samples that is asked for. */
-static uint64_t handler_percentile_ns(const struct collector *collector, unsigned per_cent)
-{
-    uint64_t total = 0;
-    for (int i = 0; i < HANDLER_BUCKETS; i++)
-        total += collector->handler_ticks[i];
-    uint64_t seen = 0;
-    for (int i = 0; i < HANDLER_BUCKETS; i++) {
-        seen += collector->handler_ticks[i];
-        if (total && seen * 100 >= total * per_cent) {
-            uint64_t bound = UINT64_C(64) << i;
-            uint64_t longest = collector->handler_max_ticks;
-            return ticks_span_ns(&collector->clock, bound < longest ? bound : longest);
-        }
-    }
-    return 0;
+    store_release(&collector->config.session->tables->header.stop, 1);
+    collector->live_ns = process_tree_live_ns(&collector->tree, command_runs);
+    end_processes(collector, command_runs);
+    collector->live_ns += untracked_processes_finish(&collector->untracked, command_runs);
+    pending_finish(&collector->pending, true);
+    const struct rings_header *header = &collector->config.session->rings->header;
+    add_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
+    add_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
+    collector->config.summary->threads_without_slot = load_relaxed(&header->lost_no_thread_slot);
 }
 
 static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
@@ -285,12 +409,12 @@ static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
     return sum_ns;
 }
 
-/* The kernel ends a pid namespace with its first process: for who is left there nobody waits, and nobody has their
- * bill. */
-static bool lacks_bills(const struct collector *collector, uint64_t billed_ns)
+/* When a pid namespace's init exits, the kernel kills the other processes of the namespace; they are never
+ * waited for, so their rusage is lost. */
+static bool lacks_rusage(const struct collector *collector, uint64_t billed_ns)
 {
-    const struct record_summary *summary = collector->summary;
-    if (collector->has_inner_pids)
+    const struct record_summary *summary = collector->config.summary;
+    if (collector->handshake.has_inner_pids)
         return billed_ns < summary->cpu_seen_ns - summary->cpu_seen_ns / NOISE_PARTS;
     return billed_ns < cpu_not_followed_ns(summary);
 }
@@ -300,54 +424,64 @@ uint64_t collector_live_ns(const struct collector *collector)
     return collector->live_ns;
 }
 
+/* A command that never joined: its name and synthetic mappings, and the reason in the summary. */
+static void write_silent_command(struct collector *collector, struct process *command,
+                                 const char *program)
+{
+    struct record_summary *summary = collector->config.summary;
+    const char *slash = strrchr(program, '/');
+    const char *reason = exec_target_inspect(program, 0).reason;
+    snprintf(command->name, sizeof(command->name), "%.15s", slash ? slash + 1 : program);
+    command->start_ns = round_first_ns(&collector->round);
+    task_write_start(collector->config.writer, command, false);
+    summary->processes++;
+    summary->threads++;
+    record_add_not_followed(summary, command->pid, command->name,
+                            reason ? reason : "its loader does not preload");
+}
+
+/* The rusage without the time before sampling; at least what was seen where the kernel's figure lacks some. */
+static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
+{
+    struct record_summary *summary = collector->config.summary;
+    if (collector->round.is_quiet)
+        summary->cpu_before_ns = billed_ns;
+    billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
+    return lacks_rusage(collector, billed_ns) ? summary->cpu_seen_ns : billed_ns;
+}
+
 void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,
                            uint64_t end_ns)
 {
-    struct record_summary *summary = collector->summary;
-    if (!collector->has_root)
-        images_start_silent(collector, collector->root_pid, program);
-    if (collector->is_quiet)
-        summary->cpu_before_ns = billed_ns;
-    billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
-    if (lacks_bills(collector, billed_ns))
-        billed_ns = summary->cpu_seen_ns;
-    summary->cpu_billed_ns = billed_ns;
-    /* What no process of ours used: children that were never seen, or ended unseen. */
-    struct image root = {.pid = collector->root_pid, .parent_pid = getpid()};
-    if (billed_ns > summary->cpu_seen_ns + 1000000) {
-        stack_write_synthetic(collector, &root, root.pid, SYNTHETIC_NOT_FOLLOWED,
-                              billed_ns - summary->cpu_seen_ns, end_ns);
+    struct record_summary *summary = collector->config.summary;
+    struct process command = {
+        .pid = collector->tree.root_pid, .parent_pid = getpid(), .pid_fd = -1};
+    bool is_silent = !collector->handshake.has_command && !collector->untracked.has_command;
+    if (is_silent)
+        write_silent_command(collector, &command, program);
+    summary->cpu_billed_ns = sampled_rusage_ns(collector, billed_ns);
+    /* CPU time of no recorded process: children that were never met, or ended before. */
+    if (summary->cpu_billed_ns > summary->cpu_seen_ns + 1000000)
+        sample_write_synthetic(&collector->samples, &command, command.pid, SYNTHETIC_NOT_FOLLOWED,
+                               summary->cpu_billed_ns - summary->cpu_seen_ns, end_ns);
+    if (is_silent) {
+        record_processes_add_cpu(&summary->not_followed, command.pid, command.account.seen_ns);
+        task_write_exit(collector->config.writer, &command, end_ns);
     }
-    if (collector->is_root_silent) {
-        images_add_cpu_not_followed(collector, root.pid, root.seen_ns);
-        collector->round_ns = end_ns;
-        images_write_exit(collector, &root);
-    }
-    summary->handler_p50_ns = handler_percentile_ns(collector, 50);
-    summary->handler_p99_ns = handler_percentile_ns(collector, 99);
-    summary->handler_max_ns = ticks_span_ns(&collector->clock, collector->handler_max_ticks);
-    summary->compile_ns = compiler_cpu_ns(collector->compiler);
-    summary->rows = compiler_rows(collector->compiler);
+    summary->handler_p50_ns = drain_handler_percentile_ns(&collector->drain, 50);
+    summary->handler_p99_ns = drain_handler_percentile_ns(&collector->drain, 99);
+    summary->handler_max_ns = drain_handler_max_ns(&collector->drain);
+    summary->compile_ns = compiler_cpu_ns(collector->config.compiler);
+    summary->rows = compiler_rows(collector->config.compiler);
 }
 
 void collector_free(struct collector *collector)
 {
     if (!collector)
         return;
-    for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
-        image_map_release(collector->images[i].map);
-        proc_maps_free(&collector->images[i].first_mappings);
-        arm_close(&collector->images[i].armed);
-        if (collector->images[i].in_use && collector->images[i].pid_fd >= 0)
-            close(collector->images[i].pid_fd);
-    }
-    if (collector->end_fd > 0)
-        close(collector->end_fd);
-    for (size_t i = 0; i < collector->miss_count; i++)
-        image_map_release(collector->misses[i].map);
-    free(collector->misses);
-    buffer_free(&collector->miss_bytes);
-    buffer_free(&collector->stack_room);
-    free(collector->scratch);
+    process_table_free(&collector->processes);
+    process_watch_close(&collector->watch);
+    pending_free(&collector->pending);
+    drain_close(&collector->drain);
     free(collector);
 }

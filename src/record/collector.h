@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector thread: answers processes, drains rings, finishes misses, settles accounts, and is the
- * only one that writes rec.data. This is what whoever starts it sees; its parts see collector_parts.h.
+ * The collector thread: answers processes, reads rings, finishes stacks, closes accounts. It is the only
+ * writer of rec.data. Its parts: collector_parts.h.
  */
 #pragma once
 
 #include "base/error.h"
 #include "perfdata/writer.h"
-#include "record/compiler.h"
-#include "record/record.h"
+#include "record/tables/compiler.h"
+#include "record/options.h"
+#include "record/summary.h"
 #include "record/session.h"
 
 #include <stdbool.h>
@@ -17,21 +18,29 @@
 
 struct collector;
 
-int collector_start(struct collector **out, struct session *session, struct compiler *compiler,
-                    struct perfdata_writer *writer, const struct record_options *options,
-                    struct record_summary *summary, bool may_arm, struct error *error);
-/* The command's pid, once known. */
+/* All borrowed, until collector_free(). */
+struct collector_config {
+    struct session *session;
+    struct compiler *compiler;
+    struct perfdata_writer *writer;
+    const struct record_options *options;
+    struct record_summary *summary;
+    bool may_arm; /* perf-trap is wanted, and this user may */
+};
+
+int collector_start(struct collector **out, const struct collector_config *config,
+                    struct error *error);
+/* The command's pid, once known. From any thread. */
 void collector_set_root(struct collector *collector, pid_t pid);
-/* Atomic; set when the file has the size that was asked for, before launch_call(): the recording should end. */
+/* Atomic; set before launch_call() when the file reaches --max-size: the recording should end. */
 const uint32_t *collector_full(const struct collector *collector);
-/* How many processes were there at the end of the last round, as far as they had been met. */
+/* Processes that ran at the end of the last round, as far as they had been met. From any thread. */
 uint32_t collector_running(const struct collector *collector);
-/* Ends the thread after a last round that drains everything. The command is dead but not yet reaped, or
- * still runs. */
+/* Ends the thread after a last round that empties the rings. The command is a zombie, or still runs. */
 void collector_stop(struct collector *collector, bool command_runs);
-/* What follows is for after that. CPU time of the tree that is not in the command's bill. */
+/* The rest is for after collector_stop(). CPU time of the tree that is not in the command's rusage. */
 uint64_t collector_live_ns(const struct collector *collector);
-/* program: the command's, should it never have joined. billed_ns: what the kernel bills the tree. */
+/* program: of the command, in case it never joined. billed_ns: the kernel's figure for the tree. */
 void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,
                            uint64_t end_ns);
 void collector_free(struct collector *collector);

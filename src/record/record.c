@@ -3,13 +3,14 @@
 
 #include "base/buffer.h"
 #include "perfdata/writer.h"
-#include "record/arm.h"
+#include "record/launch/perf_event.h"
+#include "record/launch/probe.h"
 #include "record/collector.h"
-#include "record/compiler.h"
-#include "record/proc.h"
-#include "record/program.h"
+#include "record/tables/compiler.h"
+#include "record/process/proc.h"
+#include "record/launch/exec_target.h"
 #include "record/session.h"
-#include "record/ticks.h"
+#include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static int choose_engine(struct recording *recording, struct error *error)
         summary->engine_reason = "it was asked for";
         return 0;
     }
-    recording->probe_fd = arm_probe();
+    recording->probe_fd = perf_event_probe();
     if (recording->probe_fd >= 0) {
         summary->engine = RECORD_ENGINE_PERF_TRAP;
         return 0;
@@ -108,7 +109,7 @@ static uint32_t choose_frequency(struct recording *recording)
 {
     struct record_summary *summary = &recording->result->summary;
     uint32_t asked = recording->options->frequency;
-    uint32_t limit = summary->engine == RECORD_ENGINE_PERF_TRAP ? arm_rate_limit() : 0;
+    uint32_t limit = summary->engine == RECORD_ENGINE_PERF_TRAP ? perf_event_rate_limit() : 0;
     if (limit == 0 || limit >= asked)
         return asked;
     summary->frequency_limit = limit;
@@ -128,10 +129,10 @@ static int open_session(struct recording *recording, struct error *error)
         .show_environment = options->show_environment,
         .is_quiet = options->delay_ns > 0,
     };
-    struct alias *alias = &recording->result->alias;
+    struct preload_path *alias = &recording->result->alias;
     int err = session_find_sampler(sampler, error);
     if (err == 0)
-        err = alias_make(alias, sampler, error);
+        err = preload_path_make(alias, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
     recording->session.sampler_path = alias->path;
@@ -147,11 +148,15 @@ static int start_threads(struct recording *recording, struct error *error)
         compiler_start(&recording->compiler, &recording->session, &recording->result->kept, error);
     if (err)
         return err;
-    bool may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP;
-    err = collector_start(&recording->collector, &recording->session, recording->compiler,
-                          recording->writer, recording->options, &recording->result->summary,
-                          may_arm, error);
-    return err;
+    const struct collector_config config = {
+        .session = &recording->session,
+        .compiler = recording->compiler,
+        .writer = recording->writer,
+        .options = recording->options,
+        .summary = &recording->result->summary,
+        .may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP,
+    };
+    return collector_start(&recording->collector, &config, error);
 }
 
 /* With fewer, what is missing first are the programs' files, and stacks end where these have to be read. */
@@ -247,7 +252,7 @@ static void release(struct recording *recording)
 {
     collector_free(recording->collector);
     compiler_stop(recording->compiler);
-    kept_files_drop_present(&recording->result->kept);
+    open_file_cache_drop_present(&recording->result->kept);
     perfdata_writer_close(recording->writer);
     session_environment_free(&recording->environment);
     if (!session_is_small(&recording->session))
@@ -262,7 +267,7 @@ static void release(struct recording *recording)
     launch_restore_signals(recording->launch);
     /* Those that are left may still start programs. */
     if (recording->result->summary.left_running.count == 0)
-        alias_remove(&recording->result->alias);
+        preload_path_remove(&recording->result->alias);
 }
 
 /* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
@@ -306,7 +311,7 @@ void record_wait(struct record_result *result)
     launch_wait(&result->launch, 0, NULL);
     launch_reap(&result->launch, &result->wait_status, &usage);
     launch_restore_signals(&result->launch);
-    alias_remove(&result->alias);
+    preload_path_remove(&result->alias);
     result->is_running = false;
 }
 
@@ -335,7 +340,7 @@ int record_run(const struct record_options *options, struct record_result *resul
         goto out;
     }
     /* A loader that would only complain gets the environment that there is. */
-    bool is_foreign = program_look(recording.program, 0).is_foreign;
+    bool is_foreign = exec_target_inspect(recording.program, 0).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
                           is_foreign ? environ : recording.environment.variables, error);
     if (status) {

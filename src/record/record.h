@@ -5,164 +5,27 @@
  */
 #pragma once
 
-#include "base/buffer.h"
 #include "base/error.h"
-#include "record/alias.h"
-#include "record/kept_files.h"
-#include "record/launch.h"
+#include "record/launch/preload_path.h"
+#include "record/tables/open_file_cache.h"
+#include "record/launch/launch.h"
+#include "record/options.h"
 #include "record/session.h"
+#include "record/summary.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-enum record_engine {
-    RECORD_ENGINE_AUTO,
-    RECORD_ENGINE_PERF_TRAP,
-    RECORD_ENGINE_TIMER,
-};
-const char *record_engine_name(enum record_engine engine); /* "perf-trap", "timer" */
-
-#define RECORD_FREQUENCY_DEFAULT 999
-#define RECORD_FREQUENCY_MAX 20000
-
-struct record_options {
-    char *const *argv;       /* the command and its arguments, NULL-terminated */
-    const char *output;      /* path of rec.data */
-    const char *output_name; /* of the same, in messages */
-    uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
-    enum record_engine engine;
-    int compression_level;     /* of the file's records, by zstd; 0: none */
-    bool no_command_line;      /* leave argv out of the file */
-    uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
-    bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
-    bool no_inherit;           /* the first process alone */
-    bool show_environment;     /* programs see what was added to it */
-    bool wait_all;             /* until the last process of the tree has ended */
-    bool end_command;          /* a recording that ends before the command ends it, too */
-    uint64_t delay_ns;         /* before sampling begins; 0: none */
-    uint64_t duration_ns;      /* of sampling; 0: until the command ends */
-    uint64_t size_max;         /* bytes of the file; 0: any */
-};
-
-/* Why samples are not in the file; each is counted in samples. */
-enum record_loss {
-    RECORD_LOST_RING_FULL,
-    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
-    RECORD_LOST_NO_THREAD, /* the thread never got a slot */
-    RECORD_LOST_AWAY,      /* the launcher was stopped */
-    RECORD_LOST_OTHER,     /* crash in progress, damaged record */
-    RECORD_LOSSES,
-};
-const char *record_loss_name(enum record_loss loss);
-
-/* Why CPU time has no samples, not even lost ones. */
-enum record_blind {
-    RECORD_BLIND_BLOCKED,        /* the sampler's signal, by a system call of the program's own */
-    RECORD_BLIND_UNKNOWN_THREAD, /* a thread that has no slot, or was made by clone() */
-    RECORD_BLIND_NO_TIMER,       /* the kernel refused its timers */
-    RECORD_BLIND_OTHER,
-    RECORD_BLINDS,
-};
-const char *record_blind_name(enum record_blind blind);
-
-/* Why a stack is not complete. */
-enum record_cut {
-    RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
-    RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
-    RECORD_CUT_STACK_COPY, /* deeper than the bytes that were copied */
-    RECORD_CUT_FOREIGN,    /* the stack pointer was on no known stack */
-    RECORD_CUT_DEEP,       /* more frames than fit: both ends are kept */
-    RECORD_CUT_ROOT,       /* ended, but not in the entry function or the thread start */
-    RECORD_CUTS,
-};
-const char *record_cut_name(enum record_cut cut);
-
-struct record_process {
-    pid_t pid;
-    char name[64];
-    const char *reason; /* static text; NULL: none */
-    uint64_t cpu_ns;    /* that no sample stands for; 0: none, or unknown */
-};
-
-/* The first RECORD_PROCESSES_MAX of a kind; a run of hours may have any number. */
-#define RECORD_PROCESSES_MAX 256
-struct record_processes {
-    struct record_process *items; /* owned; freed by record_summary_free() */
-    size_t count, capacity;
-    uint64_t more; /* not listed */
-    uint64_t more_cpu_ns;
-};
-void record_processes_add(struct record_processes *processes, pid_t pid, const char *name,
-                          const char *reason);
-/* Compares reasons by their addresses. */
-bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason);
-/* To the latest entry of that pid; to the unlisted ones when there is none. */
-void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
-
-enum record_end {
-    RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
-    RECORD_END_DURATION, /* the time that was asked for is up */
-    RECORD_END_SIZE,     /* the file has the size that was asked for */
-};
-const char *record_end_name(enum record_end end);
-
-struct record_summary {
-    enum record_engine engine;
-    const char *engine_reason; /* why not perf-trap; NULL */
-    uint32_t frequency_asked;
-    uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate, where it is less; else 0 */
-    uint64_t wall_ns;
-    uint64_t cpu_billed_ns; /* rusage of the tree */
-    uint64_t cpu_seen_ns;   /* sum of all weights */
-    /* Of these: before, between and after the samples of each process and thread, where there is none. */
-    uint64_t cpu_ends_ns;
-    uint64_t cpu_unsampled_kernel_ns; /* in the kernel, of threads that cannot be sampled */
-    uint64_t produced; /* records that handlers made, whether there was room or not */
-    uint64_t samples;  /* taken by signal; synthetic settling records not counted */
-    uint64_t complete;
-    uint64_t cut[RECORD_CUTS];
-    uint64_t lost[RECORD_LOSSES];
-    uint64_t merged;                  /* signals whose weight went into the next sample */
-    uint64_t misses;                  /* samples finished by the launcher */
-    uint64_t checked, check_differed; /* self-check */
-    uint32_t processes, threads;
-    uint32_t threads_without_slot;    /* not sampled: too many at one time */
-    uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
-    struct record_processes not_followed;
-    struct record_processes left_running; /* recorded until the command ended */
-    enum record_end end;
-    uint64_t delay_ns;      /* before sampling began; 0: it began at once */
-    uint64_t cpu_before_ns; /* CPU time of the tree in that time; in no other number here */
-    struct {
-        char path[256];
-        uint64_t misses;
-    } worst_module; /* most misses */
-    uint64_t handler_p50_ns, handler_p99_ns, handler_max_ns;
-    uint64_t
-        tables_ready_ns; /* from the program's start to the first rows that its samples wanted */
-    uint64_t compile_ns; /* CPU spent compiling rows */
-    uint64_t rows;
-    uint64_t launcher_cpu_ns; /* rec's own, while recording */
-    uint64_t file_bytes;
-};
-void record_summary_free(struct record_summary *summary);
-
-/*
- * The summary as it is stored in rec.data: a line "key=value" each, first "version=1". Keys never change
- * their meaning; new ones may come at any time. Values are numbers or text on one line, with control
- * characters and backslashes written \xHH (in not_followed.N=PID NAME REASON also the blanks of NAME).
- */
-void record_summary_text(const struct record_summary *summary, struct buffer *out);
-
 struct record_result {
     bool started;    /* the command ran */
     bool is_running; /* and still does: record_wait() must be called */
     bool was_ended;  /* it was asked to end, as options->end_command wants */
     struct launch launch;
-    struct alias alias;     /* goes when the command has ended, and nobody of the tree is left */
-    struct kept_files kept; /* what was mapped and is gone from its path; for kept_files_free() */
+    struct preload_path alias; /* goes when the command has ended, and nobody of the tree is left */
+    struct open_file_cache
+        kept; /* what was mapped and is gone from its path; for open_file_cache_free() */
     struct session session; /* over; for session_close(): 1.4 ms for the 4 MiB of a build */
     int wait_status;        /* as from waitpid, when started and not running */
     int exit_status;        /* when not started: 125, 126 or 127 */
@@ -177,14 +40,3 @@ int record_run(const struct record_options *options, struct record_result *resul
 /* Until the command ends: passes on signals and stops with it, as while recording; then wait_status is
  * known. */
 void record_wait(struct record_result *result);
-
-/* What this machine and user could do, without recording: for `rec doctor`. */
-struct record_probe {
-    bool perf_trap;
-    char perf_trap_reason[160]; /* why not */
-    uint32_t tick_hz;           /* limits the timer engine's rate */
-    uint32_t rate_limit; /* kernel.perf_event_max_sample_rate, that of perf-trap; 0: none known */
-    int perf_event_paranoid; /* -2: cannot be read */
-    bool kernel_stacks;
-};
-void record_probe(struct record_probe *probe);

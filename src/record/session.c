@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session.h"
 
-#include "record/proc.h"
-#include "record/program.h"
-#include "record/ticks.h"
+#include "record/process/proc.h"
+#include "record/launch/exec_target.h"
+#include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void describe(struct session *session, const struct session_config *confi
 {
     struct tables_header *tables = &session->tables->header;
     struct stat linker;
-    program_own_linker(&linker);
+    exec_target_own_linker(&linker);
     tables->magic = SESSION_MAGIC;
     tables->version = SESSION_VERSION;
     tables->launcher_pid = (uint32_t)getpid();
@@ -88,7 +88,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->period_ns = config->period_ns;
     tables->kernel_interval_ns = config->kernel_interval_ns;
     tables->sig_data = session->token;
-    tables->stale_ticks = ticks_per_second() * STALE_S;
+    tables->stale_ticks = tsc_per_second() * STALE_S;
     tables->self_check_every = config->self_check_every;
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
     tables->show_environment = config->show_environment ? 1 : 0;
@@ -158,7 +158,7 @@ bool session_is_small(const struct session *session)
 
 void session_beat(struct session *session)
 {
-    store_relaxed(&session->tables->header.heartbeat_ticks, ticks_now());
+    store_relaxed(&session->tables->header.heartbeat_ticks, tsc_now());
 }
 
 void session_start_sampling(struct session *session)

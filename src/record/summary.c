@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/record.h"
+#include "record/options.h"
+#include "record/summary.h"
 
 #include "base/array.h"
 
@@ -81,6 +82,17 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
     entry->pid = pid;
     entry->reason = reason;
     snprintf(entry->name, sizeof(entry->name), "%s", name);
+}
+
+const char record_started_late[] = "started while rec was busy";
+
+void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,
+                             const char *reason)
+{
+    struct record_processes *processes = &summary->not_followed;
+    /* A process that waited in vain is added when it withdraws, and found without a sampler later. */
+    if (reason != record_started_late || !record_processes_have(processes, pid, reason))
+        record_processes_add(processes, pid, name, reason);
 }
 
 bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason)

@@ -15,36 +15,38 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct session session;
 static struct record_options options;
 static struct record_summary summary;
-static struct kept_files kept;
+static struct open_file_cache kept;
+static struct compiler *compiler;
 static struct collector *collector;
 
 static void prepare(void)
 {
     struct session_config config = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
     struct error error;
-    collector = calloc(1, sizeof(*collector));
-    if (!collector || session_open(&session, &config, &error) != 0 ||
-        compiler_start(&collector->compiler, &session, &kept, &error) != 0)
+    if (session_open(&session, &config, &error) != 0 ||
+        compiler_start(&compiler, &session, &kept, &error) != 0)
         abort();
-    collector->session = &session;
-    collector->options = &options;
-    collector->summary = &summary;
-    collector->scratch = malloc(SESSION_RING_BYTES);
-    ticks_clock_start(&collector->clock);
-    collector->end_fd = -1;
 }
 
-/* A process that says no more than that it is there, and a file of its own for each run. */
+/* A known process without a map, and a collector and a file of its own for each run. */
 static void begin(FILE *file)
 {
     struct perfdata_config config = {.period_ns = 1000000, .event_name = "cpu-clock"};
-    if (perfdata_writer_open(&collector->writer, fileno(file), &config) != 0)
+    const struct process process = {.pid = 1, .pid_fd = -1, .engine = ENGINE_TIMER};
+    struct collector_config parts = {
+        .session = &session, .compiler = compiler, .options = &options, .summary = &summary};
+    collector = calloc(1, sizeof(*collector));
+    if (!collector || perfdata_writer_open(&parts.writer, fileno(file), &config) != 0 ||
+        collector_init(collector, &parts) != 0)
         abort();
-    collector->round_ns = ticks_clock_advance(&collector->clock);
-    collector->images[0] =
-        (struct image){.in_use = true, .pid = 1, .pid_fd = -1, .engine = ENGINE_TIMER};
-    collector->live[0] = 0;
-    collector->live_count = 1;
+    process_table_add(&collector->processes, 0, &process);
+}
+
+static void end(void)
+{
+    struct perfdata_writer *writer = collector->config.writer;
+    collector_free(collector);
+    perfdata_writer_close(writer);
 }
 
 static size_t take(void *to, size_t wanted, const uint8_t **data, size_t *size)
@@ -59,7 +61,7 @@ static size_t take(void *to, size_t wanted, const uint8_t **data, size_t *size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     FILE *file = tmpfile();
-    if (!collector)
+    if (!compiler)
         prepare();
     if (!file)
         return 0;
@@ -71,13 +73,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rings->threads[0].pid %= 2;
     take(rings->data[0], SESSION_RING_BYTES, &data, &size);
     rings->header.threads_started++;
-    drain_all(collector);
-    drain_all(collector);
-    misses_finish(collector, true);
-    image_end(collector, &collector->images[0]);
-    drain_release_threads(collector, 0, 1);
+    drain_all(&collector->drain);
+    drain_all(&collector->drain);
+    pending_finish(&collector->pending, true);
+    process_end_program(&collector->watch, &collector->processes.processes[0]);
+    thread_table_release_claimed(&collector->threads, 0, 1);
     memset(rings->threads, 0, sizeof(rings->threads[0]));
-    perfdata_writer_close(collector->writer);
+    end();
     fclose(file);
     return 0;
 }

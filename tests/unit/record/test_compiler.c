@@ -2,6 +2,7 @@
 /* Whoever asks the compiler for a map gets one, or knows that there will be none, whichever memory is not there. */
 #include "base/array.h"
 #include "record/collector_parts.h"
+#include "record/tables/map_request.h"
 #include "wire/atomic.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static void *calloc_unless_out(size_t count, size_t size);
 static int reserve_unless_out(void **items, size_t *capacity, size_t need, size_t element_bytes);
 #define calloc calloc_unless_out
 #define array_reserve reserve_unless_out
-#include "record/compiler.c"
+#include "record/tables/compiler.c"
 #undef calloc
 #undef array_reserve
 
@@ -24,9 +25,11 @@ static int reserve_unless_out(void **items, size_t *capacity, size_t need, size_
 
 static struct {
     struct session session;
-    struct kept_files kept;
+    struct open_file_cache kept;
     struct record_summary summary;
     struct perfdata_writer *writer;
+    struct record_options options;
+    struct compiler *compiler;
     struct collector *collector;
     int file;
     uint32_t allocations_left; /* before memory is out, once; UINT32_MAX: it is not */
@@ -63,21 +66,18 @@ static int set_up(void **state)
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
     at.collector = calloc(1, sizeof(*at.collector));
     assert_non_null(at.collector);
-    struct collector *collector = at.collector;
-    collector->session = &at.session;
-    collector->writer = at.writer;
-    collector->summary = &at.summary;
-    collector->scratch = malloc(SESSION_RING_BYTES);
-    collector->end_fd = -1;
-    assert_int_equal(compiler_start(&collector->compiler, &at.session, &at.kept, NULL), 0);
-    ticks_clock_start(&collector->clock);
-    collector->round_ns = collector->clock.first.ns;
-    collector->images[PROCESS] = (struct image){.in_use = true,
-                                                .pid = getpid(),
-                                                .pid_fd = -1,
-                                                .engine = ENGINE_TIMER,
-                                                .start_ns = collector->round_ns};
-    collector->live[collector->live_count++] = PROCESS;
+    assert_int_equal(compiler_start(&at.compiler, &at.session, &at.kept, NULL), 0);
+    const struct collector_config parts = {.session = &at.session,
+                                           .compiler = at.compiler,
+                                           .writer = at.writer,
+                                           .options = &at.options,
+                                           .summary = &at.summary};
+    assert_int_equal(collector_init(at.collector, &parts), 0);
+    const struct process process = {.pid = getpid(),
+                                    .pid_fd = -1,
+                                    .engine = ENGINE_TIMER,
+                                    .start_ns = at.collector->round.now_ns};
+    process_table_add(&at.collector->processes, PROCESS, &process);
     return 0;
 }
 
@@ -85,41 +85,40 @@ static int tear_down(void **state)
 {
     (void)state;
     perfdata_writer_close(at.writer);
-    struct compiler *compiler = at.collector->compiler;
     collector_free(at.collector);
-    compiler_stop(compiler);
-    kept_files_free(&at.kept);
+    compiler_stop(at.compiler);
+    open_file_cache_free(&at.kept);
     session_close(&at.session);
     record_summary_free(&at.summary);
     return close(at.file);
 }
 
 /* Rounds until no request is left, or there should have been an answer long ago. */
-static void take_answers(const struct image *image)
+static void take_answers(const struct process *process)
 {
-    for (int i = 0; i < 2000 && image->map_requests > 0; i++) {
+    for (int i = 0; i < 2000 && process->map_requests > 0; i++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-        maps_take(at.collector);
+        collector_take_maps(at.collector);
     }
-    assert_int_equal(image->map_requests, 0);
+    assert_int_equal(process->map_requests, 0);
 }
 
 static void a_map_that_there_is_no_memory_for_can_be_asked_for_again(void **state)
 {
-    struct image *image = &at.collector->images[PROCESS];
+    struct process *process = &at.collector->processes.processes[PROCESS];
     unsigned failed = 0;
     for (uint32_t left = 0; left < 8; left++) {
         store_relaxed(&at.allocations_left, left);
-        image_want_map(at.collector, image);
-        take_answers(image);
-        failed += image->map == NULL;
+        map_request(at.compiler, process, at.collector->round.now_ns);
+        take_answers(process);
+        failed += process->map == NULL;
         store_relaxed(&at.allocations_left, UINT32_MAX);
-        image_want_map(at.collector, image);
-        take_answers(image);
-        assert_non_null(image->map);
+        map_request(at.compiler, process, at.collector->round.now_ns);
+        take_answers(process);
+        assert_non_null(process->map);
         tear_down(state);
         set_up(state);
-        image = &at.collector->images[PROCESS];
+        process = &at.collector->processes.processes[PROCESS];
     }
     assert_in_range(failed, 2, 7);
 }
@@ -127,46 +126,45 @@ static void a_map_that_there_is_no_memory_for_can_be_asked_for_again(void **stat
 static void mappings_that_were_not_taken_are_still_the_callers(void **state)
 {
     (void)state;
-    struct image *image = &at.collector->images[PROCESS];
-    assert_int_equal(proc_maps_read(&image->first_mappings, getpid()), 0);
+    struct process *process = &at.collector->processes.processes[PROCESS];
+    assert_int_equal(proc_maps_read(&process->first_mappings, getpid()), 0);
     store_relaxed(&at.allocations_left, 0);
-    image_want_first_map(at.collector, image);
-    assert_int_equal(image->map_requests, 0);
-    assert_true(image->first_mappings.count > 0);
-    image_want_first_map(at.collector, image);
-    assert_int_equal(image->map_requests, 1);
-    assert_int_equal(image->first_mappings.count, 0);
-    take_answers(image);
-    assert_non_null(image->map);
+    map_request_first(at.compiler, process);
+    assert_int_equal(process->map_requests, 0);
+    assert_true(process->first_mappings.count > 0);
+    map_request_first(at.compiler, process);
+    assert_int_equal(process->map_requests, 1);
+    assert_int_equal(process->first_mappings.count, 0);
+    take_answers(process);
+    assert_non_null(process->map);
 }
 
 /* It waits for that before it unloads code. */
 static void a_process_that_asks_for_its_mappings_to_be_read_is_answered(void **state)
 {
     (void)state;
-    const struct image *image = &at.collector->images[PROCESS];
+    const struct process *process = &at.collector->processes.processes[PROCESS];
     struct process_slot *slot = &at.session.rings->processes[PROCESS];
     slot->unknown_count = slot->unknown_wanted = 5;
     store_relaxed(&at.allocations_left, 0);
-    maps_answer(at.collector);
-    assert_int_equal(image->map_requests, 0);
-    maps_answer(at.collector);
-    assert_int_equal(image->map_requests, 1);
-    take_answers(image);
+    process_maps_answer(&at.collector->maps);
+    assert_int_equal(process->map_requests, 0);
+    process_maps_answer(&at.collector->maps);
+    assert_int_equal(process->map_requests, 1);
+    take_answers(process);
     assert_int_equal(slot->unknown_seen, 5);
 }
 
 static void modules_are_let_go_with_what_is_asked_of_them(void **state)
 {
     (void)state;
-    struct compiler *compiler = at.collector->compiler;
     struct known_module module = {.users = 1, .state = MODULE_READ};
     bool is_wanted[1] = {true};
     module.is_wanted = is_wanted;
     store_relaxed(&at.allocations_left, 0);
-    assert_int_equal(compiler_want_cfi(compiler, &module), -ENOMEM);
+    assert_int_equal(compiler_want_cfi(at.compiler, &module), -ENOMEM);
     store_relaxed(&at.allocations_left, 0);
-    assert_int_equal(compiler_want_rows(compiler, &module, 0), -ENOMEM);
+    assert_int_equal(compiler_want_rows(at.compiler, &module, 0), -ENOMEM);
     assert_int_equal(load_relaxed(&module.users), 1);
 }
 

@@ -40,22 +40,16 @@ static int set_up(void **state)
     at.file = memfd_create("rec.data", MFD_CLOEXEC);
     struct perfdata_config config = {.period_ns = 1000000, .event_name = "cpu-clock"};
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
-    struct collector *collector = calloc(1, sizeof(*collector));
-    assert_non_null(collector);
-    at.collector = collector;
-    collector->session = &at.session;
-    collector->writer = at.writer;
-    collector->summary = &at.summary;
-    collector->options = &at.options;
-    collector->period_ns = 1000000;
-    collector->scratch = malloc(SESSION_RING_BYTES);
-    collector->end_fd = -1;
-    assert_non_null(collector->scratch);
-    ticks_clock_start(&collector->clock);
-    collector->round_ns = collector->clock.first.ns;
-    collector->images[PROCESS] = (struct image){
-        .in_use = true, .pid = PID, .stated_pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
-    collector->live[collector->live_count++] = PROCESS;
+    at.collector = calloc(1, sizeof(*at.collector));
+    assert_non_null(at.collector);
+    const struct collector_config parts = {.session = &at.session,
+                                           .writer = at.writer,
+                                           .options = &at.options,
+                                           .summary = &at.summary};
+    assert_int_equal(collector_init(at.collector, &parts), 0);
+    const struct process process = {
+        .pid = PID, .stated_pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
+    process_table_add(&at.collector->processes, PROCESS, &process);
     struct rings *rings = at.session.rings;
     rings->threads[THREAD] =
         (struct thread_slot){.state = THREAD_ACTIVE, .pid = PID, .tid = TID, .process = PROCESS};
@@ -91,7 +85,7 @@ static struct stack_record good_record(void)
     return (struct stack_record){
         .header = {.bytes = sizeof(struct stack_record),
                    .kind = RECORD_STACK,
-                   .ticks = ticks_now(),
+                   .ticks = tsc_now(),
                    .weight_ns = 1000000},
         .stack = {.frame_count = 4, .end = WALK_ROOT},
         .frames = {0x401000, 0x401100, 0x401200, 0x401300},
@@ -110,7 +104,7 @@ static void put(const void *record, uint32_t bytes)
 
 static void drain(void)
 {
-    drain_all(at.collector);
+    drain_all(&at.collector->drain);
     assert_int_equal(at.ring.control->tail, at.ring.control->head); /* all space is given back */
 }
 
@@ -200,7 +194,7 @@ static void records_shorter_than_their_kind_are_counted(void **state)
             record.header.bytes = bytes;
             put(&record, bytes);
             drain();
-            misses_finish(at.collector, true);
+            pending_finish(&at.collector->pending, true);
             assert_int_equal(damaged(), lost + 1);
         }
 }
@@ -217,7 +211,7 @@ static struct copy_record good_copy(void)
     struct copy_record record = {
         .header = {.bytes = sizeof(struct copy_record),
                    .kind = RECORD_COPY,
-                   .ticks = ticks_now(),
+                   .ticks = tsc_now(),
                    .weight_ns = 1000000},
         .stack = {.end = WALK_UNKNOWN},
         .copy = {.known = 0x1ffff,
@@ -234,8 +228,8 @@ static void take_copy(const struct copy_record *record)
 {
     put(record, sizeof(*record));
     drain();
-    misses_finish(at.collector, true);
-    assert_int_equal(at.collector->miss_count, 0);
+    pending_finish(&at.collector->pending, true);
+    assert_int_equal(at.collector->pending.count, 0);
 }
 
 static void copies_whose_sizes_do_not_add_up_are_counted(void **state)
@@ -323,11 +317,11 @@ static void the_name_in_a_last_record_need_not_end(void **state)
     struct {
         struct record_header header;
         struct record_exit last;
-    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .ticks = ticks_now()}};
+    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .ticks = tsc_now()}};
     memset(record.last.name, 'x', sizeof(record.last.name));
     put(&record, sizeof(record));
     drain();
-    assert_string_equal(at.collector->threads[THREAD].name, "xxxxxxxxxxxxxxx");
+    assert_string_equal(at.collector->threads.threads[THREAD].name, "xxxxxxxxxxxxxxx");
     expect_good_records_still_pass();
 }
 
@@ -385,16 +379,16 @@ static void a_slot_that_names_another_process_is_not_adopted(void **state)
     (void)state;
     struct thread_slot *slot = &at.session.rings->threads[THREAD];
     slot->process = SESSION_PROCESSES + 5;
-    drain_all(at.collector);
+    drain_all(&at.collector->drain);
     slot->process = PROCESS;
     slot->pid = PID + 1;
-    drain_all(at.collector);
+    drain_all(&at.collector->drain);
     slot->process = PROCESS + 1; /* a free one */
     slot->pid = PID;
-    drain_all(at.collector);
+    drain_all(&at.collector->drain);
     assert_int_equal(at.summary.threads, 0);
     slot->process = PROCESS;
-    drain_all(at.collector);
+    drain_all(&at.collector->drain);
     assert_int_equal(at.summary.threads, 1);
 }
 
@@ -428,9 +422,9 @@ static void nothing_in_a_ring_can_stop_the_collector(void **state)
         }
         drain();
         if (round % 50 == 0)
-            misses_finish(at.collector, true);
+            pending_finish(&at.collector->pending, true);
     }
-    misses_finish(at.collector, true);
+    pending_finish(&at.collector->pending, true);
     assert_in_range(at.summary.samples, 3000, 8 * 3000);
     expect_good_records_still_pass();
 }

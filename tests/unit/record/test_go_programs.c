@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A Go program that took the place of another one must not get our signals: its runtime owns them. */
-#include "record/go_programs.h"
+#include "record/launch/go_programs.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which file a command is, as a shell would find it, and the environment that it gets. */
-#include "record/launch.h"
+#include "record/launch/launch.h"
 #include "record/session.h"
 
 #include <errno.h>

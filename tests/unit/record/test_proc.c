@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
-#include "record/proc.h"
+#include "record/process/proc.h"
+#include "record/process/proc_maps.h"
 
 #include <pthread.h>
 #include <setjmp.h>

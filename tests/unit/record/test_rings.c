@@ -21,7 +21,7 @@ enum { PROCESS = 3, THREAD = 7 };
 
 struct fixture {
     struct session session;
-    struct kept_files kept;
+    struct open_file_cache kept;
     struct record_options options;
     struct record_summary summary;
     struct collector *collector;
@@ -38,21 +38,20 @@ static int set_up(void **state)
     assert_int_equal(session_open(&fixture->session, &config, &error), 0);
     fixture->options.engine = RECORD_ENGINE_TIMER;
     struct collector *collector = calloc(1, sizeof(*collector));
+    struct compiler *compiler;
+    struct perfdata_writer *writer;
     assert_non_null(collector);
-    collector->session = &fixture->session;
-    collector->options = &fixture->options;
-    collector->summary = &fixture->summary;
-    assert_int_equal(
-        compiler_start(&collector->compiler, &fixture->session, &fixture->kept, &error), 0);
+    assert_int_equal(compiler_start(&compiler, &fixture->session, &fixture->kept, &error), 0);
     fixture->file = tmpfile();
     assert_non_null(fixture->file);
-    assert_int_equal(perfdata_writer_open(&collector->writer, fileno(fixture->file), &file_config),
-                     0);
-    collector->end_fd = epoll_create1(EPOLL_CLOEXEC);
-    collector->scratch = malloc(SESSION_RING_BYTES);
-    assert_non_null(collector->scratch);
-    ticks_clock_start(&collector->clock);
-    collector->round_ns = ticks_clock_advance(&collector->clock);
+    assert_int_equal(perfdata_writer_open(&writer, fileno(fixture->file), &file_config), 0);
+    const struct collector_config parts = {.session = &fixture->session,
+                                           .compiler = compiler,
+                                           .writer = writer,
+                                           .options = &fixture->options,
+                                           .summary = &fixture->summary};
+    assert_int_equal(collector_init(collector, &parts), 0);
+    round_begin(&collector->round);
     fixture->collector = collector;
     *state = fixture;
     return 0;
@@ -61,11 +60,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct fixture *fixture = *state;
-    struct compiler *compiler = fixture->collector->compiler;
-    perfdata_writer_close(fixture->collector->writer);
+    struct compiler *compiler = fixture->collector->config.compiler;
+    perfdata_writer_close(fixture->collector->config.writer);
     collector_free(fixture->collector);
     compiler_stop(compiler);
-    kept_files_free(&fixture->kept);
+    open_file_cache_free(&fixture->kept);
     session_close(&fixture->session);
     record_summary_free(&fixture->summary);
     fclose(fixture->file);
@@ -79,18 +78,15 @@ static struct rings *rings_of(struct fixture *fixture)
 }
 
 /* A process that was answered before, without a map under way. */
-static struct image *add_process(struct fixture *fixture)
+static struct process *add_process(struct fixture *fixture)
 {
     struct collector *collector = fixture->collector;
-    struct image *image = &collector->images[PROCESS];
-    *image = (struct image){.in_use = true,
-                            .pid = 4711,
-                            .stated_pid = 4711,
-                            .pid_fd = -1,
-                            .engine = ENGINE_TIMER,
-                            .start_ns = collector->clock.first.ns};
-    collector->live[collector->live_count++] = PROCESS;
-    return image;
+    const struct process process = {.pid = 4711,
+                                    .stated_pid = 4711,
+                                    .pid_fd = -1,
+                                    .engine = ENGINE_TIMER,
+                                    .start_ns = round_first_ns(&collector->round)};
+    return process_table_add(&collector->processes, PROCESS, &process);
 }
 
 static struct thread_slot *add_thread(struct fixture *fixture, uint32_t process, uint32_t pid,
@@ -129,7 +125,7 @@ static struct one_frame good_record(void)
     return (struct one_frame){
         .header = {.bytes = sizeof(struct one_frame),
                    .kind = RECORD_STACK,
-                   .ticks = ticks_now(),
+                   .ticks = tsc_now(),
                    .weight_ns = 1000000},
         .stack = {.frame_count = 1, .end = WALK_FOREIGN},
         .frames = {0x401000},
@@ -143,7 +139,7 @@ static void a_good_record_is_one_sample(void **state)
     add_process(fixture);
     add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
     put(fixture, &record, sizeof(record), sizeof(record));
-    drain_all(fixture->collector);
+    drain_all(&fixture->collector->drain);
     assert_int_equal(fixture->summary.samples, 1);
     assert_int_equal(fixture->summary.cpu_seen_ns, 1000000);
     assert_int_equal(lost(fixture), 0);
@@ -155,9 +151,9 @@ static void is_skipped(struct fixture *fixture, const struct one_frame *record, 
 {
     uint64_t before = lost(fixture);
     struct ring_control *control = &rings_of(fixture)->controls[THREAD];
-    fixture->collector->threads[THREAD].tail = 0;
+    fixture->collector->threads.threads[THREAD].reader.tail = 0;
     put(fixture, record, sizeof(*record), head);
-    drain_all(fixture->collector);
+    drain_all(&fixture->collector->drain);
     assert_int_equal(fixture->summary.samples, 0);
     assert_int_equal(lost(fixture), before + 1);
     assert_int_equal(control->tail, head);
@@ -188,9 +184,9 @@ static void a_head_that_cannot_be_is_followed(void **state)
         is_skipped(fixture, &record, heads[i]);
     /* And backwards. */
     is_skipped(fixture, &record, UINT64_MAX - 4096);
-    fixture->collector->threads[THREAD].tail = 4096;
+    fixture->collector->threads.threads[THREAD].reader.tail = 4096;
     rings_of(fixture)->controls[THREAD].head = 48;
-    drain_all(fixture->collector);
+    drain_all(&fixture->collector->drain);
     assert_int_equal(rings_of(fixture)->controls[THREAD].tail, 48);
     assert_int_equal(fixture->summary.samples, 0);
 }
@@ -204,9 +200,9 @@ static void more_frames_than_the_record_holds_are_no_sample(void **state)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         struct one_frame record = good_record();
         record.stack.frame_count = counts[i];
-        fixture->collector->threads[THREAD].tail = 0;
+        fixture->collector->threads.threads[THREAD].reader.tail = 0;
         put(fixture, &record, sizeof(record), sizeof(record));
-        drain_all(fixture->collector);
+        drain_all(&fixture->collector->drain);
         assert_int_equal(lost(fixture), i + 1);
     }
     assert_int_equal(fixture->summary.samples, 0);
@@ -220,7 +216,7 @@ static void a_weight_beyond_the_clock_is_lost(void **state)
     add_process(fixture);
     add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
     put(fixture, &record, sizeof(record), sizeof(record));
-    drain_all(fixture->collector);
+    drain_all(&fixture->collector->drain);
     assert_int_equal(lost(fixture), 1);
     assert_int_equal(fixture->summary.cpu_seen_ns, 0);
 }
@@ -228,12 +224,12 @@ static void a_weight_beyond_the_clock_is_lost(void **state)
 static void nothing_happened_before_the_recording_or_after_now(void **state)
 {
     struct fixture *fixture = *state;
-    const struct collector *collector = fixture->collector;
-    assert_int_equal(collector_time_ns(collector, 0), collector->clock.first.ns);
-    uint64_t far = collector_time_ns(collector, ticks_now() + 1000 * ticks_per_second());
+    const struct round *round = &fixture->collector->round;
+    assert_int_equal(round_time_ns(round, 0), round->clock.first.ns);
+    uint64_t far = round_time_ns(round, tsc_now() + 1000 * tsc_per_second());
     assert_true(far <= monotonic_ns());
-    assert_true(far >= collector->round_ns);
-    assert_true(collector_time_ns(collector, UINT64_MAX) <= monotonic_ns());
+    assert_true(far >= round->now_ns);
+    assert_true(round_time_ns(round, UINT64_MAX) <= monotonic_ns());
 }
 
 static void a_thread_of_a_process_that_cannot_be_is_not_adopted(void **state)
@@ -243,12 +239,12 @@ static void a_thread_of_a_process_that_cannot_be_is_not_adopted(void **state)
     add_process(fixture);
     for (size_t i = 0; i < sizeof(processes) / sizeof(processes[0]); i++) {
         add_thread(fixture, processes[i], 4711, THREAD_ACTIVE);
-        drain_all(fixture->collector);
-        assert_int_equal(fixture->collector->active_count, 0);
+        drain_all(&fixture->collector->drain);
+        assert_int_equal(fixture->collector->threads.active_count, 0);
     }
     add_thread(fixture, PROCESS, 4710, THREAD_ACTIVE); /* right slot, wrong pid */
-    drain_all(fixture->collector);
-    assert_int_equal(fixture->collector->active_count, 0);
+    drain_all(&fixture->collector->drain);
+    assert_int_equal(fixture->collector->threads.active_count, 0);
 }
 
 static void the_slot_of_a_thread_that_nobody_follows_is_given_back(void **state)
@@ -256,20 +252,20 @@ static void the_slot_of_a_thread_that_nobody_follows_is_given_back(void **state)
     struct fixture *fixture = *state;
     struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_ENDED);
     rings_of(fixture)->controls[THREAD].head = 64;
-    drain_all(fixture->collector);
+    drain_all(&fixture->collector->drain);
     assert_int_equal(slot->state, THREAD_FREE);
     assert_int_equal(rings_of(fixture)->controls[THREAD].head, 0);
-    assert_int_equal(fixture->collector->threads_started, 1);
+    assert_int_equal(fixture->collector->threads.threads_started, 1);
 }
 
 static void threads_that_came_just_before_the_end_are_drained(void **state)
 {
     struct fixture *fixture = *state;
     struct one_frame record = good_record();
-    struct image *image = add_process(fixture);
+    struct process *process = add_process(fixture);
     struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_ACTIVE);
     put(fixture, &record, sizeof(record), sizeof(record));
-    image_end(fixture->collector, image);
+    process_end_program(&fixture->collector->watch, process);
     assert_int_equal(fixture->summary.samples, 1);
     assert_int_equal(slot->state, THREAD_FREE);
 }
@@ -277,12 +273,12 @@ static void threads_that_came_just_before_the_end_are_drained(void **state)
 static void a_slot_claimed_by_a_dead_process_is_given_back(void **state)
 {
     struct fixture *fixture = *state;
-    struct image *image = add_process(fixture);
+    struct process *process = add_process(fixture);
     struct thread_slot *slot = add_thread(fixture, PROCESS, 4711, THREAD_CLAIMED);
-    image_end(fixture->collector, image);
+    process_end_program(&fixture->collector->watch, process);
     assert_int_equal(slot->state, THREAD_CLAIMED);
-    images_find_ended(fixture->collector);
-    assert_false(fixture->collector->images[PROCESS].in_use);
+    process_watch_find_ended(&fixture->collector->watch);
+    assert_false(fixture->collector->processes.processes[PROCESS].in_use);
     assert_int_equal(slot->state, THREAD_FREE);
 }
 
@@ -297,7 +293,7 @@ static struct process_slot *ask(struct fixture *fixture, pid_t pid)
     slot->state = PROCESS_REQUESTED;
     rings_of(fixture)->header.processes_used = PROCESS + 1;
     rings_of(fixture)->header.doorbell++;
-    answers_give(fixture->collector);
+    handshake_answer(&fixture->collector->handshake);
     return slot;
 }
 
@@ -311,10 +307,10 @@ static void the_pid_of_a_stranger_is_dismissed(void **state)
         assert_int_equal(slot->state, PROCESS_ANSWERED);
         assert_int_equal(verdict->engine, ENGINE_NONE);
         assert_int_equal(verdict->pid, (uint32_t)strangers[i]);
-        assert_false(fixture->collector->images[PROCESS].in_use);
+        assert_false(fixture->collector->processes.processes[PROCESS].in_use);
         slot->state = PROCESS_DISMISSED; /* it has read that */
         rings_of(fixture)->header.doorbell++;
-        answers_give(fixture->collector);
+        handshake_answer(&fixture->collector->handshake);
         assert_int_equal(slot->state, PROCESS_FREE);
         assert_int_equal(fixture->summary.not_followed.count, i + 1);
     }
@@ -333,8 +329,8 @@ static pid_t pid_of_nobody(void)
 static void look_twice(struct collector *collector)
 {
     for (int i = 0; i < 2; i++) {
-        collector->round_ns += 2000000000;
-        answers_take_abandoned(collector);
+        collector->round.now_ns += 2000000000;
+        handshake_free_abandoned(&collector->handshake);
     }
 }
 
@@ -349,7 +345,7 @@ static void the_slots_of_a_process_killed_at_its_start_are_given_back(void **sta
         struct thread_slot *thread = add_thread(fixture, PROCESS, (uint32_t)pid, THREAD_ACTIVE);
         slot->state = states[i];
         rings_of(fixture)->header.doorbell++;
-        answers_give(fixture->collector);
+        handshake_answer(&fixture->collector->handshake);
         look_twice(fixture->collector);
         assert_int_equal(slot->state, PROCESS_FREE);
         assert_int_equal(thread->state, THREAD_FREE);
@@ -380,13 +376,13 @@ static void ask_with_mark(struct fixture *fixture, pid_t pid)
 static void a_process_is_known_by_its_mark_and_not_by_the_pid_that_it_states(void **state)
 {
     struct fixture *fixture = *state;
-    const struct image *image = &fixture->collector->images[PROCESS];
+    const struct process *process = &fixture->collector->processes.processes[PROCESS];
     const struct process_verdict *verdict = &fixture->session.tables->verdicts[PROCESS];
     ask_with_mark(fixture, getppid());
-    assert_true(image->in_use);
-    assert_int_equal(image->pid, getpid());
-    assert_int_equal(image->parent_pid, getppid());
-    assert_int_equal(image->stated_pid, getppid());
+    assert_true(process->in_use);
+    assert_int_equal(process->pid, getpid());
+    assert_int_equal(process->parent_pid, getppid());
+    assert_int_equal(process->stated_pid, getppid());
     assert_int_equal(verdict->pid, getppid());
 }
 
@@ -394,12 +390,12 @@ static void a_process_is_known_by_its_mark_and_not_by_the_pid_that_it_states(voi
 static void what_a_process_says_of_its_past_is_held_against_the_clocks(void **state)
 {
     struct fixture *fixture = *state;
-    const struct image *image = &fixture->collector->images[PROCESS];
+    const struct process *process = &fixture->collector->processes.processes[PROCESS];
     ask_with_mark(fixture, getpid());
     assert_int_equal(rings_of(fixture)->processes[PROCESS].state, PROCESS_ANSWERED);
-    assert_true(image->in_use);
-    assert_true(image->start_ns <= monotonic_ns());
-    assert_true(image->start_cpu_ns < 120000000000); /* the test's time limit */
+    assert_true(process->in_use);
+    assert_true(process->start_ns <= monotonic_ns());
+    assert_true(process->account.start_cpu_ns < 120000000000); /* the test's time limit */
     assert_true(fixture->summary.cpu_seen_ns < 120000000000);
 }
 
@@ -414,21 +410,26 @@ static void mappings_that_told_nothing_new_are_not_read_again_in_the_same_round(
 {
     struct fixture *fixture = *state;
     struct collector *collector = fixture->collector;
-    struct image *image = add_process(fixture);
+    struct process *process = add_process(fixture);
     struct copied_frame record = {
         .header = {.bytes = sizeof(record), .kind = RECORD_COPY},
         .copy = {.known = 1u << 6 | 1u << 7 | 1u << 16},
     };
-    image->map_pause_ns = 1000000000;
-    miss_add(collector, image, 4712, collector->round_ns, (const uint8_t *)&record, sizeof(record));
-    misses_finish(collector, false);
-    assert_int_equal(image->map_requests, 1);
-    image->map_requests = 0;
-    misses_finish(collector, false);
-    assert_int_equal(image->map_requests, 0);
-    collector->round_ns += image->map_pause_ns + 1;
-    misses_finish(collector, false);
-    assert_int_equal(image->map_requests, 1);
+    process->map_pause_ns = 1000000000;
+    const struct raw_sample raw = {.process = process,
+                                   .tid = 4712,
+                                   .time_ns = collector->round.now_ns,
+                                   .record = (const uint8_t *)&record,
+                                   .bytes = sizeof(record)};
+    pending_take(&collector->pending, &raw);
+    pending_finish(&collector->pending, false);
+    assert_int_equal(process->map_requests, 1);
+    process->map_requests = 0;
+    pending_finish(&collector->pending, false);
+    assert_int_equal(process->map_requests, 0);
+    collector->round.now_ns += process->map_pause_ns + 1;
+    pending_finish(&collector->pending, false);
+    assert_int_equal(process->map_requests, 1);
 }
 
 int main(void)

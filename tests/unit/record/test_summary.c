@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text that is stored in rec.data: scripts read its keys. */
-#include "record/record.h"
+#include "record/options.h"
+#include "record/summary.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

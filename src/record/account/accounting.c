@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/account/accounting.h"
+
+#include "record/process/proc.h"
+#include "wire/atomic.h"
+
+static void settle(struct accounting *accounting, struct process *process, enum synthetic kind,
+                   uint64_t weight_ns, uint64_t time_ns)
+{
+    sample_write_synthetic(accounting->samples, process, process->pid, kind, weight_ns, time_ns);
+}
+
+/* Splits a rest of CPU time where the program's own code ended, as its sampler states. */
+static struct cpu_rest split(const struct accounting *accounting, const struct process *process,
+                             uint64_t rest_ns, uint64_t settled_ns)
+{
+    const struct process_slot *slot = process_slot(accounting->processes, process);
+    return cpu_account_split(rest_ns, settled_ns, load_relaxed(&slot->end_cpu_ns));
+}
+
+/* A process with a sampling gap: the whole rest is lost, for the cause found. */
+static void write_lost(struct accounting *accounting, struct process *process, uint64_t rest_ns,
+                       uint64_t time_ns)
+{
+    settle(accounting, process, SYNTHETIC_LOST, rest_ns, time_ns);
+    accounting->samples->summary->blind_ns[process->blind_cause] += rest_ns;
+}
+
+static void add_cpu_not_followed(struct accounting *accounting, pid_t pid, uint64_t cpu_ns)
+{
+    record_processes_add_cpu(&accounting->samples->summary->not_followed, pid, cpu_ns);
+}
+
+/* The gap between the replaced program and its successor. */
+static void settle_exec(struct accounting *accounting, struct process *process,
+                        struct process *before, uint64_t gap_ns, uint64_t settled_ns)
+{
+    uint64_t before_ns = process->start_ns - 1;
+    if (before->engine == ENGINE_NONE) {
+        sample_write_synthetic(accounting->samples, before, process->pid, SYNTHETIC_NOT_FOLLOWED,
+                               gap_ns, before_ns);
+        add_cpu_not_followed(accounting, process->pid, before->account.seen_ns);
+        return;
+    }
+    if (before->is_blind) {
+        write_lost(accounting, before, gap_ns, before_ns);
+        return;
+    }
+    struct cpu_rest rest = split(accounting, before, gap_ns, settled_ns);
+    settle(accounting, before, SYNTHETIC_BETWEEN, rest.between_ns, before_ns);
+    settle(accounting, process, SYNTHETIC_EXEC, rest.after_ns, process->start_ns);
+    process->account.seen_ns -= rest.after_ns; /* it lies before start_cpu_ns */
+}
+
+void accounting_start(struct accounting *accounting, struct process *process,
+                      struct process *before, uint64_t earlier_ns)
+{
+    uint64_t settled_ns = earlier_ns + (before ? cpu_account_settled_ns(&before->account) : 0);
+    if (process->account.start_cpu_ns <= settled_ns)
+        return;
+    uint64_t gap_ns = process->account.start_cpu_ns - settled_ns;
+    if (before) {
+        settle_exec(accounting, process, before, gap_ns, settled_ns);
+        return;
+    }
+    settle(accounting, process, SYNTHETIC_EXEC, gap_ns, process->start_ns);
+    process->account.seen_ns -= gap_ns; /* it lies before start_cpu_ns */
+}
+
+/* The rusage that was passed on, less the children that the process had waited for itself. 0: none, or
+ * impossible: both figures come from targets. */
+static uint64_t passed_on_ns(const struct accounting *accounting, const struct process *process)
+{
+    const struct process_slot *slot = process_slot(accounting->processes, process);
+    uint64_t bill_ns = load_acquire(&slot->bill_ns);
+    uint64_t children_ns = load_relaxed(&slot->children_ns);
+    uint64_t own_ns = bill_ns > children_ns ? bill_ns - children_ns : 0;
+    uint64_t since_look_ns = monotonic_ns() - process->account.looked_ns;
+    uint64_t most_ns = process->account.last_cpu_ns + since_look_ns * accounting->processors;
+    return own_ns < most_ns ? own_ns : 0;
+}
+
+/* The event's count is not the rusage: it includes time of hypervisor and interrupts (1 to 3 % more on a
+ * busy machine). So it stands only for the time after the last look at both. */
+static uint64_t counted_ns(const struct process *process)
+{
+    if (process->event.count == 0)
+        return 0;
+    return cpu_account_by_count_ns(&process->account, perf_event_count_ns(&process->event));
+}
+
+/* A passed-on rusage comes first: the pid may belong to another process by now. */
+static uint64_t rusage_ns(const struct accounting *accounting, const struct process *process)
+{
+    uint64_t passed_ns = passed_on_ns(accounting, process);
+    return passed_ns ? passed_ns : proc_cpu_ns(process->pid);
+}
+
+bool accounting_has_rusage(const struct accounting *accounting, const struct process *process)
+{
+    return rusage_ns(accounting, process) != 0;
+}
+
+/* It executed a program that never joined, and ended before it was met. */
+static bool became_untracked(const struct accounting *accounting, const struct process *process)
+{
+    const struct process_slot *slot = process_slot(accounting->processes, process);
+    return load_relaxed(&slot->end_cpu_ns) != 0 && load_relaxed(&slot->end_is_exec) != 0;
+}
+
+void accounting_end(struct accounting *accounting, struct process *process, uint64_t end_ns)
+{
+    uint64_t cpu_ns = rusage_ns(accounting, process);
+    cpu_account_raise(&process->account, cpu_ns ? cpu_ns : counted_ns(process));
+    uint64_t rest_ns = cpu_account_gap_ns(&process->account);
+    if (rest_ns == 0)
+        return;
+    if (process->is_blind) {
+        write_lost(accounting, process, rest_ns, end_ns);
+        return;
+    }
+    if (process->engine == ENGINE_NONE) {
+        settle(accounting, process, SYNTHETIC_NOT_FOLLOWED, rest_ns, end_ns);
+        add_cpu_not_followed(accounting, process->pid, rest_ns);
+        return;
+    }
+    uint64_t settled_ns = cpu_account_settled_ns(&process->account);
+    struct cpu_rest rest = split(accounting, process, rest_ns, settled_ns);
+    bool is_untracked = became_untracked(accounting, process);
+    settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns, end_ns);
+    settle(accounting, process, is_untracked ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT,
+           rest.after_ns, end_ns);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/account/sampling_gaps.h"
+
+#include "record/process/proc.h"
+
+#include <poll.h>
+#include <signal.h>
+
+/* What may be under way beyond the periods: for the process, and for each of its threads. */
+#define SLACK_NS 100000000
+#define SLACK_OF_THREAD_NS 25000000
+/* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more with a
+ * large stack. */
+#define SLACK_OF_END_NS 100000
+#define THREADS_LOOKED_AT 64
+/* Twice in a row: rec itself may have been preempted between draining and looking. */
+#define LOOK_INTERVAL_NS 200000000
+#define SIGHTINGS_NEEDED 2
+
+/* A process that has ended has no timers any more. */
+static bool has_ended(const struct process *process)
+{
+    struct pollfd end = {.fd = process->pid_fd, .events = POLLIN};
+    return poll(&end, 1, 0) == 1;
+}
+
+static enum record_blind cause_of(const struct process *process)
+{
+    int number = process->engine == ENGINE_TIMER ? SIGPROF : SIGTRAP;
+    struct proc_threads threads = proc_look_at_threads(process->pid, number, THREADS_LOOKED_AT);
+    if (threads.blocking > 0)
+        return RECORD_BLIND_BLOCKED;
+    if (threads.count > process->threads)
+        return RECORD_BLIND_UNKNOWN_THREAD;
+    if (process->engine == ENGINE_TIMER && !has_ended(process) &&
+        proc_count_timers(process->pid) < threads.count)
+        return RECORD_BLIND_NO_TIMER;
+    return RECORD_BLIND_OTHER;
+}
+
+static bool has_gap(const struct sampling_gaps *gaps, const struct process *process)
+{
+    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * process->threads +
+                        SLACK_OF_END_NS * process->ended_threads +
+                        process_periods_ns(process, gaps->period_ns);
+    return cpu_account_gap_ns(&process->account) > slack_ns;
+}
+
+void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
+{
+    if (process->engine == ENGINE_NONE || gaps->round->is_quiet)
+        return;
+    bool is_due = gaps->round->now_ns >= process->blind_due_ns;
+    if (is_due)
+        process->blind_due_ns = gaps->round->now_ns + LOOK_INTERVAL_NS;
+    bool is_suspect = is_due && has_gap(gaps, process);
+    if (is_suspect || untracked_threads_are_due(gaps->untracked, process))
+        untracked_threads_look(gaps->untracked, process);
+    if (process->is_blind || !is_due)
+        return;
+    /* Time of untracked threads has been written by now. */
+    is_suspect = is_suspect && has_gap(gaps, process);
+    process->blind_sightings = is_suspect ? process->blind_sightings + 1 : 0;
+    if (process->blind_sightings < SIGHTINGS_NEEDED)
+        return;
+    process->is_blind = true;
+    process->blind_cause = cause_of(process);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes whose CPU time grows while their samples do not. Such time must not look like that of an ending
+ * program: it becomes [lost] and its cause is reported.
+ *
+ *     CPU time ────────────────────╮ gap; normal: some periods, a tick and a kernel interval of each thread
+ *     samples, waiting ones included ───╯
+ */
+#pragma once
+
+#include "record/process/process_table.h"
+#include "record/round.h"
+#include "record/process/untracked_threads.h"
+
+#include <stdint.h>
+
+struct sampling_gaps {
+    struct untracked_threads *untracked;
+    const struct round *round;
+    uint64_t period_ns;
+};
+
+/* After a look at the CPU time of the process. */
+void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process);

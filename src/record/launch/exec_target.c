@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/launch/exec_target.h"
+
+#include "base/io.h"
+#include "elf/elf_file.h"
+#include "wire/session.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define SCRIPTS_MAX 4  /* scripts whose interpreters are scripts, as in the kernel */
+#define HEAD_BYTES 256 /* as the kernel reads of a script */
+#define LINKER_BYTES_MAX (4u << 20)
+#define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
+
+#if defined(__x86_64__)
+#define OUR_MACHINE EM_X86_64
+#else
+#define OUR_MACHINE EM_AARCH64
+#endif
+
+const char exec_target_is_privileged[] =
+    "set-user-id or with capabilities: its loader preloads nothing";
+
+/* "#! /path argument" */
+static const char *interpreter_of(char head[HEAD_BYTES + 1])
+{
+    char *start = head + 2 + strspn(head + 2, " \t");
+    start[strcspn(start, " \t\n")] = '\0';
+    return start[0] ? start : "/bin/sh";
+}
+
+/* Root gains nothing by such a file, so its loader does not mind. */
+static bool is_privileged(const char *path, int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return false;
+    bool changes_user = (status.st_mode & S_ISUID) && status.st_uid != geteuid();
+    bool changes_group =
+        (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getegid();
+    bool has_capabilities = geteuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0;
+    return changes_user || changes_group || has_capabilities;
+}
+
+/* A path that somebody else has chosen: what is no file is not opened, which devices notice. */
+static bool read_linker(const char *path, pid_t pid, struct buffer *file)
+{
+    struct stat status;
+    char opened[64];
+    int place = io_open_in_root_of(pid, path, O_PATH);
+    if (place < 0)
+        return false;
+    snprintf(opened, sizeof(opened), "/proc/self/fd/%d", place);
+    bool is_read = fstat(place, &status) == 0 && S_ISREG(status.st_mode) &&
+                   io_read_file(opened, file, LINKER_BYTES_MAX) == 0;
+    close(place);
+    return is_read;
+}
+
+/* One that cannot be read is the program's own trouble. */
+static bool is_linker_too_old(const char *path, pid_t pid)
+{
+    static const char version[] = SESSION_LIBC_VERSION;
+    struct buffer file = {0};
+    bool is_too_old =
+        read_linker(path, pid, &file) && !memmem(file.bytes, file.size, version, sizeof(version));
+    buffer_free(&file);
+    return is_too_old;
+}
+
+static struct exec_target look_at_elf(const char *path, pid_t pid, int fd)
+{
+    struct elf_file *elf = NULL;
+    struct exec_target program = {0};
+    if (elf_open(&elf, fd, NULL) != 0)
+        return program;
+    const char *interpreter = elf_interpreter(elf);
+    if (elf_is_go(elf))
+        program.reason = "a Go program (its runtime owns the signals)";
+    else if (!interpreter)
+        program.reason = "a static program: there is no loader to load the sampler";
+    else if (strstr(interpreter, "/ld-musl"))
+        program = (struct exec_target){"its C library is musl, not the GNU one", true};
+    else if (is_linker_too_old(interpreter, pid))
+        program = (struct exec_target){
+            "its C library is older than the sampler needs (" SESSION_LIBC_VERSION ")", true};
+    else if (is_privileged(path, fd))
+        program.reason = exec_target_is_privileged;
+    elf_close(elf);
+    return program;
+}
+
+static struct exec_target look_at_head(const char *path, pid_t pid, int fd,
+                                       const char head[HEAD_BYTES])
+{
+    const Elf64_Ehdr *elf = (const void *)head; /* both classes begin alike */
+    if (memcmp(head, ELFMAG, SELFMAG) != 0)
+        return (struct exec_target){0};
+    if (elf->e_ident[EI_CLASS] != OUR_CLASS)
+        return (struct exec_target){"a 32-bit program", true};
+    if (elf->e_machine != OUR_MACHINE)
+        return (struct exec_target){"a program for another processor", true};
+    return look_at_elf(path, pid, fd);
+}
+
+struct exec_target exec_target_inspect(const char *path, pid_t pid)
+{
+    struct exec_target program = {0};
+    _Alignas(8) char head[HEAD_BYTES + 1];
+    char script[HEAD_BYTES + 1];
+    for (int i = 0; i <= SCRIPTS_MAX; i++) {
+        memset(head, 0, sizeof(head));
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0)
+            break;
+        bool is_script = pread(fd, head, HEAD_BYTES, 0) > 2 && head[0] == '#' && head[1] == '!';
+        if (!is_script)
+            program = look_at_head(path, pid, fd, head);
+        close(fd);
+        if (!is_script)
+            break;
+        snprintf(script, sizeof(script), "%s", interpreter_of(head));
+        path = script;
+    }
+    return program;
+}
+
+void exec_target_own_linker(struct stat *status)
+{
+    struct elf_file *elf = NULL;
+    *status = (struct stat){0};
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || elf_open(&elf, fd, NULL) != 0)
+        goto out;
+    const char *linker = elf_interpreter(elf);
+    if (!linker || stat(linker, status) != 0)
+        *status = (struct stat){0};
+out:
+    elf_close(elf);
+    if (fd >= 0)
+        close(fd);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/launch/go_programs.h"
+
+#include "elf/elf_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static bool look_at(const char *path)
+{
+    struct elf_file *elf = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return false;
+    bool is_go = elf_open(&elf, fd, NULL) == 0 && elf_is_go(elf);
+    elf_close(elf);
+    close(fd);
+    return is_go;
+}
+
+bool go_programs_have(struct go_programs *known, const char *path, const struct stat *status)
+{
+    for (size_t i = 0; i < GO_PROGRAMS_REMEMBERED; i++)
+        if (known->files[i].inode == status->st_ino && known->files[i].device == status->st_dev &&
+            known->files[i].bytes == status->st_size &&
+            known->files[i].changed.tv_sec == status->st_ctim.tv_sec &&
+            known->files[i].changed.tv_nsec == status->st_ctim.tv_nsec)
+            return known->files[i].is_go;
+    size_t place = known->next++ % GO_PROGRAMS_REMEMBERED;
+    known->files[place].device = status->st_dev;
+    known->files[place].inode = status->st_ino;
+    known->files[place].bytes = status->st_size;
+    known->files[place].changed = status->st_ctim;
+    known->files[place].is_go = look_at(path);
+    return known->files[place].is_go;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/launch/perf_event.h"
+
+#include "base/array.h"
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The bits of attr.flags that Debian 12's headers (6.1) know all of. */
+static int open_event(pid_t tid, uint64_t period_ns, uint64_t sig_data)
+{
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attr),
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = period_ns,
+        .disabled = 1,
+        .inherit = 1,
+        .inherit_thread = 1,
+        .remove_on_exec = 1,
+        .sigtrap = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+        .sig_data = sig_data,
+    };
+    long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static int add_thread(struct perf_event *armed, pid_t tid, uint64_t period_ns, uint64_t sig_data)
+{
+    int fd = open_event(tid, period_ns, sig_data);
+    if (fd < 0)
+        return fd == -ESRCH ? 0 : fd; /* a thread that is gone needs no event */
+    int *place = ARRAY_PUSH(armed->fds, armed->count, armed->capacity);
+    if (!place) {
+        close(fd);
+        return -ENOMEM;
+    }
+    *place = fd;
+    return 0;
+}
+
+/* All of /proc/PID/task. */
+static int add_threads(struct perf_event *armed, const char *path, uint64_t period_ns,
+                       uint64_t sig_data)
+{
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return -errno;
+    int err = 0;
+    for (const struct dirent *task; err == 0 && (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            err = add_thread(armed, (pid_t)strtol(task->d_name, NULL, 10), period_ns, sig_data);
+    closedir(tasks);
+    return err;
+}
+
+int perf_event_open(struct perf_event *armed, pid_t pid, bool has_one_thread, uint64_t period_ns,
+                    uint64_t sig_data)
+{
+    char path[64];
+    *armed = (struct perf_event){0};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    int err = has_one_thread ? add_thread(armed, pid, period_ns, sig_data)
+                             : add_threads(armed, path, period_ns, sig_data);
+    if (err == 0 && armed->count == 0)
+        err = -ESRCH;
+    if (err)
+        perf_event_close(armed);
+    return err;
+}
+
+void perf_event_enable(const struct perf_event *armed)
+{
+    for (size_t i = 0; i < armed->count; i++)
+        ioctl(armed->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+}
+
+uint64_t perf_event_count_ns(const struct perf_event *armed)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < armed->count; i++) {
+        uint64_t count_ns;
+        if (read(armed->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
+            sum_ns += count_ns;
+    }
+    return sum_ns;
+}
+
+void perf_event_close(struct perf_event *armed)
+{
+    for (size_t i = 0; i < armed->count; i++)
+        close(armed->fds[i]);
+    free(armed->fds);
+    *armed = (struct perf_event){0};
+}
+
+uint32_t perf_event_rate_limit(void)
+{
+    struct buffer text = {0};
+    unsigned long limit = 0;
+    if (io_read_file("/proc/sys/kernel/perf_event_max_sample_rate", &text, 64) == 0) {
+        buffer_append(&text, "", 1);
+        if (!text.failed)
+            limit = strtoul((const char *)text.bytes, NULL, 10);
+    }
+    buffer_free(&text);
+    return limit > UINT32_MAX ? UINT32_MAX : (uint32_t)limit;
+}
+
+int perf_event_probe(void)
+{
+    return open_event(0, 1000000000, 0);
+}

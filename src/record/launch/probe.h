@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What this machine and user can record, found out without recording: for `rec doctor`. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct record_probe {
+    bool perf_trap;
+    char perf_trap_reason[160]; /* why not */
+    uint32_t tick_hz;           /* limits the timer engine's rate */
+    uint32_t rate_limit; /* kernel.perf_event_max_sample_rate, that of perf-trap; 0: none known */
+    int perf_event_paranoid; /* -2: cannot be read */
+    bool kernel_stacks;
+};
+void record_probe(struct record_probe *probe);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording is started with. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum record_engine {
+    RECORD_ENGINE_AUTO,
+    RECORD_ENGINE_PERF_TRAP,
+    RECORD_ENGINE_TIMER,
+};
+const char *record_engine_name(enum record_engine engine); /* "perf-trap", "timer" */
+
+#define RECORD_FREQUENCY_DEFAULT 999
+#define RECORD_FREQUENCY_MAX 20000
+
+struct record_options {
+    char *const *argv;       /* the command and its arguments, NULL-terminated */
+    const char *output;      /* path of rec.data */
+    const char *output_name; /* of the same, in messages */
+    uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
+    enum record_engine engine;
+    int compression_level;     /* of the file's records, by zstd; 0: none */
+    bool no_command_line;      /* leave argv out of the file */
+    uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
+    bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
+    bool no_inherit;           /* the first process alone */
+    bool show_environment;     /* programs see what was added to it */
+    bool wait_all;             /* until the last process of the tree has ended */
+    bool end_command;          /* a recording that ends before the command ends it, too */
+    uint64_t delay_ns;         /* before sampling begins; 0: none */
+    uint64_t duration_ns;      /* of sampling; 0: until the command ends */
+    uint64_t size_max;         /* bytes of the file; 0: any */
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/admission.h"
+#include "record/process/proc.h"
+
+#include "record/process/untracked_reason.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+const char admission_not_visible[] =
+    "not visible from here (another pid namespace, or hidden /proc)";
+
+static bool has_vdso(const struct proc_maps *mappings, uint64_t avma)
+{
+    for (size_t i = 0; i < mappings->count; i++)
+        if (mappings->mappings[i].start_avma == avma)
+            return strcmp(mappings->mappings[i].path, "[vdso]") == 0;
+    return false;
+}
+
+/* An emulator shows its guest another vDSO or executable than the kernel has: -EXDEV. */
+static int compare_views(const struct process_slot *request, pid_t pid,
+                         const struct proc_maps *mappings)
+{
+    char executable[sizeof(request->executable)] = "";
+    if (request->vdso_avma && has_vdso(mappings, request->vdso_avma))
+        return 0;
+    int err = proc_executable(pid, executable, sizeof(executable));
+    bool differs =
+        request->vdso_avma || strncmp(executable, request->executable, sizeof(executable) - 1) != 0;
+    return err == 0 && differs ? -EXDEV : err;
+}
+
+/* Why the process must be left alone; NULL: it may be sampled. A process that is gone is not refused. */
+static const char *refusal(struct admission *admission, struct process *process,
+                           const struct process_slot *request, const struct proc_maps *mappings,
+                           bool *has_one_thread)
+{
+    char link[64];
+    struct stat file;
+    pid_t pid = process->pid;
+    bool has_file = executable_id_read(pid, &file, &process->executable_id);
+    int err = compare_views(request, pid, mappings);
+    if (err == -ENOENT || err == -ESRCH)
+        return NULL;
+    if (err == -EXDEV)
+        return "runs inside another program (valgrind, qemu)";
+    if (err != 0)
+        return admission_not_visible;
+    struct proc_status status = proc_status_read(pid);
+    *has_one_thread = status.threads == 1;
+    if (status.tracer != 0)
+        return "is being traced by a debugger";
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    if (has_file && go_programs_have(&admission->go_programs, link, &file))
+        return "a Go program (its runtime owns the signals)";
+    return NULL;
+}
+
+/* Opens the event; if the kernel refuses, the timer stands in unless the user insists on perf-trap. */
+static const char *choose_engine(const struct admission *admission, struct process *process,
+                                 bool has_one_thread)
+{
+    process->engine = ENGINE_TIMER;
+    if (admission->engine == RECORD_ENGINE_TIMER || !admission->may_arm)
+        return NULL;
+    int err = perf_event_open(&process->event, process->pid, has_one_thread, admission->period_ns,
+                              admission->sig_data);
+    bool is_killed = err == -ESRCH;
+    if (err == 0 || is_killed)
+        process->engine = ENGINE_PERF_TRAP;
+    else if (admission->engine == RECORD_ENGINE_PERF_TRAP)
+        process->engine = ENGINE_NONE;
+    return process->engine == ENGINE_NONE ? "the kernel refuses perf events on it" : NULL;
+}
+
+const char *admission_judge(struct admission *admission, struct process *process,
+                            const struct process *original, const struct process_slot *request,
+                            const struct proc_maps *mappings)
+{
+    bool has_one_thread = true; /* as every forked child */
+    const char *reason = NULL;
+    process->engine = ENGINE_NONE;
+    if (original)
+        process->executable_id = original->executable_id;
+    else
+        reason = refusal(admission, process, request, mappings, &has_one_thread);
+    return reason ? reason : choose_engine(admission, process, has_one_thread);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a process that asked to be recorded may be sampled, and by which engine. */
+#pragma once
+
+#include "record/launch/go_programs.h"
+#include "record/process/proc_maps.h"
+#include "record/process/process_table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct admission {
+    enum record_engine engine; /* as chosen by the user */
+    bool may_arm;              /* perf-trap is wanted, and this user may */
+    uint64_t period_ns;
+    uint64_t sig_data; /* what the events carry */
+    struct go_programs go_programs;
+};
+
+/* A reason, for a process that the launcher cannot look at. */
+extern const char admission_not_visible[];
+
+/*
+ * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process that it
+ * was forked from and whose program it runs, or NULL; facts of that program hold for the child.
+ * Returns why it is not sampled (static text), or NULL.
+ */
+const char *admission_judge(struct admission *admission, struct process *process,
+                            const struct process *original, const struct process_slot *request,
+                            const struct proc_maps *mappings);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/pid_namespace.h"
+
+#include "base/process_ids.h"
+#include "record/process/proc.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* PID_MAX_LIMIT of the kernel (include/linux/threads.h): no id is larger. */
+#define IDS_MAX (4 << 20)
+#define CHILDREN_MAX 4096
+
+#define NAMESPACE_UNKNOWN UINT32_MAX
+
+enum owner { IS_OWNER, IS_OTHER, IS_HIDDEN };
+
+/* Yama, a sandbox or another owner may forbid the read. */
+static enum owner look(const struct pid_namespaces *namespaces, pid_t pid, uint32_t slot,
+                       const struct process_slot *request)
+{
+    struct process_mark mark = {0};
+    struct iovec here = {&mark, sizeof(mark)};
+    struct iovec there = {(void *)(uintptr_t)request->mark_avma, sizeof(mark)};
+    ssize_t bytes = process_vm_readv(pid, &here, 1, &there, 1, 0);
+    if (bytes == (ssize_t)sizeof(mark) && mark.token == namespaces->session->token &&
+        mark.process == slot)
+        return IS_OWNER;
+    return bytes < 0 && errno != EFAULT && errno != ESRCH ? IS_HIDDEN : IS_OTHER;
+}
+
+/* A known process that executed another program. */
+static pid_t find_known(const struct pid_namespaces *namespaces, uint32_t slot,
+                        const struct process_slot *request)
+{
+    for (size_t i = 0; i < namespaces->processes->live_count; i++) {
+        const struct process *process = process_table_at(namespaces->processes, i);
+        if (!process->has_ended && process->stated_pid == (pid_t)request->pid &&
+            look(namespaces, process->pid, slot, request) == IS_OWNER)
+            return process->pid;
+    }
+    return 0;
+}
+
+/* Ids in both namespaces grow alike while no other process starts. 0: no guess. */
+static pid_t guess(const struct process *process, struct inner_id last, int64_t stated)
+{
+    int64_t ahead =
+        last.here ? (int64_t)last.here - last.stated : (int64_t)process->pid - process->stated_pid;
+    int64_t here = stated + ahead;
+    return here > 0 && here < IDS_MAX ? (pid_t)here : 0;
+}
+
+static pid_t find_next_to(const struct pid_namespaces *namespaces, const struct process *parent,
+                          uint32_t slot, const struct process_slot *request)
+{
+    pid_t pid = guess(parent, parent->last_child, request->pid);
+    return pid && look(namespaces, pid, slot, request) == IS_OWNER ? pid : 0;
+}
+
+static pid_t find_in_list(const struct pid_namespaces *namespaces, const struct process *parent,
+                          uint32_t slot, const struct process_slot *request)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t count = proc_children(parent->pid, pids, CHILDREN_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (look(namespaces, pids[i], slot, request) == IS_OWNER)
+            return pids[i];
+    return 0;
+}
+
+static pid_t find_child(struct pid_namespaces *namespaces, uint32_t slot,
+                        const struct process_slot *request)
+{
+    if (request->copy_of == 0 || request->copy_of > SESSION_PROCESSES)
+        return 0;
+    struct process *parent = &namespaces->processes->processes[request->copy_of - 1];
+    pid_t pid = parent->in_use ? find_next_to(namespaces, parent, slot, request) : 0;
+    if (!pid && parent->in_use)
+        pid = find_in_list(namespaces, parent, slot, request);
+    if (pid)
+        parent->last_child = (struct inner_id){pid, (pid_t)request->pid};
+    return pid;
+}
+
+/* Newest processes first: /proc lists them last. */
+static pid_t find_anywhere(const struct pid_namespaces *namespaces, uint32_t slot,
+                           const struct process_slot *request)
+{
+    size_t count;
+    pid_t found = 0, *pids = proc_list("/proc", &count);
+    while (!found && count-- > 0)
+        if (look(namespaces, pids[count], slot, request) == IS_OWNER)
+            found = pids[count];
+    free(pids);
+    return found;
+}
+
+/* 0: the launcher's namespace. */
+static uint32_t namespace_of(const struct pid_namespaces *namespaces, pid_t pid)
+{
+    uint32_t namespace = proc_namespace(pid);
+    if (namespace == 0)
+        return NAMESPACE_UNKNOWN;
+    return namespace == namespaces->session->tables->header.launcher_namespace ? 0 : namespace;
+}
+
+/* For a process whose ids here differ from the stated ones. */
+static void look_at_namespaces(const struct pid_namespaces *namespaces, struct identity *identity)
+{
+    pid_t ids[PROCESS_NAMESPACES_MAX], parents_ids[PROCESS_NAMESPACES_MAX];
+    struct proc_stat stat;
+    identity->parent_pid = proc_stat_read(&stat, identity->pid, 0) == 0 ? stat.parent : 0;
+    identity->namespace = namespace_of(namespaces, identity->pid);
+    identity->parents_namespace = namespace_of(namespaces, identity->parent_pid);
+    size_t count = process_ids(identity->pid, 0, ids, PROCESS_NAMESPACES_MAX);
+    size_t depth = process_ids(identity->parent_pid, 0, parents_ids, PROCESS_NAMESPACES_MAX);
+    if (depth > 0 && depth <= count)
+        identity->pid_for_parent = ids[depth - 1];
+}
+
+bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
+                            const struct process_slot *request, struct proc_maps *mappings,
+                            struct identity *identity)
+{
+    *identity = (struct identity){.pid = (pid_t)request->pid,
+                                  .parent_pid = (pid_t)request->parent_pid,
+                                  .stated_pid = (pid_t)request->pid};
+    enum owner stated = look(namespaces, identity->pid, slot, request);
+    identity->is_marked = stated == IS_OWNER;
+    if (identity->is_marked)
+        return true;
+    if (stated == IS_HIDDEN &&
+        pid_namespace_maps_of_member(namespaces->session, identity->pid, mappings))
+        return true;
+    proc_maps_free(mappings);
+    pid_t pid = find_known(namespaces, slot, request);
+    if (!pid)
+        pid = find_child(namespaces, slot, request);
+    if (!pid)
+        pid = find_anywhere(namespaces, slot, request);
+    if (!pid)
+        return false;
+    identity->pid = pid;
+    identity->is_marked = true;
+    look_at_namespaces(namespaces, identity);
+    return true;
+}
+
+/* Tid in the innermost namespace; 0: the thread is gone. */
+static pid_t inner_tid(const struct process *process, pid_t tid)
+{
+    pid_t ids[PROCESS_NAMESPACES_MAX];
+    size_t depth = process_ids(process->pid, tid, ids, PROCESS_NAMESPACES_MAX);
+    return depth ? ids[depth - 1] : 0;
+}
+
+/* Binary search: /proc lists threads in the order of creation, so the ids grow in both namespaces. */
+static pid_t find_thread_in_list(const struct process *process, pid_t stated_tid)
+{
+    char path[64];
+    size_t low = 0, high;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
+    pid_t found = 0, *tids = proc_list(path, &high);
+    while (!found && low < high) {
+        size_t middle = low + (high - low) / 2, at = middle;
+        pid_t inner = 0;
+        while (at < high && (inner = inner_tid(process, tids[at])) == 0)
+            at++;
+        if (inner == 0 || inner > stated_tid)
+            high = middle;
+        else if (inner < stated_tid)
+            low = at + 1;
+        else
+            found = tids[at];
+    }
+    free(tids);
+    return found;
+}
+
+static pid_t find_thread(struct process *process, pid_t stated_tid)
+{
+    pid_t tid = guess(process, process->last_thread, stated_tid);
+    if (!tid || inner_tid(process, tid) != stated_tid)
+        tid = find_thread_in_list(process, stated_tid);
+    if (tid)
+        process->last_thread = (struct inner_id){tid, stated_tid};
+    return tid;
+}
+
+pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
+                        const struct thread_slot *slot)
+{
+    pid_t stated_tid = (pid_t)load_relaxed(&slot->tid);
+    bool is_there = load_acquire(&slot->state) == THREAD_ACTIVE;
+    if (process->pid == process->stated_pid)
+        return stated_tid;
+    if (stated_tid == process->stated_pid)
+        return process->pid;
+    bool is_tid = stated_tid > 0 && stated_tid < IDS_MAX;
+    pid_t tid = is_there && is_tid ? find_thread(process, stated_tid) : 0;
+    return tid ? tid : (pid_t)(IDS_MAX + ++namespaces->made_up_tids);
+}
+
+bool pid_namespace_maps_of_member(const struct session *session, pid_t pid,
+                                  struct proc_maps *mappings)
+{
+    struct stat rings;
+    if (fstat(session->rings_fd, &rings) != 0)
+        return false;
+    mappings->memfd_inode = rings.st_ino;
+    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
+}

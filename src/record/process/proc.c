@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/proc.h"
+
+#include "base/array.h"
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static ssize_t read_small(const char *path, char *text, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t length = read(fd, text, size - 1);
+    close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    return length;
+}
+
+/* Reads /proc/PID/task/TID/FILE; with tid 0, /proc/PID/FILE. */
+static ssize_t read_of(pid_t pid, pid_t tid, const char *file, char *text, size_t size)
+{
+    char path[64];
+    if (tid)
+        snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)pid, (int)tid, file);
+    else
+        snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    return read_small(path, text, size);
+}
+
+int proc_name(pid_t pid, pid_t tid, char name[16])
+{
+    char text[64];
+    /* Each directory that is looked into costs the kernel, now and when the process has ended. */
+    if (read_of(pid, tid == pid ? 0 : tid, "comm", text, sizeof(text)) <= 0)
+        return -ESRCH;
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(name, 16, "%.15s", text);
+    return 0;
+}
+
+static long status_number(const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+    return line ? strtol(line + strlen(key), NULL, 10) : 0;
+}
+
+struct proc_status proc_status_read(pid_t pid)
+{
+    char text[4096];
+    if (read_of(pid, 0, "status", text, sizeof(text)) <= 0)
+        return (struct proc_status){0};
+    return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
+                                .threads = (uint32_t)status_number(text, "\nThreads:"),
+                                .filters = (uint32_t)status_number(text, "\nSeccomp_filters:")};
+}
+
+uint32_t proc_namespace(pid_t pid)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+    return stat(path, &status) == 0 ? (uint32_t)status.st_ino : 0;
+}
+
+pid_t *proc_list(const char *path, size_t *count)
+{
+    pid_t *ids = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    DIR *entries = opendir(path);
+    if (!entries)
+        return NULL;
+    for (const struct dirent *entry; (entry = readdir(entries));) {
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
+            continue;
+        pid_t *place = ARRAY_PUSH(ids, *count, capacity);
+        if (!place)
+            break;
+        *place = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    closedir(entries);
+    return ids;
+}
+
+int proc_executable(pid_t pid, char *path, size_t size)
+{
+    char link[64];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    ssize_t length = readlink(link, path, size - 1);
+    if (length < 0)
+        return -errno;
+    path[length] = '\0';
+    return 0;
+}
+
+/* In linux/sched.h, of all kernels since threads of io_uring belong to the process. */
+#define PF_IO_WORKER 0x10u
+
+/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; the name may hold anything. */
+int proc_stat_parse(struct proc_stat *stat, const char *text)
+{
+    const char *behind_name = strrchr(text, ')');
+    int parent;
+    unsigned flags;
+    unsigned long long user, kernel, children_user, children_kernel;
+    if (!behind_name ||
+        sscanf(behind_name + 1, " %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %llu %llu %llu %llu",
+               &stat->state, &parent, &flags, &user, &kernel, &children_user,
+               &children_kernel) != 7)
+        return -EBADMSG;
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    stat->parent = parent;
+    stat->is_of_io_uring = flags & PF_IO_WORKER;
+    stat->user_ns = user * tick_ns;
+    stat->kernel_ns = kernel * tick_ns;
+    stat->children_cpu_ns = (children_user + children_kernel) * tick_ns;
+    return 0;
+}
+
+int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
+{
+    char text[1024];
+    return read_of(pid, tid, "stat", text, sizeof(text)) <= 0 ? -ESRCH
+                                                              : proc_stat_parse(stat, text);
+}
+
+/* Of /proc/PID/task: its own two, and one of each thread. */
+#define LINKS_OF_ONE_THREAD 3
+
+static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t room)
+{
+    char path[512];
+    struct buffer text = {0};
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, tid);
+    if (io_read_file(path, &text, 1u << 20) == 0) {
+        buffer_append(&text, "", 1);
+        const char *at = text.failed ? "" : (const char *)text.bytes;
+        char *end;
+        for (long child; count < room && (child = strtol(at, &end, 10)) > 0; at = end)
+            pids[count++] = (pid_t)child;
+    }
+    buffer_free(&text);
+    return count;
+}
+
+size_t proc_children(pid_t pid, pid_t *pids, size_t room)
+{
+    char path[64], tid[16];
+    struct stat status;
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    snprintf(tid, sizeof(tid), "%d", (int)pid);
+    if (stat(path, &status) == 0 && status.st_nlink == LINKS_OF_ONE_THREAD)
+        return children_of_thread(pid, tid, pids, room);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return 0;
+    for (const struct dirent *task; count < room && (task = readdir(tasks));)
+        if (task->d_name[0] != '.')
+            count += children_of_thread(pid, task->d_name, pids + count, room - count);
+    closedir(tasks);
+    return count;
+}
+
+static uint64_t status_mask(const char *text, const char *key)
+{
+    const char *line = strstr(text, key);
+    return line ? strtoull(line + strlen(key), NULL, 16) : 0;
+}
+
+bool proc_thread_blocks(pid_t pid, pid_t tid, int number)
+{
+    char text[4096];
+    if (read_of(pid, tid, "status", text, sizeof(text)) <= 0)
+        return false;
+    uint64_t mask = status_mask(text, "\nSigBlk:") | status_mask(text, "\nSigIgn:");
+    return mask >> (number - 1) & 1;
+}
+
+struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
+{
+    char path[64];
+    struct proc_threads threads = {0};
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    if (!tasks)
+        return threads;
+    for (const struct dirent *task; threads.count < most && (task = readdir(tasks));) {
+        struct proc_stat stat;
+        pid_t tid = (pid_t)strtol(task->d_name, NULL, 10);
+        if (tid == 0 || (proc_stat_read(&stat, pid, tid) == 0 && stat.is_of_io_uring))
+            continue;
+        threads.count++;
+        threads.blocking += proc_thread_blocks(pid, tid, number);
+    }
+    closedir(tasks);
+    return threads;
+}
+
+size_t proc_count_timers(pid_t pid)
+{
+    char path[64];
+    struct buffer text = {0};
+    snprintf(path, sizeof(path), "/proc/%d/timers", (int)pid);
+    bool is_read = io_read_file(path, &text, 1u << 20) == 0;
+    size_t count = is_read ? 0 : SIZE_MAX;
+    for (size_t i = 0; is_read && i + 3 <= text.size; i++)
+        count += memcmp(text.bytes + i, "ID:", 3) == 0 && (i == 0 || text.bytes[i - 1] == '\n');
+    buffer_free(&text);
+    return count;
+}
+
+uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid)
+{
+    char text[128];
+    return read_of(pid, tid, "schedstat", text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+uint64_t proc_cpu_ns(pid_t pid)
+{
+    /* The kernel's encoding of "CPU clock of this process", scheduler resolution. */
+    clockid_t clock = (clockid_t)(~(unsigned)pid << 3 | 2u);
+    struct timespec cpu;
+    if (clock_gettime(clock, &cpu) != 0)
+        return 0;
+    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/process_table.h"
+
+#include "record/tables/process_map.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistd.h>
+
+static uint16_t *bucket_of(const struct process_table *table, pid_t pid)
+{
+    return (uint16_t *)&table->bucket_first[(uint32_t)pid % PID_BUCKETS];
+}
+
+struct process *process_find(const struct process_table *table, pid_t pid)
+{
+    for (uint32_t next = *bucket_of(table, pid); next; next = table->next_in_bucket[next - 1]) {
+        const struct process *process = &table->processes[next - 1];
+        if (process->pid == pid && !process->has_ended)
+            return (struct process *)process;
+    }
+    return NULL;
+}
+
+struct process *process_table_add(struct process_table *table, uint32_t slot,
+                                  const struct process *from)
+{
+    assert(slot < SESSION_PROCESSES && !table->processes[slot].in_use);
+    struct process *process = &table->processes[slot];
+    uint16_t *bucket = bucket_of(table, from->pid);
+    *process = *from;
+    process->slot = slot;
+    process->in_use = true;
+    table->live[table->live_count++] = slot;
+    table->next_in_bucket[slot] = *bucket;
+    *bucket = (uint16_t)(slot + 1);
+    return process;
+}
+
+static void unlink_bucket(struct process_table *table, const struct process *process)
+{
+    uint16_t *place = bucket_of(table, process->pid);
+    while (*place != process->slot + 1)
+        place = &table->next_in_bucket[*place - 1];
+    *place = table->next_in_bucket[process->slot];
+}
+
+static void release(struct process *process)
+{
+    process_map_release(process->map);
+    proc_maps_free(&process->first_mappings);
+    perf_event_close(&process->event);
+    if (process->pid_fd >= 0)
+        close(process->pid_fd);
+}
+
+void process_table_remove(struct process_table *table, size_t i)
+{
+    struct process *process = process_table_at(table, i);
+    table->live[i] = table->live[--table->live_count];
+    unlink_bucket(table, process);
+    release(process);
+    *process = (struct process){.pid_fd = -1};
+}
+
+void process_table_free(struct process_table *table)
+{
+    for (size_t i = 0; i < table->live_count; i++)
+        release(process_table_at(table, i));
+    table->live_count = 0;
+}
+
+void process_table_note_end(struct process_table *table, pid_t pid, uint64_t end_ns)
+{
+    size_t next = table->end_count++ % LAST_ENDS;
+    table->last_ends[next].pid = pid;
+    table->last_ends[next].end_ns = end_ns;
+}
+
+uint64_t process_table_after_end_ns(const struct process_table *table, pid_t pid, uint64_t start_ns)
+{
+    for (size_t i = 0; i < LAST_ENDS && i < table->end_count; i++)
+        if (table->last_ends[i].pid == pid && table->last_ends[i].end_ns >= start_ns)
+            start_ns = table->last_ends[i].end_ns + 1;
+    return start_ns;
+}
+
+uint64_t process_end_ns(const struct process *process, uint64_t now_ns)
+{
+    uint64_t end_ns = process->gone_ns ? process->gone_ns : now_ns;
+    return end_ns > process->start_ns ? end_ns : process->start_ns;
+}
+
+uint64_t process_periods_ns(const struct process *process, uint64_t period_ns)
+{
+    return cpu_account_periods_ns(period_ns, process->engine == ENGINE_PERF_TRAP, process->threads);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processes of the recording that asked to be recorded, by slot of the shared memory and by pid. exec
+ * replaces the program: a new entry with the same pid; the old one has ended.
+ *
+ *     handshake ─▶ process_table_add() ─▶ exec: has_ended, next entry with this pid
+ *                                      ─▶ end: has_ended, pid remembered ─▶ process_table_remove()
+ *
+ * An ended entry stays until no map of it is under way and no sample waits. No I/O. Collector thread only.
+ */
+#pragma once
+
+#include "record/account/cpu_account.h"
+#include "record/launch/perf_event.h"
+#include "record/process/proc_maps.h"
+#include "record/summary.h"
+#include "wire/session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+struct process_map;
+
+/* Frames of the C library below a thread's start routine: start_thread, clone3. */
+#define THREAD_ROOT_FRAMES 2
+
+/* A process or thread with another id in its own pid namespace. */
+struct inner_id {
+    pid_t here;   /* 0: none yet */
+    pid_t stated; /* inside */
+};
+
+struct process {
+    bool in_use;
+    bool is_gone;      /* reaped before it could be watched */
+    bool follows_exec; /* its pid ran another recorded program before */
+    bool is_detached;  /* no longer a descendant of the command: see process_tree.h */
+    bool has_ended;    /* settled; the slot waits for maps under way */
+    bool has_run;      /* used CPU time since its children were last listed */
+
+    /* Identity. */
+    uint32_t slot; /* index in the table and in shared memory */
+    pid_t pid, parent_pid;
+    pid_t ancestor_pid; /* nearest recorded ancestor, mostly the parent; 0: none */
+    pid_t stated_pid;   /* in its own pid namespace */
+    struct inner_id last_child, last_thread; /* found by the ids that they stated */
+    char name[16];
+    uint64_t executable_id; /* of its file, device and inode mixed; 0: unknown */
+    uint64_t start_ns;
+    uint64_t checked_ns; /* last look for tracers and new mappings */
+    uint64_t gone_ns;    /* end first seen; 0: runs */
+
+    /* Sampling. */
+    enum engine engine;
+    struct perf_event event;
+    int pid_fd; /* readable when the process has ended; -1 */
+    timer_t wake_timer;
+    bool has_wake_timer;
+    uint32_t threads;       /* in the thread table */
+    uint64_t ended_threads; /* with a last record */
+
+    struct cpu_account account;
+    uint64_t
+        counted_children_ns; /* rusage of its children that the tree has already: process_tree.h */
+
+    /* Executable mappings: see process_maps.h. */
+    struct proc_maps first_mappings; /* as read in the handshake; moved into the first request */
+    struct process_map *map;         /* NULL until the first one arrives */
+    uint64_t mapped_ns;              /* no record is dated earlier */
+    uint64_t unmapped_ns;            /* first thread end written before the first map; 0: none */
+    uint32_t map_requests;           /* under way */
+    uint32_t waiting_count;          /* samples that wait for a map or for CFI */
+    uint64_t map_wanted_ns;          /* time of the newest request */
+    uint32_t unknown_answered;       /* the slot's unknown_wanted at the last look */
+    uint64_t map_pause_ns; /* until the next request; grows while maps bring nothing new */
+    /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled yet. */
+    uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];
+
+    /* CPU time grows without samples: see sampling_gaps.h. */
+    bool is_blind;
+    enum record_blind blind_cause;
+    uint32_t blind_sightings;
+    uint64_t blind_due_ns;
+    uint64_t untracked_threads_due_ns;
+
+    /* It seems to run without a sampler: see untracked_processes.h. */
+    uint32_t strange_sightings;                /* in a row */
+    uint64_t strange_since_ns, strange_cpu_ns; /* time and CPU time at the first of them */
+};
+
+/* Ends of recent processes: a pid may be reused before the new process has been met. */
+#define LAST_ENDS 64
+#define PID_BUCKETS 2048u
+
+struct process_table {
+    struct process processes[SESSION_PROCESSES]; /* index = slot of the shared memory */
+    uint32_t live[SESSION_PROCESSES];            /* slots in use, in no order */
+    size_t live_count;
+    uint16_t bucket_first[PID_BUCKETS]; /* by pid: 1 + slot; 0: empty */
+    uint16_t next_in_bucket[SESSION_PROCESSES];
+    struct {
+        pid_t pid;
+        uint64_t end_ns;
+    } last_ends[LAST_ENDS]; /* a ring */
+    size_t end_count;
+    struct process_slot *slots; /* shared memory; borrowed from the session */
+};
+
+/* The i-th entry in use, i < live_count. */
+static inline struct process *process_table_at(struct process_table *table, size_t i)
+{
+    return &table->processes[table->live[i]];
+}
+
+/* Shared memory of this process, written by the target. */
+static inline struct process_slot *process_slot(const struct process_table *table,
+                                                const struct process *process)
+{
+    return &table->slots[process->slot];
+}
+
+/* The running program of this pid, or NULL. */
+struct process *process_find(const struct process_table *table, pid_t pid);
+
+/* Enters *from into a free slot; from->pid is its key from then on. */
+struct process *process_table_add(struct process_table *table, uint32_t slot,
+                                  const struct process *from);
+/* Frees map, mappings and event of the i-th entry in use; its slot in shared memory is the caller's. */
+void process_table_remove(struct process_table *table, size_t i);
+void process_table_free(struct process_table *table);
+
+/* Remembers the end of a pid. */
+void process_table_note_end(struct process_table *table, pid_t pid, uint64_t end_ns);
+/* Start time of a new process, moved behind the end of an earlier one with this pid. */
+uint64_t process_table_after_end_ns(const struct process_table *table, pid_t pid,
+                                    uint64_t start_ns);
+
+/* End time: when its end was seen, or now; never before its start. */
+uint64_t process_end_ns(const struct process *process, uint64_t now_ns);
+
+/* CPU time that its threads may have used since their last samples. */
+uint64_t process_periods_ns(const struct process *process, uint64_t period_ns);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Watches the recorded processes while they run, and ends them in the file: rings drained, account closed,
+ * EXIT written.
+ *
+ *     runs ─ check ─ check ─ … ─▶ pidfd readable ─▶ (rusage may still be passed on: one more round) ─▶ end
+ */
+#pragma once
+
+#include "record/account/accounting.h"
+#include "record/tables/compiler.h"
+#include "record/sample/drain.h"
+#include "record/account/process_tree.h"
+#include "record/account/sampling_gaps.h"
+#include "record/process/untracked_threads.h"
+
+#include <stdbool.h>
+
+struct process_watch {
+    struct process_table *processes;
+    struct thread_table *threads;
+    struct drain *drain;
+    struct pending_stacks *pending;
+    struct sample_writer *samples;
+    struct untracked_threads *untracked;
+    struct sampling_gaps *gaps;
+    struct accounting *accounting;
+    struct process_tree *tree;
+    struct compiler *compiler;
+    const struct round *round;
+    int end_fd;            /* epoll: the pidfd of every process */
+    bool waits_for_rusage; /* a process that ended in this round has no rusage yet */
+};
+
+/* 0 or a negative errno. The pointers are set by the caller. */
+int process_watch_open(struct process_watch *watch);
+void process_watch_close(struct process_watch *watch);
+
+/* Watches for the end of a process. pid_fd: of the program that it replaced; -1: none. */
+void process_watch_add(struct process_watch *watch, struct process *process, int pid_fd);
+
+/* Once a round: CPU time, tracers, sampling gaps, first maps. */
+void process_watch_check(struct process_watch *watch);
+/* Ends the processes whose end is seen, frees those that nothing waits for. */
+void process_watch_find_ended(struct process_watch *watch);
+
+/* The program is over: by exec, and its successor's start settles; … */
+void process_end_program(struct process_watch *watch, struct process *process);
+/* … with the recording; … */
+void process_settle_and_end(struct process_watch *watch, struct process *process);
+/* … or with its process, and the file has an EXIT. */
+void process_end(struct process_watch *watch, struct process *process);
+
+/* The process executed a program without a sampler, or lost its own. */
+void process_turn_untracked(struct process_watch *watch, struct process *process,
+                            const char *reason);

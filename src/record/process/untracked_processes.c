@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/untracked_processes.h"
+
+#include "record/process/proc.h"
+#include "record/sample/task_records.h"
+#include "record/process/untracked_reason.h"
+#include "wire/atomic.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_INTERVAL_NS 100000000
+#define LOOK_SOON_NS 10000000
+/* The next look comes after this part of its age. */
+#define AGE_PARTS 50
+/* Bounds the work of one look; the other parents have their turn in the next ones. */
+#define PARENTS_A_LOOK 64
+#define CHILDREN_MAX 1024
+#define PATIENCE_CPU_NS 100000000
+#define PATIENCE_NS UINT64_C(5000000000)
+
+static struct untracked_process *find(struct untracked_processes *untracked, pid_t pid)
+{
+    for (size_t i = 0; i < untracked->count; i++)
+        if (untracked->items[i].process.pid == pid)
+            return &untracked->items[i];
+    return NULL;
+}
+
+/* A process that can take the sampler may be on its way to it, waiting for a processor. */
+static bool is_patience_over(const struct untracked_processes *untracked,
+                             const struct process *process)
+{
+    return process->account.last_cpu_ns > process->strange_cpu_ns + PATIENCE_CPU_NS ||
+           untracked->round->now_ns > process->strange_since_ns + PATIENCE_NS;
+}
+
+/* One more look at a process that seems to have no sampler: whether it is certain by now. */
+static bool is_certain(const struct untracked_processes *untracked, struct process *process,
+                       uint64_t executable)
+{
+    if (process->strange_sightings++ == 0) {
+        process->strange_since_ns = untracked->round->now_ns;
+        process->strange_cpu_ns = process->account.last_cpu_ns;
+        return false;
+    }
+    return is_patience_over(untracked, process) ||
+           untracked_reason_permanent(untracked->session, process->pid, executable);
+}
+
+static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_pid,
+                uint64_t parents)
+{
+    if (untracked->count == UNTRACKED_PROCESSES_MAX)
+        return;
+    untracked->items[untracked->count++] = (struct untracked_process){
+        .process = {.pid = pid,
+                    .parent_pid = parent_pid,
+                    .start_ns = untracked->round->now_ns,
+                    .pid_fd = -1},
+        .parents_executable_id = parents,
+    };
+}
+
+/* From now on it is a process of the recording. */
+static void write_start(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    struct process *process = &item->process;
+    item->is_written = true;
+    if (process->parent_pid == getpid())
+        untracked->has_command = true;
+    process->executable_id = executable_id_of(process->pid);
+    if (proc_name(process->pid, 0, process->name) != 0)
+        strcpy(process->name, "?");
+    task_write_start(untracked->samples->file, process, false);
+    untracked->samples->summary->processes++;
+    untracked->samples->summary->threads++;
+    record_add_not_followed(untracked->samples->summary, process->pid, process->name,
+                            untracked_reason(untracked->session, process->pid,
+                                             process->executable_id, item->parents_executable_id));
+}
+
+static void settle(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    struct process *process = &item->process;
+    if (!item->is_written)
+        return;
+    sample_write_synthetic(untracked->samples, process, process->pid, SYNTHETIC_NOT_FOLLOWED,
+                           cpu_account_gap_ns(&process->account), untracked->round->now_ns);
+    record_processes_add_cpu(&untracked->samples->summary->not_followed, process->pid,
+                             process->account.last_cpu_ns);
+}
+
+static void forget(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    *item = untracked->items[--untracked->count];
+}
+
+static void end(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    settle(untracked, item);
+    if (item->is_written)
+        task_write_exit(untracked->samples->file, &item->process, untracked->round->now_ns);
+    forget(untracked, item);
+}
+
+/* Its CPU time until now, and whether it has ended. */
+static void look_at(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    struct process *process = &item->process;
+    struct proc_stat stat;
+    bool is_gone = proc_stat_read(&stat, process->pid, 0) != 0;
+    uint64_t cpu_ns = is_gone ? 0 : proc_cpu_ns(process->pid);
+    cpu_account_raise(&process->account, cpu_ns);
+    if (is_gone || stat.state == 'Z')
+        end(untracked, item);
+    else if (!item->is_written && is_certain(untracked, process, executable_id_of(process->pid)))
+        write_start(untracked, item);
+}
+
+static void look_for_children(struct untracked_processes *untracked, pid_t parent_pid,
+                              uint64_t executable)
+{
+    pid_t pids[CHILDREN_MAX];
+    size_t count = proc_children(parent_pid, pids, CHILDREN_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (!process_find(untracked->processes, pids[i]) && !find(untracked, pids[i]))
+            add(untracked, pids[i], parent_pid, executable);
+}
+
+/* Programs may hide their executable, as ssh-agent does; a hidden program that keeps its name is the same. */
+static bool is_other_program(const struct process *process, uint64_t executable)
+{
+    char name[16];
+    if (executable == EXECUTABLE_HIDDEN && proc_name(process->pid, 0, name) == 0)
+        return strcmp(name, process->name) != 0;
+    return executable != 0 && executable != process->executable_id;
+}
+
+/* The process may execute a program that takes no sampler. */
+static void check_executable(struct untracked_processes *untracked, struct process *process)
+{
+    uint64_t executable = executable_id_of(process->pid);
+    if (process->engine == ENGINE_NONE || !is_other_program(process, executable)) {
+        process->strange_sightings = 0;
+        return;
+    }
+    if (!is_certain(untracked, process, executable))
+        return;
+    process->executable_id = executable;
+    process_turn_untracked(untracked->watch, process,
+                           untracked_reason(untracked->session, process->pid, executable, 0));
+}
+
+/* A process without CPU time since the last look has started and executed nothing. */
+static void look_at_process(struct untracked_processes *untracked, struct process *process)
+{
+    if (process->has_ended || (!process->has_run && !process->strange_sightings))
+        return;
+    if (process->has_run && !untracked->command_only)
+        look_for_children(untracked, process->pid, process->executable_id);
+    process->has_run = false;
+    check_executable(untracked, process);
+}
+
+static void look_at_processes(struct untracked_processes *untracked)
+{
+    size_t count = untracked->processes->live_count < PARENTS_A_LOOK
+                       ? untracked->processes->live_count
+                       : PARENTS_A_LOOK;
+    for (size_t i = 0; i < count; i++) {
+        size_t index = (untracked->next_parent + i) % untracked->processes->live_count;
+        look_at_process(untracked, process_table_at(untracked->processes, index));
+    }
+    untracked->next_parent += count;
+}
+
+static void look_at_untracked(struct untracked_processes *untracked)
+{
+    for (size_t i = untracked->count; i-- > 0;)
+        look_at(untracked, &untracked->items[i]);
+    if (untracked->command_only)
+        return;
+    for (size_t i = 0; i < untracked->count; i++)
+        look_for_children(untracked, untracked->items[i].process.pid,
+                          untracked->items[i].process.executable_id);
+}
+
+/* The command is rec's own child; no tracked process lists it, so it is looked up by pid. */
+static void find_command(struct untracked_processes *untracked)
+{
+    struct proc_stat stat;
+    pid_t root_pid = load_relaxed(&untracked->tree->root_pid);
+    if (root_pid && !process_find(untracked->processes, root_pid) && !find(untracked, root_pid) &&
+        proc_stat_read(&stat, root_pid, 0) == 0 && stat.state != 'Z')
+        add(untracked, root_pid, getpid(), 0);
+}
+
+/* A second look follows soon. */
+static bool has_suspect(const struct untracked_processes *untracked)
+{
+    for (size_t i = 0; i < untracked->processes->live_count; i++)
+        if (process_table_at(untracked->processes, i)->strange_sightings)
+            return true;
+    return false;
+}
+
+static void search(struct untracked_processes *untracked)
+{
+    find_command(untracked);
+    look_at_processes(untracked);
+}
+
+/* UINT64_MAX: no process has to be looked at. */
+static uint64_t interval_ns(const struct untracked_processes *untracked)
+{
+    uint64_t youngest_ns = 0;
+    for (size_t i = 0; i < untracked->count; i++)
+        if (untracked->items[i].process.start_ns > youngest_ns)
+            youngest_ns = untracked->items[i].process.start_ns;
+    for (size_t i = 0; i < untracked->processes->live_count; i++) {
+        const struct process *process = process_table_at(untracked->processes, i);
+        if (process->has_ended ||
+            (process->engine != ENGINE_NONE && process->strange_sightings == 0))
+            continue;
+        uint64_t start_ns =
+            process->strange_sightings ? untracked->round->now_ns : process->start_ns;
+        if (start_ns > youngest_ns)
+            youngest_ns = start_ns;
+    }
+    if (youngest_ns == 0)
+        return UINT64_MAX;
+    uint64_t part_ns = (untracked->round->now_ns - youngest_ns) / AGE_PARTS;
+    if (part_ns > LOOK_INTERVAL_NS)
+        return LOOK_INTERVAL_NS;
+    return part_ns > LOOK_SOON_NS ? part_ns : LOOK_SOON_NS;
+}
+
+void untracked_processes_look(struct untracked_processes *untracked)
+{
+    if (untracked->round->now_ns < untracked->due_ns)
+        return;
+    look_at_untracked(untracked);
+    if (untracked->round->now_ns >= untracked->search_ns || has_suspect(untracked)) {
+        search(untracked);
+        untracked->search_ns = untracked->round->now_ns + LOOK_INTERVAL_NS;
+    }
+    uint64_t most_ns = interval_ns(untracked);
+    untracked->due_ns =
+        untracked->round->now_ns + (most_ns < LOOK_INTERVAL_NS ? most_ns : LOOK_INTERVAL_NS);
+}
+
+uint64_t untracked_processes_wait_ns(const struct untracked_processes *untracked, uint64_t wait_ns)
+{
+    uint64_t most_ns = interval_ns(untracked);
+    return wait_ns > most_ns ? most_ns : wait_ns;
+}
+
+bool untracked_processes_take(struct untracked_processes *untracked, pid_t pid, uint64_t *cpu_ns)
+{
+    struct untracked_process *item = find(untracked, pid);
+    bool was_announced = item && item->is_written;
+    if (was_announced) {
+        settle(untracked, item);
+        *cpu_ns = item->process.account.last_cpu_ns;
+    }
+    if (item)
+        forget(untracked, item);
+    return was_announced;
+}
+
+void untracked_processes_begin(struct untracked_processes *untracked)
+{
+    for (size_t i = 0; i < untracked->count; i++)
+        untracked->items[i].process.account.start_cpu_ns =
+            proc_cpu_ns(untracked->items[i].process.pid);
+}
+
+uint64_t untracked_processes_finish(struct untracked_processes *untracked, bool command_runs)
+{
+    uint64_t live_ns = 0;
+    while (untracked->count > 0) {
+        struct untracked_process *item = &untracked->items[0];
+        struct process *process = &item->process;
+        uint64_t cpu_ns = proc_cpu_ns(process->pid);
+        bool is_left = !command_runs && cpu_ns && process->pid != untracked->tree->root_pid;
+        cpu_account_raise(&process->account, cpu_ns);
+        if (is_left)
+            live_ns += process->account.last_cpu_ns;
+        if (is_left && item->is_written)
+            record_processes_add(&untracked->samples->summary->left_running, process->pid,
+                                 process->name, NULL);
+        if (is_left || command_runs) {
+            settle(untracked, item);
+            forget(untracked, item);
+        } else {
+            end(untracked, item);
+        }
+    }
+    return live_ns;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/untracked_reason.h"
+
+#include "base/buffer.h"
+#include "base/io.h"
+#include "record/launch/exec_target.h"
+#include "record/process/pid_namespace.h"
+#include "record/process/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+bool executable_id_read(pid_t pid, struct stat *file, uint64_t *id)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    bool is_there = stat(path, file) == 0;
+    if (is_there)
+        *id = file->st_ino ^ (uint64_t)file->st_dev << 40;
+    else
+        *id = errno == EACCES ? EXECUTABLE_HIDDEN : 0;
+    return is_there;
+}
+
+uint64_t executable_id_of(pid_t pid)
+{
+    struct stat file;
+    uint64_t id;
+    (void)executable_id_read(pid, &file, &id);
+    return id;
+}
+
+/* A sampler of another rec. */
+static bool is_in_other_recording(pid_t pid)
+{
+    char path[64];
+    struct buffer maps = {0};
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    bool found = io_read_file(path, &maps, 16u << 20) == 0 &&
+                 memmem(maps.bytes, maps.size, "/memfd:rec-rings", 16) != NULL;
+    buffer_free(&maps);
+    return found;
+}
+
+/* A copy of a process that has our sampler. */
+static bool has_our_rings(const struct session *session, pid_t pid)
+{
+    struct proc_maps mappings = {0};
+    bool found = pid_namespace_maps_of_member(session, pid, &mappings);
+    proc_maps_free(&mappings);
+    return found;
+}
+
+static const char *reason_of_file(pid_t pid, uint64_t executable)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return executable == EXECUTABLE_HIDDEN ? exec_target_is_privileged
+                                           : exec_target_inspect(path, pid).reason;
+}
+
+/* In its root directory the dynamic linker found no sampler. */
+static bool lacks_sampler(const struct session *session, pid_t pid)
+{
+    int fd = io_open_in_root_of(pid, session->sampler_path, O_PATH);
+    if (fd >= 0)
+        close(fd);
+    return fd == -ENOENT;
+}
+
+static bool lacks_address_space(pid_t pid)
+{
+    struct rlimit limit;
+    return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < SESSION_LEAST_SPACE_BYTES;
+}
+
+const char *untracked_reason_permanent(const struct session *session, pid_t pid,
+                                       uint64_t executable)
+{
+    const char *reason = reason_of_file(pid, executable);
+    if (reason)
+        return reason;
+    if (lacks_sampler(session, pid))
+        return "in another root directory, where the sampler is not";
+    if (lacks_address_space(pid))
+        return "its address space is limited (ulimit -v), and the sampler would take too much of "
+               "it";
+    return NULL;
+}
+
+const char *untracked_reason(const struct session *session, pid_t pid, uint64_t executable,
+                             uint64_t parents)
+{
+    const char *reason = untracked_reason_permanent(session, pid, executable);
+    if (reason)
+        return reason;
+    if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
+        return "in a sandbox, whose filter forbids system calls that the sampler needs";
+    if (has_our_rings(session, pid))
+        return executable != 0 && executable == parents
+                   ? "made by clone(), not by fork(): it has no sampler of its own"
+                   : record_started_late;
+    if (is_in_other_recording(pid))
+        return "recorded by another rec";
+    return "started without the sampler: its environment was replaced, or its loader refused";
+}

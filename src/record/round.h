@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The time of one round of the collector's loop. Used by the collector thread only. */
+#pragma once
+
+#include "record/sample/tsc_clock.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct round {
+    struct tsc_clock clock;
+    uint64_t now_ns;  /* CLOCK_MONOTONIC at the start of this round */
+    uint64_t last_ns; /* of the round before */
+    bool is_quiet;    /* the delay before sampling (--delay) has not passed */
+};
+
+void round_start(struct round *round);
+void round_begin(struct round *round);
+
+/* The recording started at this time; no event is older. */
+uint64_t round_first_ns(const struct round *round);
+
+/* Time of an event in a ring: clamped to the recording's start and to now, as ring contents are not trusted. */
+uint64_t round_time_ns(const struct round *round, uint64_t ticks);

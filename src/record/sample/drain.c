@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/drain.h"
+
+#include "record/tables/map_request.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A record's weight may exceed the time since the start by so much. */
+#define WEIGHT_SLACK_NS 1000000000
+
+/* The context of take_record(). */
+struct source {
+    struct drain *drain;
+    struct thread *thread;
+};
+
+int drain_open(struct drain *drain)
+{
+    drain->scratch = malloc(SESSION_RING_BYTES);
+    return drain->scratch ? 0 : -ENOMEM;
+}
+
+void drain_close(struct drain *drain)
+{
+    free(drain->scratch);
+}
+
+void drain_begin_round(struct drain *drain)
+{
+    drain->fullest_bytes = 0;
+}
+
+static void count_damaged(struct drain *drain, uint32_t count)
+{
+    drain->samples->summary->lost[RECORD_LOST_OTHER] += count;
+}
+
+/* The last record of a thread: its final name, and the CPU time that no sample covered. */
+static void take_exit(struct drain *drain, struct thread *thread,
+                      const struct record_header *header, const uint8_t *record, uint64_t time_ns)
+{
+    struct record_exit last;
+    if (header->bytes != sizeof(*header) + sizeof(last))
+        return;
+    memcpy(&last, record + sizeof(*header), sizeof(last));
+    thread->has_exited = true;
+    thread->process->ended_threads++;
+    last.name[15] = '\0';
+    char name[16] = {0};
+    strcpy(name, last.name);
+    thread_set_name(drain->threads, thread, name, time_ns);
+    if (header->weight_ns <= thread->skipped_ns || drain->round->is_quiet)
+        return;
+    map_request_for_thread_end(drain->compiler, thread->process, time_ns);
+    sample_write_thread_end(drain->samples, thread->process, thread->tid, last.start_avma,
+                            header->weight_ns - thread->skipped_ns, time_ns);
+}
+
+/* Between the first mapping of its process and the end of it, whatever the record states. */
+static uint64_t date_record(const struct drain *drain, const struct thread *thread, uint64_t ticks)
+{
+    const struct process *process = thread->process;
+    uint64_t time_ns = round_time_ns(drain->round, ticks);
+    if (process->gone_ns && time_ns > process->gone_ns)
+        time_ns = process->gone_ns;
+    return time_ns > process->mapped_ns ? time_ns : process->mapped_ns;
+}
+
+/* No thread can have used more CPU time than has passed. */
+static bool is_weight_possible(const struct drain *drain, const struct record_header *header)
+{
+    uint64_t passed_ns = drain->round->now_ns - round_first_ns(drain->round);
+    return header->weight_ns <= passed_ns + WEIGHT_SLACK_NS;
+}
+
+static void take_record(void *context, const struct record_header *header, const uint8_t *record)
+{
+    struct drain *drain = ((struct source *)context)->drain;
+    struct thread *thread = ((struct source *)context)->thread;
+    uint64_t time_ns = date_record(drain, thread, header->ticks);
+    if (!is_weight_possible(drain, header)) {
+        count_damaged(drain, 1);
+        return;
+    }
+    if (time_ns > thread->last_ns)
+        thread->last_ns = time_ns;
+    const struct raw_sample raw = {.process = thread->process,
+                                   .tid = thread->tid,
+                                   .time_ns = time_ns,
+                                   .record = record,
+                                   .bytes = header->bytes};
+    switch (header->kind) {
+    case RECORD_STACK:
+    case RECORD_CHECK:
+    case RECORD_COPY:
+        pending_take(drain->pending, &raw);
+        break;
+    case RECORD_EXIT:
+        take_exit(drain, thread, header, record, time_ns);
+        break;
+    default:
+        count_damaged(drain, 1);
+    }
+}
+
+static void drain_ring(struct drain *drain, uint32_t slot)
+{
+    struct rings *rings = drain->threads->rings;
+    struct thread *thread = &drain->threads->threads[slot];
+    const struct ring ring = {&rings->controls[slot], rings->data[slot]};
+    struct source source = {drain, thread};
+    struct ring_read read = ring_read(&thread->reader, &ring, drain->scratch, take_record, &source);
+    count_damaged(drain, read.damaged);
+    if (read.bytes > drain->fullest_bytes)
+        drain->fullest_bytes = read.bytes;
+}
+
+/* Adds what the thread's counters grew by to the summary. */
+static void take_counters(struct drain *drain, uint32_t slot)
+{
+    struct thread *thread = &drain->threads->threads[slot];
+    struct record_summary *summary = drain->samples->summary;
+    struct thread_slot now;
+    load_words(&now, &drain->threads->rings->threads[slot], sizeof(now));
+    struct thread_slot *before = &thread->counted;
+    summary->produced += now.produced - before->produced;
+    summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
+    summary->lost[RECORD_LOST_BUSY] += now.lost_busy - before->lost_busy;
+    summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
+    summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
+    summary->merged += now.merged - before->merged;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        drain->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];
+    if (now.handler_max_ticks > drain->handler_max_ticks)
+        drain->handler_max_ticks = now.handler_max_ticks;
+    uint64_t lost_ns = now.lost_weight_ns - before->lost_weight_ns;
+    *before = now;
+    if (lost_ns && lost_ns < drain->round->now_ns - round_first_ns(drain->round))
+        sample_write_synthetic(drain->samples, thread->process, thread->tid, SYNTHETIC_LOST,
+                               lost_ns, drain->round->now_ns);
+}
+
+static void drain_thread(struct drain *drain, uint32_t slot)
+{
+    uint32_t state = load_acquire(&drain->threads->rings->threads[slot].state);
+    if (state == THREAD_ACTIVE)
+        thread_refresh_name(drain->threads, slot);
+    drain_ring(drain, slot);
+    take_counters(drain, slot);
+    if (state == THREAD_ENDED || drain->threads->threads[slot].process->has_ended)
+        thread_table_forget(drain->threads, slot);
+}
+
+void drain_all(struct drain *drain)
+{
+    thread_table_find_new(drain->threads);
+    for (size_t i = drain->threads->active_count; i-- > 0;)
+        drain_thread(drain, drain->threads->active[i]);
+}
+
+void drain_process(struct drain *drain, const struct process *process)
+{
+    thread_table_find_new(drain->threads);
+    for (size_t i = drain->threads->active_count; i-- > 0;) {
+        uint32_t slot = drain->threads->active[i];
+        if (drain->threads->threads[slot].process == process)
+            drain_thread(drain, slot);
+    }
+}
+
+uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent)
+{
+    uint64_t total = 0, seen = 0;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        total += drain->handler_ticks[i];
+    for (int i = 0; i < HANDLER_BUCKETS; i++) {
+        seen += drain->handler_ticks[i];
+        if (total && seen * 100 >= total * per_cent) {
+            uint64_t bound = UINT64_C(64) << i, longest = drain->handler_max_ticks;
+            return tsc_span_ns(&drain->round->clock, bound < longest ? bound : longest);
+        }
+    }
+    return 0;
+}
+
+uint64_t drain_handler_max_ns(const struct drain *drain)
+{
+    return tsc_span_ns(&drain->round->clock, drain->handler_max_ticks);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Empties the rings: records become samples, names and counters. */
+#pragma once
+
+#include "record/sample/pending_stacks.h"
+#include "record/tables/thread_table.h"
+
+#include <stdint.h>
+
+struct drain {
+    struct thread_table *threads;
+    struct pending_stacks *pending;
+    struct sample_writer *samples;
+    const struct round *round;
+    struct compiler *compiler;
+    uint8_t *scratch;       /* SESSION_RING_BYTES: one record, copied out of shared memory */
+    uint64_t fullest_bytes; /* what the fullest ring held since drain_begin_round() */
+    uint64_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handlers' own time */
+    uint64_t handler_max_ticks;
+};
+
+/* 0 or -ENOMEM. The pointers are set by the caller. */
+int drain_open(struct drain *drain);
+void drain_close(struct drain *drain);
+
+void drain_begin_round(struct drain *drain);
+void drain_all(struct drain *drain);
+/* All threads of one process, new ones included. */
+void drain_process(struct drain *drain, const struct process *process);
+
+/* Handler time below which this share of the samples stayed. */
+uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent);
+uint64_t drain_handler_max_ns(const struct drain *drain);

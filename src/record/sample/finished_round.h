@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FINISHED_ROUND records: readers sort events between two of them; hotspot discards the older half at each.
+ * So these rounds are longer than anything is under way, mappings above all, and short enough that readers
+ * hold little.
+ */
+#pragma once
+
+#include "perfdata/writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct finished_round {
+    uint64_t begin_bytes; /* size of the file at the end of the last one, */
+    uint64_t end_ns;      /* and its time */
+};
+
+/* What is under way is older than the records to come. */
+struct finished_round_facts {
+    uint64_t now_ns;
+    bool has_pending;      /* samples wait */
+    bool has_map_requests; /* mappings come within a second or not at all */
+};
+
+/* Writes a FINISHED_ROUND when one is due. */
+void finished_round_write(struct finished_round *round, struct perfdata_writer *file,
+                          const struct finished_round_facts *facts);

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/pending_stacks.h"
+
+#include "base/array.h"
+#include "record/tables/map_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With more bytes than this waiting, all are finished with what is known. */
+#define PENDING_BYTES_MAX (UINT32_C(64) << 20)
+
+/* What a sample may still wait for, and why it was not finished. */
+enum patience { WAITS_FOR_MAP, WAITS_FOR_CFI, WAITS_NO_LONGER };
+enum outcome { FINISHED, NEEDS_MAP, NEEDS_CFI };
+
+struct pending_stack {
+    struct process_map *map; /* the map that it waited for; NULL: it still waits */
+    uint32_t slot;           /* of its process */
+    pid_t tid;
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    size_t record_offset; /* in pending_stacks.bytes */
+    size_t record_bytes;
+    bool
+        needs_newer_map; /* code was unloaded since the last map, or the walk ended at an unknown PC */
+    bool needs_cfi;
+};
+
+static const uint8_t *record_of(const struct pending_stacks *pending,
+                                const struct pending_stack *item)
+{
+    return pending->bytes.bytes + item->record_offset;
+}
+
+static void count_lost(struct pending_stacks *pending)
+{
+    pending->samples->summary->lost[RECORD_LOST_OTHER]++;
+}
+
+static enum record_cut cut_of(const struct stack_copy *from, enum offline_end end)
+{
+    if (from->copy.is_foreign &&
+        (end == OFFLINE_CUT || end == OFFLINE_NO_CFI || end == OFFLINE_NO_CODE))
+        return RECORD_CUT_FOREIGN;
+    switch (end) {
+    case OFFLINE_CUT:
+        return stack_copy_is_whole(from) ? RECORD_CUT_NO_CFI : RECORD_CUT_STACK_COPY;
+    case OFFLINE_UNMAPPED:
+        return RECORD_CUT_UNMAPPED;
+    case OFFLINE_TOO_DEEP:
+        return RECORD_CUT_DEEP;
+    case OFFLINE_ROOT:
+    case OFFLINE_NO_CFI:
+    case OFFLINE_NO_CODE:
+        break;
+    }
+    return RECORD_CUT_NO_CFI;
+}
+
+static void note_module(struct record_summary *summary, const struct process_map *map,
+                        uint64_t avma)
+{
+    const struct process_mapping *mapping = map ? process_map_find(map, avma) : NULL;
+    const char *path = mapping ? mapping->path : "[unknown]";
+    if (summary->worst_module.misses == 0)
+        snprintf(summary->worst_module.path, sizeof(summary->worst_module.path), "%s", path);
+    if (strncmp(summary->worst_module.path, path, sizeof(summary->worst_module.path) - 1) == 0)
+        summary->worst_module.misses++;
+}
+
+/* The walk that continues the sampler's frames; nothing is written yet. */
+static enum outcome walk_copy(struct pending_stacks *pending, const struct stack_copy *from,
+                              struct walked_sample *sample, enum patience patience,
+                              uint64_t frames[RECORD_FRAMES_MAX])
+{
+    uint32_t walked = from->stack.frame_count;
+    memcpy(frames, from->frames, 8 * (size_t)walked);
+    struct stack_walk walk = {.map = sample->map,
+                              .from = from,
+                              .is_return_address = walked > 0,
+                              .frames = frames + walked,
+                              .max_frames = RECORD_FRAMES_MAX - walked};
+    struct offline_result result = stack_unwind(&pending->unwinder, &walk);
+    if (walk.unread && patience != WAITS_NO_LONGER) {
+        stack_unwind_want_cfi(&pending->unwinder, walk.unread);
+        return NEEDS_CFI;
+    }
+    /* A newer map may have code at that PC. */
+    bool leads_out = result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE;
+    if (leads_out && patience == WAITS_FOR_MAP)
+        return NEEDS_MAP;
+    sample->frames = frames;
+    sample->frame_count = walked + (uint32_t)result.frame_count;
+    sample->is_complete = result.end == OFFLINE_ROOT;
+    sample->cut = cut_of(from, result.end);
+    return FINISHED;
+}
+
+static enum outcome finish_copy(struct pending_stacks *pending, const struct raw_sample *raw,
+                                const struct process_map *map, enum patience patience)
+{
+    struct stack_copy from;
+    if (!stack_copy_parse(&from, raw->record, raw->bytes)) {
+        count_lost(pending);
+        return FINISHED;
+    }
+    uint64_t frames[RECORD_FRAMES_MAX];
+    struct walked_sample sample = {
+        .process = raw->process,
+        .map = map,
+        .tid = raw->tid,
+        .time_ns = raw->time_ns,
+        .weight_ns = from.header.weight_ns,
+        .flags = from.header.flags,
+    };
+    enum outcome outcome = walk_copy(pending, &from, &sample, patience, frames);
+    if (outcome != FINISHED)
+        return outcome;
+    note_module(pending->samples->summary, map, from.copy.registers[UNWIND_DWARF_PC]);
+    pending->samples->summary->misses++;
+    sample_write(pending->samples, &sample);
+    return FINISHED;
+}
+
+/* Unwinds a RECORD_CHECK from its copy and compares with the frames that the sampler walked. */
+static void self_check(struct pending_stacks *pending, const struct raw_sample *raw)
+{
+    struct stack_copy from;
+    struct record_summary *summary = pending->samples->summary;
+    if (!raw->process->map || !stack_copy_parse(&from, raw->record, raw->bytes))
+        return;
+    uint64_t frames[RECORD_FRAMES_MAX];
+    struct stack_walk walk = {
+        .map = raw->process->map, .from = &from, .frames = frames, .max_frames = RECORD_FRAMES_MAX};
+    struct offline_result result = stack_unwind(&pending->unwinder, &walk);
+    summary->checked++;
+    if (result.frame_count != from.stack.frame_count ||
+        memcmp(frames, from.frames, 8 * result.frame_count) != 0)
+        summary->check_differed++;
+}
+
+static uint16_t kind_of(const struct raw_sample *raw)
+{
+    struct record_header header;
+    memcpy(&header, raw->record, sizeof(header));
+    return header.kind;
+}
+
+static enum outcome finish(struct pending_stacks *pending, const struct raw_sample *raw,
+                           const struct process_map *map, enum patience patience)
+{
+    uint16_t kind = kind_of(raw);
+    if (kind == RECORD_COPY)
+        return finish_copy(pending, raw, map, patience);
+    sample_write_record(pending->samples, raw, map);
+    if (kind == RECORD_CHECK)
+        self_check(pending, raw);
+    return FINISHED;
+}
+
+static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
+{
+    struct record_header header;
+    memcpy(&header, raw->record, sizeof(header));
+    buffer_zeros(&pending->bytes, -pending->bytes.size & 7u);
+    struct pending_stack *item = ARRAY_PUSH(pending->items, pending->count, pending->capacity);
+    if (!item) {
+        count_lost(pending);
+        return;
+    }
+    *item = (struct pending_stack){
+        .slot = raw->process->slot,
+        .tid = raw->tid,
+        .time_ns = raw->time_ns,
+        .weight_ns = header.weight_ns,
+        .record_offset = pending->bytes.size,
+        .record_bytes = raw->bytes,
+    };
+    buffer_append(&pending->bytes, raw->record, raw->bytes);
+    if (pending->bytes.failed) {
+        pending->count--;
+        count_lost(pending);
+        return;
+    }
+    raw->process->account.waiting_ns += header.weight_ns;
+    raw->process->waiting_count++;
+    if (pending->bytes.size > PENDING_BYTES_MAX)
+        pending_finish(pending, true);
+}
+
+void pending_take(struct pending_stacks *pending, const struct raw_sample *raw)
+{
+    struct process *process = raw->process;
+    if (!process->map)
+        map_request_first(pending->compiler, process);
+    bool needs_first_map = !process->map && process->map_requests > 0;
+    if (kind_of(raw) == RECORD_COPY || needs_first_map)
+        keep(pending, raw);
+    else
+        finish(pending, raw, process->map, WAITS_NO_LONGER);
+}
+
+/* The present map may have another library where this sample's code lay. */
+static bool map_is_outdated(const struct pending_stacks *pending, const struct process *process,
+                            const struct pending_stack *item)
+{
+    struct record_stack stack;
+    if (!process->map || item->record_bytes < sizeof(struct record_header) + sizeof(stack))
+        return false;
+    memcpy(&stack, record_of(pending, item) + sizeof(struct record_header), sizeof(stack));
+    return stack.unload_count != process->map->unload_count;
+}
+
+/* Later maps may have another library at the same place, so the sample keeps this one. */
+static void settle_on_map(const struct process *process, struct pending_stack *item)
+{
+    item->map = process->map;
+    if (item->map)
+        item->map->users++;
+}
+
+/* True when it was finished. A module that was loaded after the map was read is unknown, be it the sample's
+ * own or that of a caller behind a frame that only the launcher can step over. */
+static bool try_to_finish(struct pending_stacks *pending, struct pending_stack *item,
+                          const struct raw_sample *raw)
+{
+    struct process *process = raw->process;
+    uint64_t now_ns = pending->round->now_ns;
+    if (!item->map && process->map && process->map->read_ns > item->time_ns)
+        settle_on_map(process, item);
+    if (!item->map && process->map_requests > 0)
+        return false;
+    bool is_final = item->map || process->has_ended;
+    item->needs_newer_map |= !is_final && map_is_outdated(pending, process, item);
+    enum outcome outcome = NEEDS_MAP;
+    if (!item->needs_newer_map || is_final)
+        outcome = finish(pending, raw, item->map ? item->map : process->map,
+                         is_final ? WAITS_FOR_CFI : WAITS_FOR_MAP);
+    item->needs_cfi = outcome == NEEDS_CFI;
+    if (outcome != NEEDS_MAP)
+        return outcome == FINISHED;
+    item->needs_newer_map = true;
+    if (now_ns - process->map_wanted_ns > process->map_pause_ns)
+        map_request(pending->compiler, process, now_ns);
+    return false;
+}
+
+void pending_finish(struct pending_stacks *pending, bool force)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < pending->count; i++) {
+        struct pending_stack *item = &pending->items[i];
+        struct process *process = &pending->processes->processes[item->slot];
+        if (!process->in_use)
+            continue;
+        const struct raw_sample raw = {.process = process,
+                                       .tid = item->tid,
+                                       .time_ns = item->time_ns,
+                                       .record = record_of(pending, item),
+                                       .bytes = item->record_bytes};
+        if (force)
+            finish(pending, &raw, item->map ? item->map : process->map, WAITS_NO_LONGER);
+        else if (!try_to_finish(pending, item, &raw)) {
+            pending->items[kept++] = *item;
+            continue;
+        }
+        process->account.waiting_ns -= item->weight_ns;
+        process->waiting_count--;
+        process_map_release(item->map);
+    }
+    pending->count = kept;
+    if (kept == 0)
+        buffer_clear(&pending->bytes);
+}
+
+uint64_t pending_oldest_ns(const struct pending_stacks *pending, const struct process *process,
+                           uint64_t limit_ns)
+{
+    for (size_t i = 0; i < pending->count; i++) {
+        const struct pending_stack *item = &pending->items[i];
+        if (item->slot == process->slot && !item->map && item->time_ns < limit_ns)
+            limit_ns = item->time_ns;
+    }
+    return limit_ns;
+}
+
+bool pending_needs_cfi(const struct pending_stacks *pending)
+{
+    for (size_t i = 0; i < pending->count; i++)
+        if (pending->items[i].needs_cfi)
+            return true;
+    return false;
+}
+
+void pending_free(struct pending_stacks *pending)
+{
+    for (size_t i = 0; i < pending->count; i++)
+        process_map_release(pending->items[i].map);
+    free(pending->items);
+    buffer_free(&pending->bytes);
+    stack_unwinder_free(&pending->unwinder);
+}

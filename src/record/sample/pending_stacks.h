@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Samples that need the map of their process: copied stacks, which the offline unwinder finishes, and
+ * walked stacks taken before the first map. A sample is kept until its process has a map at least as new,
+ * then until the CFI of the modules on its stack has been read.
+ *
+ *     ring ─▶ pending_take() ─▶ complete at once ───────────────────────────────▶ sample_writer
+ *                           └▶ kept ─ map arrives ─ CFI read ─ pending_finish() ─▶
+ */
+#pragma once
+
+#include "base/buffer.h"
+#include "record/process/process_table.h"
+#include "record/sample/sample_writer.h"
+#include "record/sample/stack_unwind.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pending_stack;
+
+struct pending_stacks {
+    struct process_table *processes;
+    struct sample_writer *samples;
+    const struct round *round;
+    struct compiler *compiler;
+    struct stack_unwinder unwinder;
+    struct pending_stack *items; /* in the order of arrival */
+    size_t count, capacity;
+    struct buffer bytes; /* their records */
+};
+
+/* A RECORD_STACK, RECORD_CHECK or RECORD_COPY: written now or kept. */
+void pending_take(struct pending_stacks *pending, const struct raw_sample *raw);
+
+/* Finishes the samples that have what they need; all, with what there is, when `force`. */
+void pending_finish(struct pending_stacks *pending, bool force);
+
+/* Time of the oldest sample of this process that waits for a map, or `limit_ns` if that is earlier. */
+uint64_t pending_oldest_ns(const struct pending_stacks *pending, const struct process *process,
+                           uint64_t limit_ns);
+
+/* A sample waits for CFI that is being read. */
+bool pending_needs_cfi(const struct pending_stacks *pending);
+
+void pending_free(struct pending_stacks *pending);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/poll_interval.h"
+
+#include "wire/records.h"
+#include "wire/session.h"
+
+/* A ring must not fill meanwhile, not even with the deepest stacks. */
+#define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
+#define ROUND_MAX_NS 32000000
+/* The round after a start or an end, when most of what follows has happened. */
+#define START_ROUND_NS 4000000
+/* After so much silence rounds become as rare as the heartbeat allows, unless the kernel's delay in waking
+ * the collector, 20 ms at the slowest tick, is too long for the rate. */
+#define IDLE_AFTER_NS 200000000
+#define IDLE_ROUND_NS 900000000
+#define IDLE_NEEDS_NS 20000000
+
+void poll_interval_start(struct poll_interval *poll, uint64_t period_ns)
+{
+    uint64_t longest_ns = PERIODS_PER_ROUND * period_ns;
+    if (longest_ns > ROUND_MAX_NS)
+        longest_ns = ROUND_MAX_NS;
+    *poll = (struct poll_interval){
+        .wait_ns = ROUND_MIN_NS, .longest_ns = longest_ns, .may_idle = longest_ns >= IDLE_NEEDS_NS};
+}
+
+/* Stack copies fill rings quickly, large ones most of all. */
+static bool is_hurried(const struct poll_facts *facts)
+{
+    return facts->waits_for_rusage || facts->has_pending ||
+           (facts->has_stack_copies && facts->fullest_bytes > SESSION_RING_BYTES / 8);
+}
+
+bool poll_interval_is_idle(const struct poll_interval *poll, const struct poll_facts *facts)
+{
+    return poll->may_idle && !is_hurried(facts) && !facts->was_rung &&
+           facts->silent_ns > IDLE_AFTER_NS;
+}
+
+/* Half a ring is left for rounds that come late, as they do on a busy machine. */
+static uint64_t steady_ns(const struct poll_interval *poll, uint64_t fullest_bytes)
+{
+    uint64_t wait_ns = poll->wait_ns, longest_ns = poll->longest_ns;
+    if (fullest_bytes > SESSION_RING_BYTES / 2)
+        return wait_ns / 2 > ROUND_MIN_NS ? wait_ns / 2 : ROUND_MIN_NS;
+    if (fullest_bytes > SESSION_RING_BYTES / 4 && wait_ns < longest_ns)
+        return wait_ns;
+    return wait_ns * 2 < longest_ns ? wait_ns * 2 : longest_ns;
+}
+
+uint64_t poll_interval_next(struct poll_interval *poll, const struct poll_facts *facts,
+                            bool can_sleep_long)
+{
+    if (is_hurried(facts))
+        poll->wait_ns = ROUND_MIN_NS;
+    else if (facts->was_rung)
+        poll->wait_ns = START_ROUND_NS < poll->longest_ns ? START_ROUND_NS : poll->longest_ns;
+    else if (can_sleep_long)
+        poll->wait_ns = IDLE_ROUND_NS;
+    else
+        poll->wait_ns = steady_ns(poll, facts->fullest_bytes);
+    return poll->wait_ns;
+}

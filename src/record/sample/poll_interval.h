@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long the collector sleeps between two rounds: as long as no ring can fill meanwhile and its own cost
+ * stays small. Pure arithmetic.
+ *
+ *     stack copies arrive, a rusage is missing     1 ms
+ *     the doorbell was rung                        4 ms
+ *     rings fill                                   as before, or half of it
+ *     no record for 0.2 s                          0.9 s, if processes can wake the collector (idle_wakeup.h)
+ *     otherwise                                    twice as long as before, at most 32 ms
+ *
+ * Rounds come as often as the rate demands in short pauses, too: the first burst of deep stacks must fit.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ROUND_MIN_NS 1000000
+
+struct poll_interval {
+    uint64_t wait_ns, longest_ns;
+    bool may_idle; /* the rate allows a long sleep */
+};
+
+/* What the round brought. */
+struct poll_facts {
+    bool has_pending;       /* samples wait for maps or CFI */
+    bool has_stack_copies;  /* some were finished in this round */
+    bool waits_for_rusage;  /* of a process that has ended */
+    bool was_rung;          /* by a process or the compiler */
+    uint64_t fullest_bytes; /* what the fullest ring held */
+    uint64_t silent_ns;     /* since the last round that wrote a record */
+};
+
+void poll_interval_start(struct poll_interval *poll, uint64_t period_ns);
+
+/* Nothing happens: a long sleep is possible if every process can wake the collector. */
+bool poll_interval_is_idle(const struct poll_interval *poll, const struct poll_facts *facts);
+
+/* The time to sleep. can_sleep_long: poll_interval_is_idle(), and wake-ups are armed. */
+uint64_t poll_interval_next(struct poll_interval *poll, const struct poll_facts *facts,
+                            bool can_sleep_long);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The consumer's side of one ring: bytes in shared memory become a callback for each record. The producer
+ * is not trusted; hostile input ends here. A record is copied before it is looked at, its length checked
+ * against the copy, and a ring whose positions or lengths are impossible is skipped to its head.
+ */
+#pragma once
+
+#include "wire/ring.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ring_reader {
+    uint64_t tail; /* ours; the tail in shared memory is for the producer only */
+};
+
+/*
+ * Receives one record: `record` holds header->bytes bytes, at least a header, aligned to 8 bytes and valid
+ * until the next one; contents behind the header are not checked. Padding is not passed on.
+ */
+typedef void ring_record_handler(void *context, const struct record_header *header,
+                                 const uint8_t *record);
+
+struct ring_read {
+    uint64_t bytes;   /* that lay in the ring */
+    uint32_t damaged; /* times the rest was skipped */
+};
+
+/* Passes on all committed records and returns the space. scratch: SESSION_RING_BYTES, aligned to 8. */
+struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint8_t *scratch,
+                           ring_record_handler *handler, void *context);

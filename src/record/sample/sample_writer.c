@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/sample_writer.h"
+
+#include <string.h>
+
+/* Walked frames, a kernel leaf, two marks. */
+#define FRAMES_MAX (RECORD_FRAMES_MAX + 3)
+/* Ends of processes and threads longer than this beyond their periods should have had samples. */
+#define END_MAX_NS 100000000
+
+struct frame_list {
+    uint64_t frames[FRAMES_MAX];
+    size_t count;
+};
+
+static void push(struct frame_list *list, uint64_t avma)
+{
+    if (list->count < FRAMES_MAX)
+        list->frames[list->count++] = avma;
+}
+
+/* The sampler's thread start between the C library's and the program's is removed. A leaf in the sampler
+ * stays: the overhead is part of the profile. */
+static bool is_own_frame(const struct process_map *map, uint64_t avma)
+{
+    return map && avma > map->sampler_start_avma && avma <= map->sampler_end_avma;
+}
+
+/* Most samples go into the file unchanged. The loop has no branch: branches were most of its cost. */
+static bool is_plain(const struct walked_sample *sample)
+{
+    if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete)
+        return false;
+    const struct process_map *map = sample->map;
+    if (!map)
+        return true;
+    uint64_t start = map->sampler_start_avma, bytes = map->sampler_end_avma - start;
+    uint64_t own = 0;
+    for (uint32_t i = 1; i < sample->frame_count; i++)
+        own |= sample->frames[i] - start - 1 < bytes;
+    return own == 0;
+}
+
+static void collect_frames(const struct walked_sample *sample, struct frame_list *list)
+{
+    if (sample->flags & RECORD_KERNEL)
+        push(list, synthetic_avma(SYNTHETIC_KERNEL));
+    for (uint32_t i = 0; i < sample->frame_count; i++) {
+        if (sample->dropped && i == RECORD_FRAMES_LEAF)
+            push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
+        if (i == 0 || !is_own_frame(sample->map, sample->frames[i]))
+            push(list, sample->frames[i]);
+    }
+    if (!sample->is_complete)
+        push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
+}
+
+/* Threads and programs begin in an entry function or in the C library. */
+static bool is_root(const struct process_map *map, uint64_t avma)
+{
+    const struct process_mapping *mapping = map ? process_map_find(map, avma) : NULL;
+    if (!mapping || !mapping->module)
+        return false;
+    uint64_t svma = avma - mapping->bias;
+    return svma >= mapping->module->root_start_svma && svma < mapping->module->root_end_svma;
+}
+
+static bool ends_at_root(const struct walked_sample *sample)
+{
+    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
+    return is_root(sample->map, avma);
+}
+
+/* Remembers the frames below the start routine, for the samples of thread ends. The stack of a fiber has
+ * a single frame in the C library. */
+static void note_thread_root(const struct walked_sample *sample)
+{
+    struct process *process = sample->process;
+    if (process->thread_root_avmas[0] || sample->tid == process->pid ||
+        sample->frame_count <= THREAD_ROOT_FRAMES)
+        return;
+    const uint64_t *root_avmas = sample->frames + sample->frame_count - THREAD_ROOT_FRAMES;
+    if (is_root(sample->map, root_avmas[0] - 1))
+        memcpy(process->thread_root_avmas, root_avmas, sizeof(process->thread_root_avmas));
+}
+
+static void count(struct record_summary *summary, const struct walked_sample *sample)
+{
+    summary->samples++;
+    if (sample->dropped)
+        summary->cut[RECORD_CUT_DEEP]++;
+    else if (sample->is_complete)
+        summary->complete++;
+    else
+        summary->cut[sample->cut]++;
+}
+
+static void write_and_account(struct sample_writer *writer, struct process *process,
+                              const struct perfdata_sample *sample)
+{
+    if (writer->round->is_quiet)
+        return;
+    perfdata_write_sample(writer->file, sample);
+    process->account.seen_ns += sample->weight_ns;
+    writer->summary->cpu_seen_ns += sample->weight_ns;
+}
+
+void sample_write(struct sample_writer *writer, const struct walked_sample *from)
+{
+    struct walked_sample sample = *from;
+    if (sample.frame_count == 0) {
+        writer->summary->lost[RECORD_LOST_OTHER]++;
+        return;
+    }
+    if (sample.is_complete && !ends_at_root(&sample)) {
+        sample.is_complete = false;
+        sample.cut = RECORD_CUT_ROOT;
+    }
+    if (sample.is_complete)
+        note_thread_root(&sample);
+    count(writer->summary, &sample);
+    struct frame_list list;
+    list.count = 0;
+    bool plain = is_plain(&sample);
+    if (!plain)
+        collect_frames(&sample, &list);
+    struct perfdata_sample record = {
+        .pid = (uint32_t)sample.process->pid,
+        .tid = (uint32_t)sample.tid,
+        .time_ns = sample.time_ns,
+        .weight_ns = sample.weight_ns,
+        .frames = plain ? sample.frames : list.frames,
+        .frame_count = plain ? sample.frame_count : list.count,
+    };
+    write_and_account(writer, sample.process, &record);
+}
+
+/* Time before the first and after the last sample; longer ends are not expected and stay uncounted. */
+static void count_end(struct sample_writer *writer, uint64_t weight_ns, uint64_t periods_ns)
+{
+    if (weight_ns < END_MAX_NS + periods_ns && !writer->round->is_quiet)
+        writer->summary->cpu_ends_ns += weight_ns;
+}
+
+void sample_write_synthetic(struct sample_writer *writer, struct process *process, pid_t tid,
+                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns)
+{
+    if (weight_ns == 0)
+        return;
+    uint64_t frame = synthetic_avma(kind);
+    struct perfdata_sample record = {
+        .pid = (uint32_t)process->pid,
+        .tid = (uint32_t)tid,
+        .time_ns = time_ns,
+        .weight_ns = weight_ns,
+        .frames = &frame,
+        .frame_count = 1,
+    };
+    write_and_account(writer, process, &record);
+    if (kind == SYNTHETIC_EXEC || kind == SYNTHETIC_BETWEEN || kind == SYNTHETIC_EXIT)
+        count_end(writer, weight_ns, process_periods_ns(process, writer->period_ns));
+}
+
+void sample_write_thread_end(struct sample_writer *writer, struct process *process, pid_t tid,
+                             uint64_t start_avma, uint64_t weight_ns, uint64_t time_ns)
+{
+    uint64_t frames[1 + THREAD_ROOT_FRAMES] = {start_avma};
+    memcpy(frames + 1, process->thread_root_avmas, sizeof(frames) - sizeof(frames[0]));
+    struct perfdata_sample record = {
+        .pid = (uint32_t)process->pid,
+        .tid = (uint32_t)tid,
+        .time_ns = time_ns,
+        .weight_ns = weight_ns,
+        .frames = frames,
+        .frame_count = process->thread_root_avmas[0] ? 1 + THREAD_ROOT_FRAMES : 1,
+    };
+    write_and_account(writer, process, &record);
+    count_end(writer, weight_ns, writer->period_ns);
+}
+
+static enum record_cut cut_of(uint32_t end)
+{
+    switch (end) {
+    case WALK_UNKNOWN:
+        return RECORD_CUT_UNMAPPED;
+    case WALK_FOREIGN:
+        return RECORD_CUT_FOREIGN;
+    case WALK_TOO_LONG:
+        return RECORD_CUT_DEEP;
+    default:
+        return RECORD_CUT_NO_CFI;
+    }
+}
+
+void sample_write_record(struct sample_writer *writer, const struct raw_sample *raw,
+                         const struct process_map *map)
+{
+    struct record_header header;
+    struct record_stack stack;
+    if (raw->bytes < sizeof(header) + sizeof(stack)) {
+        writer->summary->lost[RECORD_LOST_OTHER]++;
+        return;
+    }
+    memcpy(&header, raw->record, sizeof(header));
+    memcpy(&stack, raw->record + sizeof(header), sizeof(stack));
+    bool is_check = header.kind == RECORD_CHECK;
+    size_t fixed = sizeof(header) + sizeof(stack) + (is_check ? sizeof(struct record_copy) : 0);
+    if (stack.frame_count == 0 || stack.frame_count > RECORD_FRAMES_MAX ||
+        raw->bytes < fixed + 8 * (size_t)stack.frame_count) {
+        writer->summary->lost[RECORD_LOST_OTHER]++;
+        return;
+    }
+    struct walked_sample sample = {
+        .process = raw->process,
+        .map = map,
+        .tid = raw->tid,
+        .time_ns = raw->time_ns,
+        .weight_ns = header.weight_ns,
+        .frames = (const uint64_t *)(const void *)(raw->record + fixed),
+        .frame_count = stack.frame_count,
+        .dropped = stack.dropped,
+        .flags = header.flags,
+        .is_complete = stack.end == WALK_ROOT,
+        .cut = cut_of(stack.end),
+    };
+    sample_write(writer, &sample);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walked stacks become samples of the file: the sampler's own frames are removed, marks inserted, the
+ * sample counted in the summary and its weight in the account of its process.
+ */
+#pragma once
+
+#include "perfdata/writer.h"
+#include "record/tables/process_map.h"
+#include "record/process/process_table.h"
+#include "record/round.h"
+#include "record/sample/synthetic.h"
+#include "wire/records.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct sample_writer {
+    struct perfdata_writer *file;
+    struct record_summary *summary;
+    const struct round *round; /* nothing is written while it is quiet */
+    uint64_t period_ns;
+};
+
+/* A sample record as it left the ring, and where it belongs. */
+struct raw_sample {
+    struct process *process;
+    pid_t tid;
+    uint64_t time_ns;
+    const uint8_t *record; /* aligned to 8 bytes; not trusted */
+    size_t bytes;
+};
+
+/* A sample whose stack is walked. */
+struct walked_sample {
+    struct process *process;
+    const struct process_map *map; /* at the time of the sample; NULL: unknown */
+    pid_t tid;
+    uint64_t time_ns;
+    uint64_t weight_ns;
+    const uint64_t *frames;
+    uint32_t frame_count;
+    uint32_t dropped;
+    uint32_t flags;
+    bool is_complete;    /* the walk reached a root */
+    enum record_cut cut; /* when it is not complete */
+};
+
+void sample_write(struct sample_writer *writer, const struct walked_sample *sample);
+
+/* A RECORD_STACK or RECORD_CHECK. */
+void sample_write_record(struct sample_writer *writer, const struct raw_sample *raw,
+                         const struct process_map *map);
+
+/* CPU time without a stack: one synthetic frame. No sample for a weight of 0. */
+void sample_write_synthetic(struct sample_writer *writer, struct process *process, pid_t tid,
+                            enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
+
+/* CPU time at the end of a thread, below its start routine. */
+void sample_write_thread_end(struct sample_writer *writer, struct process *process, pid_t tid,
+                             uint64_t start_avma, uint64_t weight_ns, uint64_t time_ns);

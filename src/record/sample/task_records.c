@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/task_records.h"
+
+#include "record/sample/synthetic.h"
+
+#include <sys/mman.h>
+
+struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t parent_pid,
+                                 uint64_t time_ns)
+{
+    return (struct perfdata_task){
+        .pid = (uint32_t)process->pid,
+        .tid = (uint32_t)tid,
+        .parent_pid = (uint32_t)parent_pid,
+        .parent_tid = (uint32_t)parent_pid,
+        .time_ns = time_ns,
+    };
+}
+
+static void write_synthetic_mappings(struct perfdata_writer *file, const struct process *process)
+{
+    for (enum synthetic kind = 0; kind < SYNTHETICS; kind++) {
+        struct perfdata_mapping mapping = {
+            .pid = (uint32_t)process->pid,
+            .tid = (uint32_t)process->pid,
+            .time_ns = process->start_ns,
+            .start_avma = SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)kind,
+            .bytes = SYNTHETIC_BYTES,
+            .protection = PROT_READ | PROT_EXEC,
+            .path = synthetic_name(kind),
+        };
+        perfdata_write_mapping(file, &mapping);
+    }
+}
+
+void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec)
+{
+    struct perfdata_task task =
+        task_record(process, process->pid, process->parent_pid, process->start_ns);
+    /* Readers copy the parent's mappings at the FORK; records of the child before it would be lost. */
+    struct perfdata_task fork = task;
+    fork.time_ns--;
+    if (!is_exec)
+        perfdata_write_fork(file, &fork);
+    /* A COMM with the exec bit drops the copied mappings; a forked child's are written again, too. */
+    perfdata_write_comm(file, &task, process->name, true);
+    write_synthetic_mappings(file, process);
+}
+
+void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns)
+{
+    struct perfdata_task task =
+        task_record(process, process->pid, process->parent_pid, process_end_ns(process, now_ns));
+    perfdata_write_exit(file, &task);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sample/tsc_clock.h"
+
+#include <time.h>
+
+uint64_t tsc_now(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+/* Both clocks at one instant: of three tries, the one that was interrupted least. */
+static struct tsc_anchor read_both(void)
+{
+    struct tsc_anchor best = {0};
+    uint64_t best_width = UINT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = tsc_now();
+        uint64_t ns = monotonic_ns();
+        uint64_t width = tsc_now() - before;
+        if (width < best_width) {
+            best_width = width;
+            best = (struct tsc_anchor){.ticks = before + width / 2, .ns = ns};
+        }
+    }
+    return best;
+}
+
+/* (value * numerator) / denominator without overflow. */
+static uint64_t scale(uint64_t value, uint64_t numerator, uint64_t denominator)
+{
+    return denominator ? (uint64_t)((unsigned __int128)value * numerator / denominator) : 0;
+}
+
+uint64_t tsc_per_second(void)
+{
+    static uint64_t rate;
+    if (rate)
+        return rate;
+    struct tsc_anchor start = read_both();
+    struct tsc_anchor end;
+    do
+        end = read_both();
+    while (end.ns - start.ns < 200000);
+    rate = scale(end.ticks - start.ticks, 1000000000, end.ns - start.ns);
+    return rate;
+}
+
+void tsc_clock_start(struct tsc_clock *clock)
+{
+    uint64_t rate = tsc_per_second();
+    clock->first = read_both();
+    clock->latest = clock->first;
+    /* A segment to extrapolate from until the first advance. */
+    clock->previous = (struct tsc_anchor){.ticks = clock->first.ticks - rate / 1000,
+                                          .ns = clock->first.ns - 1000000};
+}
+
+uint64_t tsc_clock_advance(struct tsc_clock *clock)
+{
+    struct tsc_anchor now = read_both();
+    /* Too close to the last one to tell a rate. */
+    if (now.ns - clock->latest.ns > 100000) {
+        clock->previous = clock->latest;
+        clock->latest = now;
+    }
+    return now.ns;
+}
+
+uint64_t tsc_to_ns(const struct tsc_clock *clock, uint64_t ticks)
+{
+    uint64_t span_ticks = clock->latest.ticks - clock->previous.ticks;
+    uint64_t span_ns = clock->latest.ns - clock->previous.ns;
+    if (ticks >= clock->latest.ticks)
+        return clock->latest.ns + scale(ticks - clock->latest.ticks, span_ns, span_ticks);
+    if (ticks >= clock->previous.ticks)
+        return clock->previous.ns + scale(ticks - clock->previous.ticks, span_ns, span_ticks);
+    if (ticks < clock->first.ticks) {
+        uint64_t before_ns = scale(clock->first.ticks - ticks, span_ns, span_ticks);
+        return before_ns < clock->first.ns ? clock->first.ns - before_ns : 0;
+    }
+    /* Older than the last two readings: the average since the start is good enough. */
+    return clock->first.ns + scale(ticks - clock->first.ticks, clock->previous.ns - clock->first.ns,
+                                   clock->previous.ticks - clock->first.ticks);
+}
+
+uint64_t tsc_span_ns(const struct tsc_clock *clock, uint64_t ticks)
+{
+    return scale(ticks, clock->latest.ns - clock->previous.ns,
+                 clock->latest.ticks - clock->previous.ticks);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sampler's clock and what it means. Handlers read the processor's counter, which costs no system
+ * call; the launcher reads both clocks at every drain and converts by linear interpolation between the
+ * two readings around a sample. So nothing is assumed of the counter but that it grows evenly between two
+ * drains, and that all processors agree.
+ */
+#pragma once
+
+#include "base/clock.h"
+
+#include <stdint.h>
+
+struct tsc_anchor {
+    uint64_t ticks;
+    uint64_t ns; /* CLOCK_MONOTONIC */
+};
+
+struct tsc_clock {
+    struct tsc_anchor first, previous, latest;
+};
+
+uint64_t tsc_now(void);
+
+/* Measured once, over a fifth of a millisecond. */
+uint64_t tsc_per_second(void);
+
+void tsc_clock_start(struct tsc_clock *clock);
+/* Takes another reading; returns its time. */
+uint64_t tsc_clock_advance(struct tsc_clock *clock);
+
+uint64_t tsc_to_ns(const struct tsc_clock *clock, uint64_t ticks);
+/* A span, not an instant. */
+uint64_t tsc_span_ns(const struct tsc_clock *clock, uint64_t ticks);

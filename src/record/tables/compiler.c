@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/tables/compiler.h"
+
+#include "base/array.h"
+#include "record/sample/tsc_clock.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Holds all memory of its own that it needs, so that one that was taken is done. */
+struct job {
+    struct job *next;
+    struct known_module *module; /* NULL: the map of a process */
+    bool wants_rows;             /* of a piece of it; else its CFI */
+    uint32_t piece;
+    struct process_map *map; /* to be filled in */
+    pid_t pid;
+    struct proc_maps mappings; /* empty: to be read */
+};
+
+struct job_queue {
+    struct job *first, *last;
+};
+
+struct compiler {
+    struct session *session;
+    struct module_cache *store;
+    pthread_t thread;
+    pthread_mutex_t lock; /* over everything below */
+    pthread_cond_t wakeup;
+    bool stops;
+    struct job_queue jobs, jobs_for_rows, done;
+    uint64_t cpu_ns;       /* atomic */
+    uint64_t rows;         /* atomic */
+    uint32_t modules_read; /* atomic */
+};
+
+static void push(struct job_queue *queue, struct job *job)
+{
+    struct job **place = queue->first ? &queue->last->next : &queue->first;
+    *place = queue->last = job;
+    job->next = NULL;
+}
+
+/* NULL: it is empty. */
+static struct job *pop(struct job_queue *queue)
+{
+    struct job *job = queue->first;
+    if (job)
+        queue->first = job->next;
+    return job;
+}
+
+static int add_mapping(struct process_map *map, struct proc_mapping *from)
+{
+    struct process_mapping *mapping = ARRAY_PUSH(map->mappings, map->count, map->capacity);
+    if (!mapping)
+        return -ENOMEM;
+    mapping->start_avma = from->start_avma;
+    mapping->end_avma = from->end_avma;
+    mapping->file_offset = from->file_offset;
+    mapping->inode = from->inode;
+    mapping->path = from->path;
+    from->path = NULL;
+    mapping->is_file = (mapping->path[0] == '/' && strncmp(mapping->path, "//", 2) != 0) ||
+                       strcmp(mapping->path, "[vdso]") == 0;
+    return 0;
+}
+
+/* Finds or opens the module behind a mapping. */
+static int resolve_mapping(struct compiler *compiler, struct process_mapping *mapping, pid_t pid)
+{
+    const struct mapped_file file = {.pid = pid,
+                                     .path = mapping->path,
+                                     .inode = mapping->inode,
+                                     .start_avma = mapping->start_avma,
+                                     .end_avma = mapping->end_avma};
+    struct known_module *module = module_cache_get(compiler->store, &file);
+    if (!module)
+        return -ENOMEM;
+    if (module->elf &&
+        elf_load_bias(module->elf, mapping->start_avma, mapping->file_offset, &mapping->bias) == 0)
+        mapping->module = module;
+    else
+        known_module_release(module);
+    return 0;
+}
+
+/* Every frame of every sample is held against it. */
+static void note_sampler(struct process_map *map)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const struct process_mapping *mapping = &map->mappings[i];
+        if (!mapping->module || !mapping->module->is_sampler)
+            continue;
+        map->sampler_start_avma = mapping->start_avma;
+        map->sampler_end_avma = mapping->end_avma;
+    }
+}
+
+/* Tells the process, which may be waiting to unload some of its code, that its mappings are known. */
+static int read_mappings(struct compiler *compiler, struct job *job)
+{
+    struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];
+    uint32_t unknown_count = load_acquire(&slot->unknown_count);
+    int err = proc_maps_read(&job->mappings, job->pid);
+    store_release(&slot->unknown_seen, unknown_count);
+    syscall(SYS_futex, &slot->unknown_seen, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    return err;
+}
+
+static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
+{
+    int err = job->mappings.count ? 0 : read_mappings(compiler, job);
+    map->is_gone = err != 0 || job->mappings.count == 0;
+    for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
+        err = add_mapping(map, &job->mappings.mappings[i]);
+    for (size_t i = 0; err == 0 && i < map->count; i++)
+        if (map->mappings[i].is_file)
+            err = resolve_mapping(compiler, &map->mappings[i], job->pid);
+    note_sampler(map);
+    return err;
+}
+
+static void fill_map(struct compiler *compiler, struct job *job)
+{
+    struct process_map *map = job->map;
+    struct rings *rings = compiler->session->rings;
+    if (job->mappings.count == 0)
+        map->read_ns = monotonic_ns();
+    map->unload_count = load_acquire(&rings->processes[map->slot].unload_count);
+    if (resolve(compiler, map, job) != 0)
+        map->is_gone = true;
+}
+
+static void note_cost(struct compiler *compiler)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    store_relaxed(&compiler->cpu_ns, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
+    store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
+}
+
+/* The collector sleeps on the doorbell; misses wait for maps and CFI. */
+static void wake_collector(struct compiler *compiler)
+{
+    uint32_t *doorbell = &compiler->session->rings->header.doorbell;
+    add_release(doorbell, 1);
+    syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void run_job(struct compiler *compiler, struct job *job)
+{
+    if (job->wants_rows) {
+        module_cache_compile(compiler->store, job->module, job->piece);
+    } else if (job->module) {
+        module_cache_read(compiler->store, job->module);
+        add_release(&compiler->modules_read, 1);
+    } else {
+        fill_map(compiler, job);
+    }
+    note_cost(compiler);
+}
+
+static void free_job(struct job *job)
+{
+    if (!job)
+        return;
+    known_module_release(job->module);
+    process_map_release(job->map);
+    proc_maps_free(&job->mappings);
+    free(job);
+}
+
+static void free_jobs(struct job_queue *queue)
+{
+    struct job *job;
+    while ((job = pop(queue)))
+        free_job(job);
+}
+
+/* Lets go of it, but of a map, which is handed out. */
+static void end_job(struct compiler *compiler, struct job *job)
+{
+    bool is_waited_for = !job->wants_rows;
+    if (job->map) {
+        pthread_mutex_lock(&compiler->lock);
+        push(&compiler->done, job);
+        pthread_mutex_unlock(&compiler->lock);
+    } else {
+        free_job(job);
+    }
+    if (is_waited_for)
+        wake_collector(compiler);
+}
+
+/* Rows come last: nobody waits for them. */
+static struct job *next_job(struct compiler *compiler)
+{
+    struct job *job = pop(&compiler->jobs);
+    return job ? job : pop(&compiler->jobs_for_rows);
+}
+
+static void *compiler_thread(void *argument)
+{
+    struct compiler *compiler = argument;
+    pthread_mutex_lock(&compiler->lock);
+    while (!compiler->stops) {
+        struct job *job = next_job(compiler);
+        if (!job) {
+            pthread_cond_wait(&compiler->wakeup, &compiler->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&compiler->lock);
+        run_job(compiler, job);
+        end_job(compiler, job);
+        pthread_mutex_lock(&compiler->lock);
+    }
+    pthread_mutex_unlock(&compiler->lock);
+    return NULL;
+}
+
+int compiler_start(struct compiler **out, struct session *session, struct open_file_cache *kept,
+                   struct error *error)
+{
+    struct compiler *compiler = calloc(1, sizeof(*compiler));
+    int err = compiler ? module_cache_open(&compiler->store, session->tables, kept) : -ENOMEM;
+    if (err == 0) {
+        compiler->session = session;
+        pthread_mutex_init(&compiler->lock, NULL);
+        pthread_cond_init(&compiler->wakeup, NULL);
+        err = -pthread_create(&compiler->thread, NULL, compiler_thread, compiler);
+    }
+    if (err) {
+        if (compiler)
+            module_cache_close(compiler->store);
+        free(compiler);
+        return error_set(error, err, "cannot start a thread: %s", strerror(-err));
+    }
+    *out = compiler;
+    return 0;
+}
+
+void compiler_stop(struct compiler *compiler)
+{
+    if (!compiler)
+        return;
+    pthread_mutex_lock(&compiler->lock);
+    compiler->stops = true;
+    pthread_cond_signal(&compiler->wakeup);
+    pthread_mutex_unlock(&compiler->lock);
+    pthread_join(compiler->thread, NULL);
+    free_jobs(&compiler->jobs);
+    free_jobs(&compiler->jobs_for_rows);
+    free_jobs(&compiler->done);
+    module_cache_close(compiler->store);
+    pthread_mutex_destroy(&compiler->lock);
+    pthread_cond_destroy(&compiler->wakeup);
+    free(compiler);
+}
+
+static void add_job(struct compiler *compiler, struct job_queue *queue, struct job *job)
+{
+    pthread_mutex_lock(&compiler->lock);
+    push(queue, job);
+    pthread_cond_signal(&compiler->wakeup);
+    pthread_mutex_unlock(&compiler->lock);
+}
+
+int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
+                     struct proc_maps *mappings, uint64_t read_ns)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    struct process_map *map = calloc(1, sizeof(*map));
+    if (!job || !map) {
+        free(job);
+        free(map);
+        return -ENOMEM;
+    }
+    *map = (struct process_map){.slot = slot, .read_ns = read_ns, .users = 1};
+    *job = (struct job){.map = map, .pid = pid};
+    if (mappings) {
+        job->mappings = *mappings;
+        *mappings = (struct proc_maps){0};
+    }
+    add_job(compiler, &compiler->jobs, job);
+    return 0;
+}
+
+int compiler_want_cfi(struct compiler *compiler, struct known_module *module)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    job->module = module;
+    known_module_use(module);
+    add_job(compiler, &compiler->jobs, job);
+    return 0;
+}
+
+int compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
+{
+    struct job *job = calloc(1, sizeof(*job));
+    if (!job)
+        return -ENOMEM;
+    *job = (struct job){.module = module, .wants_rows = true, .piece = piece};
+    known_module_use(module);
+    add_job(compiler, &compiler->jobs_for_rows, job);
+    return 0;
+}
+
+uint32_t compiler_modules_read(const struct compiler *compiler)
+{
+    return load_acquire(&compiler->modules_read);
+}
+
+struct process_map *compiler_take(struct compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    struct job *job = pop(&compiler->done);
+    pthread_mutex_unlock(&compiler->lock);
+    if (!job)
+        return NULL;
+    struct process_map *map = job->map;
+    job->map = NULL;
+    free_job(job);
+    return map;
+}
+
+uint64_t compiler_cpu_ns(const struct compiler *compiler)
+{
+    return load_relaxed(&compiler->cpu_ns);
+}
+
+uint64_t compiler_rows(const struct compiler *compiler)
+{
+    return load_relaxed(&compiler->rows);
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/tables/module_cache.h"
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "unwind/compile.h"
+#include "wire/atomic.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* _start is a few dozen bytes in every C library. */
+#define ENTRY_FUNCTION_BYTES 256
+/* As many stay whether they are used or not; more cells than this are worth keeping as long as there is room. */
+#define MODULES_KEPT 128
+#define CELLS_WORTH_KEEPING 16384
+/* Before what found no room is tried again: compiling the rows of a piece takes 0.3 ms. */
+#define NO_ROOM_PAUSE_NS 1000000000
+
+struct module_cache {
+    struct row_allocator room;
+    struct compiled_rows scratch; /* of the last piece */
+    struct open_file_cache *kept;
+    struct known_module **modules;
+    size_t count, capacity;
+    uint64_t rows_compiled;
+    uint64_t uses;
+};
+
+int module_cache_open(struct module_cache **out, struct tables *tables,
+                      struct open_file_cache *kept)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->room.rows = tables->rows;
+    (*out)->kept = kept;
+    return 0;
+}
+
+static void module_free(struct module_cache *store, struct known_module *module)
+{
+    if (!module)
+        return;
+    row_allocator_free(&store->room, &module->blocks);
+    unwind_module_close(module->unwind);
+    elf_close(module->elf);
+    free(module->is_wanted);
+    free(module->path);
+    free(module);
+}
+
+void module_cache_close(struct module_cache *store)
+{
+    if (!store)
+        return;
+    for (size_t i = 0; i < store->count; i++)
+        module_free(store, store->modules[i]);
+    compile_free(&store->scratch);
+    free(store->modules);
+    free(store);
+}
+
+uint64_t module_cache_rows(const struct module_cache *store)
+{
+    return store->rows_compiled;
+}
+
+/* The kernel maps the same vDSO into every 64-bit process. */
+static int open_vdso(struct elf_file **elf)
+{
+    const void *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+    return image ? elf_open_memory(elf, image, 8192, NULL) : -ENOENT;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void find_root(struct known_module *module)
+{
+    const char *name = base_name(module->path);
+    if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
+        strncmp(name, "libpthread", 10) == 0) {
+        module->root_end_svma = UINT64_MAX;
+        return;
+    }
+    bool is_loader = strncmp(name, "ld-", 3) == 0;
+    if (elf_entry_svma(module->elf) == 0 || (!is_loader && !elf_interpreter(module->elf)))
+        return;
+    module->root_start_svma = elf_entry_svma(module->elf);
+    module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
+}
+
+/* Lets the one go that was not needed for the longest time, of those with so many cells; false: all are in use. */
+static bool forget_oldest(struct module_cache *store, size_t fewest_cells, size_t most_cells)
+{
+    size_t oldest = store->count;
+    for (size_t i = 0; i < store->count; i++) {
+        const struct known_module *module = store->modules[i];
+        if (load_acquire(&module->users) || module->blocks.cells < fewest_cells ||
+            module->blocks.cells > most_cells)
+            continue;
+        if (oldest == store->count || module->last_use < store->modules[oldest]->last_use)
+            oldest = i;
+    }
+    if (oldest == store->count)
+        return false;
+    module_free(store, store->modules[oldest]);
+    store->modules[oldest] = store->modules[--store->count];
+    return true;
+}
+
+/* Cells for the module, if need be those of modules that nobody uses. 0, -ENOSPC: all are in use; or -ENOMEM. */
+static int take_cells(struct module_cache *store, struct known_module *module, size_t cells,
+                      uint32_t *first)
+{
+    int err;
+    while ((err = row_allocator_take(&store->room, &module->blocks, cells, first)) == -ENOSPC)
+        if (!forget_oldest(store, 1, SIZE_MAX))
+            break;
+    return err;
+}
+
+/* The index of a module, which says that no rows are compiled yet. */
+static int place_index(struct module_cache *store, struct known_module *module)
+{
+    uint32_t text_bytes = unwind_module_text_bytes(module->unwind);
+    struct row_buckets buckets = row_index_plan(text_bytes);
+    module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
+    if (!module->is_wanted)
+        module->is_wanted = calloc(module->piece_count, sizeof(*module->is_wanted));
+    int err = module->is_wanted ? take_cells(store, module, buckets.count, &module->index_first)
+                                : -ENOMEM;
+    if (err != 0)
+        return err;
+    module->buckets = buckets;
+    module->base_svma = unwind_module_base_svma(module->unwind);
+    return 0;
+}
+
+static int publish_rows(struct module_cache *store, struct known_module *module, uint32_t piece,
+                        const struct compiled_rows *rows)
+{
+    uint32_t first;
+    int err = take_cells(store, module, rows->count, &first);
+    if (err != 0)
+        return err;
+    struct row *place = store->room.rows + first;
+    uint64_t *words = (uint64_t *)(void *)(store->room.rows + module->index_first);
+    memcpy(place, rows->rows, rows->count * sizeof(*rows->rows));
+    row_index_publish(words, module->buckets, piece, place, rows->count, first);
+    store->rows_compiled += rows->count;
+    return 0;
+}
+
+/* What was wanted may be asked for again: others may have let go of their room, or of memory. */
+static void put_off(struct known_module *module, bool *is_wanted)
+{
+    store_relaxed(&module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS);
+    store_release(is_wanted, false);
+}
+
+void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
+{
+    struct compiled_rows *rows = &store->scratch;
+    uint32_t start = piece << ROW_PIECE_SHIFT;
+    rows->count = 0;
+    int err = unwind_module_compile(module->unwind, start, (uint64_t)start + ROW_PIECE_BYTES, rows);
+    if (err == 0)
+        err = publish_rows(store, module, piece, rows);
+    if (err == -ENOSPC || err == -ENOMEM)
+        put_off(module, &module->is_wanted[piece]);
+}
+
+static int read_cfi(struct known_module *module, const struct elf_file *elf)
+{
+    struct unwind_module *unwind;
+    int err = unwind_module_open_for_pieces(&unwind, elf, NULL);
+    if (err == 0)
+        store_release(&module->unwind, unwind);
+    return err;
+}
+
+/* Without CFI, or with an index of it, it is read; else that is tried again. */
+static void read_module(struct module_cache *store, struct known_module *module,
+                        const struct elf_file *elf)
+{
+    int err = elf && !module->unwind ? read_cfi(module, elf) : 0;
+    if (module->unwind && unwind_module_fdes(module->unwind) > 0)
+        err = place_index(store, module);
+    bool is_put_off = err == -ENOSPC || err == -ENOMEM;
+    if (is_put_off)
+        put_off(module, &module->is_cfi_wanted);
+    store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);
+}
+
+/* Where the file is held; NULL: nowhere. Without a build-id it could be another one of that path. */
+static const char *find_held(const struct module_cache *store, const struct known_module *module)
+{
+    return module->build_id_bytes ? open_file_cache_find(store->kept, module->path,
+                                                         module->build_id, module->build_id_bytes)
+                                  : NULL;
+}
+
+/* The file as it is held, or still lies at its path. */
+static struct elf_file *open_again(const struct module_cache *store,
+                                   const struct known_module *module)
+{
+    const struct mapped_file file = {.path = module->path, .inode = module->inode};
+    struct stat status;
+    const char *held = find_held(store, module);
+    int fd = held ? open(held, O_RDONLY | O_CLOEXEC) : mapped_file_open(&file, &status);
+    struct elf_file *elf = NULL;
+    if (fd >= 0) {
+        (void)elf_open(&elf, fd, NULL);
+        close(fd);
+    }
+    return elf;
+}
+
+void module_cache_read(struct module_cache *store, struct known_module *module)
+{
+    struct elf_file *elf = module->unwind ? NULL : open_again(store, module);
+    read_module(store, module, elf);
+    elf_close(elf);
+}
+
+/* Headers and build-id; the file is held for whoever looks up names. */
+static void open_file(struct module_cache *store, struct known_module *module,
+                      const struct mapped_file *file)
+{
+    struct stat status;
+    int fd = mapped_file_open(file, &status);
+    if (fd < 0)
+        return;
+    module->changed = status.st_mtim;
+    if (elf_open(&module->elf, fd, NULL) == 0) {
+        module->build_id_bytes = elf_build_id(module->elf, module->build_id);
+        open_file_cache_add(store->kept, module->path, module->build_id, module->build_id_bytes,
+                            fd);
+    }
+    close(fd);
+}
+
+/* The CFI is read now if it could not be later. */
+static void open_module(struct module_cache *store, struct known_module *module,
+                        const struct mapped_file *file)
+{
+    if (strcmp(module->path, "[vdso]") == 0) {
+        if (open_vdso(&module->elf) == 0)
+            module->build_id_bytes = elf_build_id(module->elf, module->build_id);
+    } else if (module->path[0] == '/') {
+        open_file(store, module, file);
+    }
+    module->state = MODULE_READ;
+    if (!module->elf)
+        return;
+    module->is_go = elf_is_go(module->elf);
+    module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
+    find_root(module);
+    if (find_held(store, module))
+        module->state = MODULE_UNREAD;
+    else
+        read_module(store, module, module->elf);
+    elf_release_file(module->elf);
+}
+
+/* A file may be written again in place, as cp does: then its path and inode are the same. */
+static bool is_current(const struct known_module *module)
+{
+    struct stat status;
+    if (stat(module->path, &status) != 0 || status.st_ino != module->inode)
+        return true; /* deleted, or below another root: it cannot be told */
+    return status.st_mtim.tv_sec == module->changed.tv_sec &&
+           status.st_mtim.tv_nsec == module->changed.tv_nsec;
+}
+
+static struct known_module *find(const struct module_cache *store, const char *path, uint64_t inode)
+{
+    for (size_t i = store->count; i-- > 0;) {
+        struct known_module *module = store->modules[i];
+        if (module->inode == inode && strcmp(module->path, path) == 0)
+            return !module->elf || is_current(module) ? module : NULL;
+    }
+    return NULL;
+}
+
+void known_module_use(struct known_module *module)
+{
+    add_relaxed(&module->users, 1);
+}
+
+static struct known_module *use(struct module_cache *store, struct known_module *module)
+{
+    known_module_use(module);
+    module->last_use = ++store->uses;
+    return module;
+}
+
+void known_module_release(struct known_module *module)
+{
+    if (module)
+        __atomic_fetch_sub(&module->users, 1, __ATOMIC_RELEASE);
+}
+
+struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)
+{
+    struct known_module *module = find(store, file->path, file->inode);
+    if (module)
+        return use(store, module);
+    while (store->count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
+        continue;
+    module = calloc(1, sizeof(*module));
+    if (!module || !(module->path = strdup(file->path)))
+        goto out;
+    module->inode = file->inode;
+    struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
+    if (!place)
+        goto out;
+    *place = module;
+    open_module(store, module, file);
+    return use(store, module);
+out:
+    module_free(store, module);
+    return NULL;
+}

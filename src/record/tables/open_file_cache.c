@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/tables/open_file_cache.h"
+
+#include "base/array.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define KEPT_BYTES_MAX (UINT64_C(1) << 30)
+#define XFS_MAGIC 0x58465342 /* as in linux/magic.h of later kernels */
+enum {
+    KEPT_MAX = 256,
+    FILES_SHARE = 8, /* the part of all descriptors that may be used */
+};
+
+/* 0: not known. */
+static uint64_t mount_of(int directory_fd, const char *path)
+{
+    struct statx status;
+    if (statx(directory_fd, path, AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0 ||
+        !(status.stx_mask & STATX_MNT_ID))
+        return 0;
+    return status.stx_mnt_id;
+}
+
+static void look_around(struct open_file_cache *kept)
+{
+    static const char *const places[] = {"/", ".", "/usr", "/home", "/tmp", "/var", "/dev/shm"};
+    _Static_assert(sizeof(places) / sizeof(places[0]) <= KEPT_MOUNTS, "all have room");
+    struct rlimit files = {0};
+    getrlimit(RLIMIT_NOFILE, &files);
+    kept->limit = files.rlim_cur / FILES_SHARE < KEPT_MAX ? files.rlim_cur / FILES_SHARE : KEPT_MAX;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        kept->mounts[kept->mount_count++] = mount_of(AT_FDCWD, places[i]);
+}
+
+static bool is_local(int fd)
+{
+    static const unsigned types[] = {EXT4_SUPER_MAGIC, XFS_MAGIC,   BTRFS_SUPER_MAGIC,
+                                     F2FS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC};
+    struct statfs status;
+    if (fstatfs(fd, &status) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        if ((unsigned)status.f_type == types[i])
+            return true;
+    return false;
+}
+
+static bool may_be_held(const struct open_file_cache *kept, int fd)
+{
+    uint64_t mount = mount_of(fd, "");
+    for (size_t i = 0; i < kept->mount_count && mount; i++)
+        if (kept->mounts[i] == mount)
+            return is_local(fd);
+    return false;
+}
+
+static void drop(struct open_file_cache *kept, size_t index)
+{
+    struct kept_file *file = &kept->files[index];
+    kept->bytes -= (uint64_t)file->status.st_size;
+    close(file->fd);
+    free(file->path);
+    kept->count--;
+    memmove(file, file + 1, (kept->count - index) * sizeof(*file));
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+void open_file_cache_add(struct open_file_cache *kept, const char *path, const uint8_t *build_id,
+                         size_t build_id_bytes, int fd)
+{
+    if (kept->mount_count == 0)
+        look_around(kept);
+    struct kept_file file = {.path = strdup(path), .build_id_bytes = build_id_bytes, .fd = -1};
+    if (!file.path || fstat(fd, &file.status) != 0 ||
+        (uint64_t)file.status.st_size > KEPT_BYTES_MAX || kept->limit == 0 ||
+        !may_be_held(kept, fd))
+        goto out;
+    while (kept->count >= kept->limit ||
+           kept->bytes + (uint64_t)file.status.st_size > KEPT_BYTES_MAX)
+        drop(kept, 0);
+    file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    struct kept_file *place =
+        file.fd < 0 ? NULL : ARRAY_PUSH(kept->files, kept->count, kept->capacity);
+    if (!place)
+        goto out;
+    memcpy(file.build_id, build_id, build_id_bytes);
+    snprintf(file.path_now, sizeof(file.path_now), "/proc/%d/fd/%d", (int)getpid(), file.fd);
+    kept->bytes += (uint64_t)file.status.st_size;
+    *place = file;
+    return;
+out:
+    if (file.fd >= 0)
+        close(file.fd);
+    free(file.path);
+}
+
+void open_file_cache_drop_present(struct open_file_cache *kept)
+{
+    for (size_t i = kept->count; i-- > 0;) {
+        const struct kept_file *file = &kept->files[i];
+        struct stat there, held;
+        bool is_present = stat(file->path, &there) == 0 && is_same(&there, &file->status);
+        bool is_intact = fstat(file->fd, &held) == 0 && is_same(&held, &file->status);
+        if (is_present || !is_intact)
+            drop(kept, i);
+    }
+}
+
+const char *open_file_cache_find(const struct open_file_cache *kept, const char *path,
+                                 const uint8_t *build_id, size_t build_id_bytes)
+{
+    for (size_t i = 0; i < kept->count; i++) {
+        const struct kept_file *file = &kept->files[i];
+        if (file->build_id_bytes == build_id_bytes &&
+            memcmp(file->build_id, build_id, build_id_bytes) == 0 && strcmp(file->path, path) == 0)
+            return file->path_now;
+    }
+    return NULL;
+}
+
+void open_file_cache_free(struct open_file_cache *kept)
+{
+    while (kept->count > 0)
+        drop(kept, kept->count - 1);
+    free(kept->files);
+    *kept = (struct open_file_cache){0};
+}

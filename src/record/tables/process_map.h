@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The executable mappings of one process at one time, with the modules behind them. */
+#pragma once
+
+#include "record/tables/module_cache.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_mapping {
+    uint64_t start_avma, end_avma, file_offset;
+    uint64_t bias;
+    uint64_t inode;
+    bool is_file;
+    struct known_module *module; /* NULL: anonymous memory */
+    char *path;
+};
+
+struct process_map {
+    uint32_t slot;    /* process slot of its process */
+    uint64_t read_ns; /* not older than this */
+    uint32_t unload_count;
+    bool is_gone;                     /* the mappings could not be read */
+    uint32_t users;                   /* the process, and samples that wait for CFI */
+    uint32_t described_count;         /* mappings whose rows are published */
+    struct process_mapping *mappings; /* sorted by address */
+    size_t count, capacity;
+    uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not mapped */
+};
+
+/* Drops one user; the last one frees the map. NULL is fine. */
+void process_map_release(struct process_map *map);
+
+/* The mapping that holds the address, or NULL. */
+const struct process_mapping *process_map_find(const struct process_map *map, uint64_t avma);

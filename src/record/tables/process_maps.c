@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/tables/process_maps.h"
+
+#include "base/array.h"
+#include "record/tables/map_request.h"
+#include "wire/atomic.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAUSE_MIN_NS 5000000
+#define PAUSE_MAX_NS 1000000000
+
+static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mapping)
+{
+    struct proc_mapping *place =
+        ARRAY_PUSH(mappings->mappings, mappings->count, mappings->capacity);
+    if (!place)
+        return false;
+    *place = *mapping;
+    place->path = strdup(mapping->path);
+    return place->path != NULL;
+}
+
+bool process_maps_inherit(const struct process_maps *maps, const struct process *parent,
+                          struct proc_maps *mappings)
+{
+    const struct process_slot *slot = process_slot(maps->processes, parent);
+    const struct process_map *map = parent->map;
+    if (load_acquire(&slot->unload_count) != (map ? map->unload_count : 0))
+        return false;
+    for (size_t i = 0; !map && i < parent->first_mappings.count; i++)
+        if (!inherit(mappings, &parent->first_mappings.mappings[i]))
+            return false;
+    for (size_t i = 0; map && i < map->count; i++) {
+        const struct process_mapping *from = &map->mappings[i];
+        struct proc_mapping mapping = {.start_avma = from->start_avma,
+                                       .end_avma = from->end_avma,
+                                       .file_offset = from->file_offset,
+                                       .inode = from->inode,
+                                       .is_executable = true,
+                                       .path = from->path};
+        if (!inherit(mappings, &mapping))
+            return false;
+    }
+    return mappings->count > 0;
+}
+
+static void write_mapping(struct process_maps *maps, const struct process *process,
+                          const struct process_mapping *from, uint64_t time_ns)
+{
+    struct perfdata_mapping mapping = {
+        .pid = (uint32_t)process->pid,
+        .tid = (uint32_t)process->pid,
+        .time_ns = time_ns,
+        .start_avma = from->start_avma,
+        .bytes = from->end_avma - from->start_avma,
+        .file_offset = from->file_offset,
+        .protection = PROT_READ | PROT_EXEC,
+        .path = from->path[0] ? from->path : "//anon",
+    };
+    if (from->module) {
+        mapping.build_id_bytes = from->module->build_id_bytes;
+        memcpy(mapping.build_id, from->module->build_id, sizeof(mapping.build_id));
+    }
+    perfdata_write_mapping(maps->file, &mapping);
+}
+
+static bool had_mapping(const struct process_map *old, const struct process_mapping *mapping)
+{
+    const struct process_mapping *same = old ? process_map_find(old, mapping->start_avma) : NULL;
+    return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
+           same->file_offset == mapping->file_offset && same->inode == mapping->inode &&
+           strcmp(same->path, mapping->path) == 0;
+}
+
+/* The time of a mapping is not known exactly: it is dated before the first sample that waits for it. The
+ * first map was read when the program started; samples since the last round wait for it. */
+static uint64_t date_ns(const struct process_maps *maps, const struct process *process,
+                        const struct process_map *map)
+{
+    uint64_t time_ns = process->map ? map->read_ns : maps->round->last_ns;
+    if (!process->map && process->unmapped_ns && process->unmapped_ns <= time_ns)
+        time_ns = process->unmapped_ns - 1; /* the file has that thread end already */
+    time_ns = pending_oldest_ns(maps->pending, process, time_ns);
+    return time_ns > process->start_ns ? time_ns : process->start_ns;
+}
+
+static bool write_new_mappings(struct process_maps *maps, struct process *process,
+                               const struct process_map *map)
+{
+    const struct process_map *old = process->map;
+    uint64_t time_ns = date_ns(maps, process, map);
+    if (!old)
+        process->mapped_ns = time_ns;
+    bool found = false;
+    for (size_t i = 0; i < map->count; i++) {
+        if (had_mapping(old, &map->mappings[i]))
+            continue;
+        write_mapping(maps, process, &map->mappings[i], time_ns);
+        found = true;
+    }
+    return found;
+}
+
+/* A program that keeps jumping into unmapped code must not cost a read of its map each time. */
+static void set_pause(struct process *process, bool was_fruitful)
+{
+    process->map_pause_ns *= 2;
+    if (was_fruitful || process->map_pause_ns < PAUSE_MIN_NS)
+        process->map_pause_ns = PAUSE_MIN_NS;
+    if (process->map_pause_ns > PAUSE_MAX_NS)
+        process->map_pause_ns = PAUSE_MAX_NS;
+}
+
+/* Where the rows of one mapping are; false: its CFI was not read yet, and stacks that lead there are copied. */
+static bool describe_mapping(const struct process_mapping *mapping, struct wire_module *wire)
+{
+    const struct known_module *module = mapping->module;
+    *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
+    if (!module)
+        return true;
+    wire->is_unread = load_acquire(&module->state) != MODULE_READ;
+    if (wire->is_unread)
+        return false;
+    wire->index_first = module->index_first;
+    wire->bucket_count = module->buckets.count;
+    wire->bucket_shift = module->buckets.shift;
+    wire->base_avma = mapping->bias + module->base_svma;
+    return true;
+}
+
+static uint32_t count_described(const struct process_map *map)
+{
+    struct wire_module wire;
+    uint32_t count = 0;
+    for (size_t i = 0; i < map->count && count < SESSION_MODULES; i++)
+        count += describe_mapping(&map->mappings[i], &wire);
+    return count;
+}
+
+/* Fills the map that the sampler does not read and makes it current. */
+static void publish(struct process_maps *maps, struct process_map *map)
+{
+    struct process_verdict *verdict = &maps->tables->verdicts[map->slot];
+    uint64_t next = verdict->generation + 1;
+    struct wire_module *modules = maps->tables->maps[map->slot][next % 2].modules;
+    uint32_t count = map->count < SESSION_MODULES ? (uint32_t)map->count : SESSION_MODULES;
+    uint32_t described = 0;
+    for (uint32_t i = 0; i < count; i++)
+        described += describe_mapping(&map->mappings[i], &modules[i]);
+    store_relaxed(&verdict->counts[next % 2], count);
+    store_release(&verdict->unload_count, map->unload_count);
+    store_release(&verdict->generation, next); /* publishes the map and its count */
+    map->described_count = described;
+}
+
+void process_maps_clear(struct process_maps *maps, uint32_t slot)
+{
+    struct process_verdict *verdict = &maps->tables->verdicts[slot];
+    uint64_t next = verdict->generation + 1;
+    store_relaxed(&verdict->counts[next % 2], 0);
+    store_relaxed(&verdict->unload_count, 0);
+    store_release(&verdict->generation, next); /* publishes the count */
+}
+
+void process_maps_publish_rows(struct process_maps *maps)
+{
+    uint32_t read = compiler_modules_read(maps->compiler);
+    if (read == maps->modules_read)
+        return;
+    maps->modules_read = read;
+    for (size_t i = 0; i < maps->processes->live_count; i++) {
+        struct process *process = process_table_at(maps->processes, i);
+        if (process->has_ended || !process->map ||
+            count_described(process->map) == process->map->described_count)
+            continue;
+        publish(maps, process->map);
+        if (maps->summary->tables_ready_ns == 0)
+            maps->summary->tables_ready_ns = monotonic_ns() - process->start_ns;
+    }
+}
+
+void process_maps_take(struct process_maps *maps, struct process_map *map)
+{
+    struct process *process = &maps->processes->processes[map->slot];
+    if (process->map_requests > 0)
+        process->map_requests--;
+    bool is_late =
+        process->has_ended && process->waiting_count == 0; /* the pid may be reused by now */
+    if (!process->in_use || map->is_gone || is_late) {
+        /* Samples that waited for it are finished with the present map. */
+        if (process->in_use && process->map)
+            process->map->read_ns = map->read_ns;
+        process_map_release(map);
+        return;
+    }
+    set_pause(process, write_new_mappings(maps, process, map));
+    struct process_map *before = process->map;
+    process->map = map;
+    if (!process->has_ended)
+        publish(maps, map);
+    process_map_release(before); /* from now on its modules' rows may be overwritten */
+}
+
+void process_maps_answer(struct process_maps *maps)
+{
+    for (size_t i = 0; i < maps->processes->live_count; i++) {
+        struct process *process = process_table_at(maps->processes, i);
+        const struct process_slot *slot = process_slot(maps->processes, process);
+        uint32_t wanted = load_acquire(&slot->unknown_wanted);
+        if (wanted == process->unknown_answered || process->map_requests > 0)
+            continue;
+        map_request(maps->compiler, process, maps->round->now_ns);
+        if (process->map_requests > 0)
+            process->unknown_answered = wanted;
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of the recording, by slot of the shared memory.
+ *
+ *     ACTIVE in shared memory ─▶ adopted: FORK ─▶ names, records ─▶ ENDED or its process did: EXIT ─▶ FREE
+ */
+#pragma once
+
+#include "perfdata/writer.h"
+#include "record/process/pid_namespace.h"
+#include "record/process/process_table.h"
+#include "record/sample/ring_reader.h"
+#include "record/round.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct thread {
+    bool in_use;
+    struct process *process;
+    pid_t tid;
+    struct ring_reader reader;
+    char name[16];
+    uint64_t name_due_ns, name_wait_ns;
+    uint64_t start_ns;
+    uint64_t last_ns;           /* of its latest record */
+    bool has_exited;            /* by a last record, which has the time */
+    uint64_t skipped_ns;        /* its CPU time when sampling began, if it was there before */
+    struct thread_slot counted; /* counters that are in the summary already */
+};
+
+struct thread_table {
+    struct rings *rings; /* shared memory */
+    struct process_table *processes;
+    struct pid_namespaces *namespaces;
+    struct perfdata_writer *file;
+    struct record_summary *summary;
+    const struct round *round;
+    struct thread threads[SESSION_THREADS];
+    uint32_t active[SESSION_THREADS]; /* slots in use, in no order */
+    size_t active_count;
+    uint32_t threads_started; /* of the shared header, when last complete */
+};
+
+/* The i-th thread in use, i < active_count. */
+static inline struct thread *thread_table_at(struct thread_table *table, size_t i)
+{
+    return &table->threads[table->active[i]];
+}
+
+/* Adopts the threads that became active since the last call. */
+void thread_table_find_new(struct thread_table *table);
+
+/* Writes its EXIT and frees the slot. */
+void thread_table_forget(struct thread_table *table, uint32_t slot);
+
+/* Frees the slots that a dead process claimed and never used. */
+void thread_table_release_claimed(struct thread_table *table, uint32_t process_slot, uint32_t pid);
+
+bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid);
+
+/* Writes a COMM if the name is new. */
+void thread_set_name(struct thread_table *table, struct thread *thread, const char name[16],
+                     uint64_t time_ns);
+/* Looks its name up in /proc when that is due. */
+void thread_refresh_name(struct thread_table *table, uint32_t slot);

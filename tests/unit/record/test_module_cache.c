@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What of a module is in the shared memory, and whose goes for it. That is filled by modules that are made up; the one
+ * that needs room is a real one.
+ */
+#include "record/tables/module_cache.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#define PROGRAM TARGETS_DIR "/shares"
+
+struct fixture {
+    struct tables *tables;
+    struct open_file_cache kept;
+    struct module_cache *store;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    assert_non_null(fixture);
+    fixture->tables = mmap(NULL, sizeof(*fixture->tables), PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_ptr_not_equal(fixture->tables, MAP_FAILED);
+    assert_int_equal(module_cache_open(&fixture->store, fixture->tables, &fixture->kept), 0);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    module_cache_close(fixture->store);
+    open_file_cache_free(&fixture->kept);
+    munmap(fixture->tables, sizeof(*fixture->tables));
+    free(fixture);
+    return 0;
+}
+
+static struct known_module *add(struct fixture *fixture, size_t cells, uint32_t users)
+{
+    struct module_cache *store = fixture->store;
+    struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
+    assert_non_null(place);
+    struct known_module *module = *place = calloc(1, sizeof(*module));
+    assert_non_null(module);
+    module->path = strdup("/made/up");
+    assert_int_equal(row_allocator_take(&store->room, &module->blocks, cells, &module->index_first),
+                     0);
+    module->users = users;
+    module->last_use = ++store->uses;
+    module->state = MODULE_READ;
+    return module;
+}
+
+static struct known_module *read_program(struct fixture *fixture)
+{
+    struct stat status;
+    assert_int_equal(stat(PROGRAM, &status), 0);
+    const struct mapped_file file = {.pid = getpid(), .path = PROGRAM, .inode = status.st_ino};
+    struct known_module *module = module_cache_get(fixture->store, &file);
+    assert_non_null(module);
+    if (module->state == MODULE_UNREAD)
+        module_cache_read(fixture->store, module);
+    return module;
+}
+
+/* What a sampler finds at the program's entry point. */
+static bool find_entry(const struct fixture *fixture, const struct known_module *module,
+                       uint32_t *rule)
+{
+    const struct row *rows = fixture->tables->rows;
+    const struct row_table table = {
+        .rows = rows,
+        .row_count = SESSION_ROWS,
+        .buckets = (const uint64_t *)(const void *)(rows + module->index_first),
+        .bucket_count = module->buckets.count,
+        .bucket_shift = module->buckets.shift};
+    uint64_t relative = elf_entry_svma(module->elf) - module->base_svma;
+    return unwind_find_in_table(&table, (uint32_t)relative, rule);
+}
+
+static void a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t rule;
+    struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_int_equal(module->piece_count, 1);
+    assert_false(find_entry(fixture, module, &rule));
+    assert_int_equal(module_cache_rows(fixture->store), 0);
+    module_cache_compile(fixture->store, module, 0);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_true(find_entry(fixture, module, &rule));
+    assert_int_equal(row_kind(rule), ROW_END);
+    assert_in_range(module_cache_rows(fixture->store), 3, 4000);
+    assert_int_equal(module->blocks.cells,
+                     module->buckets.count + module_cache_rows(fixture->store));
+}
+
+/* A test suite of large programs, each run once, fills it within minutes. */
+static void what_nobody_uses_makes_room_the_oldest_first(void **state)
+{
+    struct fixture *fixture = *state;
+    add(fixture, 100, 1);
+    add(fixture, SESSION_ROWS / 2, 0);
+    const struct known_module *newer = add(fixture, SESSION_ROWS / 2 - ROW_BLOCK_CELLS, 0);
+    const struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_int_equal(module->index_first, ROW_BLOCK_CELLS);
+    assert_int_equal(fixture->store->count, 3);
+    assert_ptr_equal(fixture->store->modules[1], module);
+    assert_ptr_equal(fixture->store->modules[2], newer);
+}
+
+/* A program may load a thousand plugins, and unload them. */
+static void a_crowd_that_was_in_use_does_not_stay(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
+        add(fixture, 1, 1);
+    read_program(fixture);
+    assert_int_equal(fixture->store->count, 3 * MODULES_KEPT + 1);
+    for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
+        known_module_release(fixture->store->modules[i]);
+    const struct mapped_file another = {.pid = getpid(), .path = "/nowhere", .inode = 1};
+    assert_non_null(module_cache_get(fixture->store, &another));
+    assert_int_equal(fixture->store->count, MODULES_KEPT);
+}
+
+static void what_is_in_use_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    add(fixture, SESSION_ROWS, 1);
+    const struct known_module *module = read_program(fixture);
+    assert_int_equal(module->state, MODULE_NO_ROOM);
+    assert_non_null(module->unwind); /* the launcher can walk through it all the same */
+    assert_int_equal(fixture->store->count, 2);
+}
+
+/* Not before the pause is over. */
+static void assert_may_be_asked_for_again(const struct known_module *module, bool is_wanted)
+{
+    assert_false(is_wanted);
+    assert_in_range(module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS / 2,
+                    monotonic_ns() + NO_ROOM_PAUSE_NS);
+}
+
+static void an_index_that_found_no_room_is_there_when_it_is_asked_for_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct known_module *other = add(fixture, SESSION_ROWS, 1);
+    struct known_module *module = read_program(fixture);
+    const struct unwind_module *unwind = module->unwind;
+    for (int i = 0; i < 2; i++) {
+        module->is_cfi_wanted = true;
+        module_cache_read(fixture->store, module);
+        assert_int_equal(module->state, MODULE_NO_ROOM);
+        assert_may_be_asked_for_again(module, module->is_cfi_wanted);
+    }
+    known_module_release(other);
+    module_cache_read(fixture->store, module);
+    assert_int_equal(module->state, MODULE_READ);
+    assert_ptr_equal(module->unwind, unwind); /* which the collector may be using */
+    module_cache_compile(fixture->store, module, 0);
+    uint32_t rule;
+    assert_true(find_entry(fixture, module, &rule));
+}
+
+static void rows_that_found_no_room_are_there_when_they_are_asked_for_again(void **state)
+{
+    struct fixture *fixture = *state;
+    struct known_module *module = read_program(fixture);
+    module->blocks.next = module->blocks.end;
+    struct known_module *other = add(fixture, SESSION_ROWS - ROW_BLOCK_CELLS, 1);
+    module->is_wanted[0] = true;
+    module_cache_compile(fixture->store, module, 0);
+    assert_int_equal(module->state, MODULE_READ); /* other pieces may be smaller */
+    assert_may_be_asked_for_again(module, module->is_wanted[0]);
+    uint32_t rule;
+    assert_false(find_entry(fixture, module, &rule));
+    known_module_release(other);
+    module->is_wanted[0] = true;
+    module_cache_compile(fixture->store, module, 0);
+    assert_true(module->is_wanted[0]);
+    assert_true(find_entry(fixture, module, &rule));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
+        TEST(what_nobody_uses_makes_room_the_oldest_first),
+        TEST(a_crowd_that_was_in_use_does_not_stay),
+        TEST(what_is_in_use_stays),
+        TEST(an_index_that_found_no_room_is_there_when_it_is_asked_for_again),
+        TEST(rows_that_found_no_room_are_there_when_they_are_asked_for_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

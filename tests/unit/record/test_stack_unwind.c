@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests to the compiler are made once, unless memory was out or the shared rows were full. */
+#include "record/tables/compiler.h"
+
+static int want_cfi_of(struct compiler *compiler, struct known_module *module);
+static int want_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece);
+#define compiler_want_cfi want_cfi_of
+#define compiler_want_rows want_rows_of
+#include "record/sample/stack_unwind.c"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { START = 0x400000, PIECES = 3 };
+
+static struct {
+    struct round round;
+    struct stack_unwinder unwinder;
+    struct known_module module;
+    bool is_wanted[PIECES];
+    struct process_mapping mapping;
+    struct process_map map;
+    int answer;
+    unsigned cfi, rows; /* were asked for so often */
+    uint32_t piece;
+} at;
+
+static int want_cfi_of(struct compiler *compiler, struct known_module *module)
+{
+    (void)compiler;
+    assert_ptr_equal(module, &at.module);
+    at.cfi++;
+    return at.answer;
+}
+
+static int want_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece)
+{
+    (void)compiler;
+    assert_ptr_equal(module, &at.module);
+    at.rows++;
+    at.piece = piece;
+    return at.answer;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&at, 0, sizeof(at));
+    at.unwinder.round = &at.round;
+    at.round.now_ns = 1000;
+    at.module.is_wanted = at.is_wanted;
+    at.module.piece_count = PIECES;
+    at.mapping = (struct process_mapping){.start_avma = START,
+                                          .end_avma = START + PIECES * ROW_PIECE_BYTES,
+                                          .bias = START,
+                                          .module = &at.module};
+    at.map = (struct process_map){.mappings = &at.mapping, .count = 1};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    stack_unwinder_free(&at.unwinder);
+    return 0;
+}
+
+/* A sample leads through the piece. */
+static struct known_module *lead_through(enum module_state state, uint32_t piece)
+{
+    struct stack_walk walk = {.map = &at.map};
+    struct lookup lookup = {.unwinder = &at.unwinder, .walk = &walk};
+    struct offline_mapping found;
+    at.module.state = state;
+    assert_true(find_mapping(&lookup, START + (uint64_t)piece * ROW_PIECE_BYTES + 7, &found));
+    assert_ptr_equal(found.module, state == MODULE_UNREAD ? NULL : at.module.unwind);
+    return walk.unread;
+}
+
+static void the_rows_of_a_piece_are_asked_for_once(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        assert_null(lead_through(MODULE_READ, 2));
+    assert_int_equal(at.rows, 1);
+    assert_int_equal(at.piece, 2);
+    assert_null(lead_through(MODULE_READ, 1));
+    assert_int_equal(at.rows, 2);
+    assert_int_equal(at.cfi, 0);
+}
+
+static void what_is_not_taken_for_want_of_memory_is_asked_for_again(void **state)
+{
+    (void)state;
+    at.answer = -ENOMEM;
+    stack_unwind_want_cfi(&at.unwinder, &at.module);
+    lead_through(MODULE_READ, 0);
+    at.answer = 0;
+    for (int i = 0; i < 2; i++) {
+        stack_unwind_want_cfi(&at.unwinder, &at.module);
+        lead_through(MODULE_READ, 0);
+    }
+    assert_int_equal(at.cfi, 2);
+    assert_int_equal(at.rows, 2);
+}
+
+/* As module_cache.c leaves it. */
+static void put_off(bool *is_wanted)
+{
+    assert_true(*is_wanted);
+    *is_wanted = false;
+    at.module.pause_end_ns = at.round.now_ns + 500;
+}
+
+static void rows_that_found_no_room_are_asked_for_again_after_a_pause(void **state)
+{
+    (void)state;
+    lead_through(MODULE_READ, 0);
+    put_off(&at.is_wanted[0]);
+    lead_through(MODULE_READ, 0);
+    at.round.now_ns += 499;
+    lead_through(MODULE_READ, 0);
+    assert_int_equal(at.rows, 1);
+    at.round.now_ns += 1;
+    lead_through(MODULE_READ, 0);
+    lead_through(MODULE_READ, 0);
+    assert_int_equal(at.rows, 2);
+}
+
+static void an_index_that_found_no_room_is_asked_for_again_after_a_pause(void **state)
+{
+    (void)state;
+    assert_ptr_equal(lead_through(MODULE_UNREAD, 0), &at.module);
+    stack_unwind_want_cfi(&at.unwinder, &at.module);
+    put_off(&at.module.is_cfi_wanted);
+    assert_null(lead_through(MODULE_NO_ROOM, 0)); /* samples do not wait for it */
+    assert_int_equal(at.cfi, 1);
+    at.round.now_ns += 500;
+    lead_through(MODULE_NO_ROOM, 0);
+    lead_through(MODULE_NO_ROOM, 0);
+    assert_int_equal(at.cfi, 2);
+    assert_int_equal(at.rows, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(the_rows_of_a_piece_are_asked_for_once),
+        TEST(what_is_not_taken_for_want_of_memory_is_asked_for_again),
+        TEST(rows_that_found_no_room_are_asked_for_again_after_a_pause),
+        TEST(an_index_that_found_no_room_is_asked_for_again_after_a_pause),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
