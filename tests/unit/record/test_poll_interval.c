@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector's sleep: short while something is under way, long when nothing happens, safe for full rings. */
+#include "record/sample/poll_interval.h"
+
+#include "wire/records.h"
+#include "wire/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+enum { MS = 1000000 };
+
+static struct poll_interval started(uint64_t period_ns)
+{
+    struct poll_interval poll;
+    poll_interval_start(&poll, period_ns);
+    return poll;
+}
+
+static void quiet_rounds_double_up_to_a_limit(void **state)
+{
+    (void)state;
+    struct poll_interval poll = started(MS);
+    const struct poll_facts nothing = {0};
+    uint64_t last_ns = ROUND_MIN_NS;
+    for (int i = 0; i < 5; i++) {
+        uint64_t wait_ns = poll_interval_next(&poll, &nothing, false);
+        assert_int_equal(wait_ns, last_ns * 2 < 32 * MS ? last_ns * 2 : 32 * MS);
+        last_ns = wait_ns;
+    }
+    assert_int_equal(poll_interval_next(&poll, &nothing, false), 32 * MS);
+}
+
+/* Not even the deepest stacks fill a ring during the longest sleep. */
+static void the_longest_sleep_fits_the_rate(void **state)
+{
+    (void)state;
+    static const uint64_t periods_ns[] = {50000, 100000, 1001001, 20000000};
+    for (size_t i = 0; i < sizeof(periods_ns) / sizeof(periods_ns[0]); i++) {
+        struct poll_interval poll = started(periods_ns[i]);
+        uint64_t deepest_bytes = 8 * RECORD_FRAMES_MAX + 64;
+        for (int round = 0; round < 10; round++)
+            poll_interval_next(&poll, &(struct poll_facts){0}, false);
+        assert_true(poll.wait_ns / periods_ns[i] * deepest_bytes < SESSION_RING_BYTES);
+    }
+}
+
+static void what_is_under_way_is_taken_soon(void **state)
+{
+    (void)state;
+    static const struct poll_facts hurried[] = {
+        {.has_pending = true},
+        {.waits_for_rusage = true},
+        {.has_stack_copies = true, .fullest_bytes = SESSION_RING_BYTES / 4},
+        {.has_pending = true, .was_rung = true, .silent_ns = UINT64_C(1000) * MS},
+    };
+    for (size_t i = 0; i < sizeof(hurried) / sizeof(hurried[0]); i++) {
+        struct poll_interval poll = started(MS);
+        poll.wait_ns = 32 * MS;
+        assert_false(poll_interval_is_idle(&poll, &hurried[i]));
+        assert_int_equal(poll_interval_next(&poll, &hurried[i], false), ROUND_MIN_NS);
+    }
+    struct poll_interval poll = started(MS);
+    assert_int_equal(poll_interval_next(&poll, &(struct poll_facts){.was_rung = true}, false),
+                     4 * MS);
+}
+
+static void full_rings_halve_the_sleep(void **state)
+{
+    (void)state;
+    struct poll_interval poll = started(MS);
+    const struct poll_facts full = {.fullest_bytes = SESSION_RING_BYTES * 3 / 4};
+    const struct poll_facts half = {.fullest_bytes = SESSION_RING_BYTES * 3 / 8};
+    poll.wait_ns = 16 * MS;
+    assert_int_equal(poll_interval_next(&poll, &half, false), 16 * MS);
+    assert_int_equal(poll_interval_next(&poll, &full, false), 8 * MS);
+    for (int i = 0; i < 10; i++)
+        poll_interval_next(&poll, &full, false);
+    assert_int_equal(poll.wait_ns, ROUND_MIN_NS);
+}
+
+static void only_silence_at_low_rates_is_slept_through(void **state)
+{
+    (void)state;
+    const struct poll_facts silent = {.silent_ns = 300 * MS}, recent = {.silent_ns = 100 * MS};
+    struct poll_interval poll = started(MS);
+    assert_true(poll_interval_is_idle(&poll, &silent));
+    assert_false(poll_interval_is_idle(&poll, &recent));
+    assert_int_equal(poll_interval_next(&poll, &silent, true), 900 * MS);
+    poll = started(MS / 10); /* 20 ms until the kernel wakes the collector are too long */
+    assert_false(poll_interval_is_idle(&poll, &silent));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quiet_rounds_double_up_to_a_limit),
+        cmocka_unit_test(the_longest_sleep_fits_the_rate),
+        cmocka_unit_test(what_is_under_way_is_taken_soon),
+        cmocka_unit_test(full_rings_halve_the_sleep),
+        cmocka_unit_test(only_silence_at_low_rates_is_slept_through),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
