@@ -26,21 +26,3 @@ int io_open_in_root_of(pid_t pid, const char *path, int flags);
 /* Where standard input, output or error is closed, the next file would be opened in its place, and what is said be
  * written into it. Such a place is taken by what can neither be read nor written; programs that are executed find it closed. */
 void io_take_closed_standard_places(void);
-
-/*
- * A file that appears under its final name only when it is complete: an unnamed file in the target
- * directory, linked into place by out_commit(). Nothing is left behind by out_discard(), by exit or by
- * a crash. A pipe or device of that name is written to as it is: somebody reads it.
- */
-struct out_file {
-    int fd;
-    char path[4096];      /* final name */
-    char temporary[4128]; /* only where the file system has no unnamed files; else empty */
-    bool is_in_place;
-};
-
-/* Whether it could be opened: 0, or the error that says why not. Who reads from a pipe does not notice. */
-int out_check(const char *path, struct error *error);
-int out_open(struct out_file *out, const char *path, struct error *error);
-int out_commit(struct out_file *out, struct error *error);
-void out_discard(struct out_file *out);

@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include "base/io.h"
+#include "base/new_file.h"
 #include "cli/cli.h"
 #include "perfdata/header.h"
 
@@ -17,25 +18,30 @@
 
 enum { SPOOL_BYTES = 1 << 16 };
 
+static int open_spool_in(const char *path)
+{
+    struct new_file file;
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -errno;
+    int err = new_file_create(&file, directory, O_RDWR);
+    if (err == 0)
+        new_file_unname(&file);
+    close(directory);
+    return err ? err : file.fd;
+}
+
 /* Captures may be larger than what /tmp holds where that is memory. */
 static int open_spool(struct error *error)
 {
     const char *named = getenv("TMPDIR");
     const char *const directories[] = {named && named[0] ? named : "/var/tmp", "/var/tmp", "/tmp"};
     int fd = -1;
-    for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(directories[0]); i++) {
-        char name[4096];
-        fd = open(directories[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (fd >= 0 ||
-            snprintf(name, sizeof(name), "%s/rec.XXXXXX", directories[i]) >= (int)sizeof(name))
-            continue;
-        fd = mkostemp(name, O_CLOEXEC);
-        if (fd >= 0)
-            unlink(name);
-    }
+    for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(directories[0]); i++)
+        fd = open_spool_in(directories[i]);
     if (fd < 0)
-        return error_set(error, -errno, "cannot keep what is read in %s: %s", directories[0],
-                         strerror(errno));
+        return error_set(error, fd, "cannot keep what is read in %s: %s", directories[0],
+                         strerror(-fd));
     return fd;
 }
 

@@ -2,9 +2,10 @@
 #include "cli/outputs.h"
 
 #include "base/array.h"
-#include "base/io.h"
+#include "base/out_file.h"
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -196,25 +197,46 @@ int outputs_make_private(struct outputs *outputs, struct error *error)
     return err;
 }
 
-static int check_writable(const char *path, struct error *error)
+static bool is_empty(int directory)
 {
-    if (is_directory(path))
-        return error_set(error, -EISDIR, "cannot write %s: it is a directory", path);
-    return out_check(path, error);
+    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = again < 0 ? NULL : fdopendir(again);
+    if (!listing) {
+        if (again >= 0)
+            close(again);
+        return false;
+    }
+    size_t others = 0;
+    for (struct dirent *entry; (entry = readdir(listing));)
+        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(listing);
+    return others == 0;
 }
 
-static int make_directory(const char *path, const struct owner *owner, struct error *error)
+/* Another user may have put a different directory in its place since mkdirat(). */
+static void give_directory(const struct output_path *path, const struct owner *owner)
 {
-    if (mkdir(path, 0777) != 0)
-        return errno == EEXIST
-                   ? 0
-                   : error_set(error, -errno, "cannot make %s: %s", path, strerror(errno));
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
+    struct stat status;
+    int fd = openat(path->directory, path->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && is_empty(fd))
         owner_give(owner, fd);
-        close(fd);
-    }
-    return 0;
+    close(fd);
+}
+
+static int make_directory(const char *name, const struct owner *owner, struct error *error)
+{
+    struct output_path path;
+    int err = output_path_open(&path, name, error);
+    if (err)
+        return err;
+    if (mkdirat(path.directory, path.name, 0777) == 0)
+        give_directory(&path, owner);
+    else if (errno != EEXIST)
+        err = error_set(error, -errno, "cannot make %s: %s", name, strerror(errno));
+    output_path_close(&path);
+    return err;
 }
 
 int outputs_prepare(const struct outputs *outputs, const struct owner *owner, struct error *error)
@@ -223,8 +245,8 @@ int outputs_prepare(const struct outputs *outputs, const struct owner *owner, st
     for (size_t i = 0; i < outputs->directory_count && !err; i++)
         err = make_directory(outputs->directories[i], owner, error);
     if (!err && outputs->capture)
-        err = check_writable(outputs->capture, error);
+        err = out_check(outputs->capture, owner_uid(owner), error);
     for (size_t i = 0; i < outputs->count && !err; i++)
-        err = check_writable(outputs->items[i].path, error);
+        err = out_check(outputs->items[i].path, owner_uid(owner), error);
     return err;
 }

@@ -2,7 +2,7 @@
 /* The exported files, several at a time: the profile does not change any more, and each has a thread of its own. */
 #include "cli/outputs.h"
 
-#include "base/io.h"
+#include "base/out_file.h"
 #include "base/say.h"
 #include "base/workers.h"
 #include "cli/progress.h"
@@ -37,7 +37,7 @@ static int write_one(const struct output *output, const struct profile *profile,
                      struct error *error)
 {
     struct out_file file;
-    int err = out_open(&file, output->path, error);
+    int err = out_open(&file, output->path, owner_uid(owner), error);
     if (err)
         return err;
     struct error reason = {{0}};
@@ -46,7 +46,8 @@ static int write_one(const struct output *output, const struct profile *profile,
         out_discard(&file);
         return error_set(error, err, "%s: %s", output->path, reason.text);
     }
-    owner_give(owner, file.fd);
+    if (!file.is_in_place)
+        owner_give(owner, file.fd);
     return out_commit(&file, error);
 }
 

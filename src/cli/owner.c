@@ -21,6 +21,11 @@ struct owner owner_find(void)
     return owner;
 }
 
+uid_t owner_uid(const struct owner *owner)
+{
+    return owner->is_other ? owner->uid : geteuid();
+}
+
 void owner_give(const struct owner *owner, int fd)
 {
     if (owner->is_other && fchown(fd, owner->uid, owner->gid) != 0)

@@ -13,5 +13,9 @@ struct owner {
 
 struct owner owner_find(void);
 
-/* Hands an open file over; failing to is not worth a word (file systems without owners). */
+/* The user who is to read the outputs. */
+uid_t owner_uid(const struct owner *owner);
+
+/* Hands an open file over, which this process must have created. A failure has no message: some file
+ * systems have no owners. */
 void owner_give(const struct owner *owner, int fd);

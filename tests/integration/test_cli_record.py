@@ -47,8 +47,7 @@ def usual_files(here):
     done = rec("--", *BURN, cwd=here)
     check("status 0", done.returncode == 0, done.stderr)
     check("the usual four files", files(here) == USUAL, files(here))
-    check("the capture is private", mode(f"{here}/rec.data") == 0o600)
-    check("converted files follow the umask", mode(f"{here}/rec.folded") == 0o644)
+    check("all files are private", [mode(f"{here}/{name}") for name in USUAL] == [0o600] * 4)
     with open(f"{here}/rec.data", "rb") as file:
         check("a perf.data", file.read(8) == b"PERFILE2")
     with gzip.open(f"{here}/rec.json.gz") as file:

@@ -78,10 +78,10 @@ class CaptureFile(rec.Case):
             self.perf("report", "-i", run.path(), "--stdio")
             self.perf("script", "-i", run.path())
 
-    def test_the_capture_is_private_and_the_rest_follows_the_umask(self):
-        run = self.recorded("true", preexec_fn=lambda: os.umask(0o027))
-        self.assertEqual(os.stat(run.path()).st_mode & 0o777, 0o600)
-        self.assertEqual(os.stat(run.path("rec.folded")).st_mode & 0o777, 0o640)
+    def test_all_files_are_private_whatever_the_umask(self):
+        run = self.recorded("true", preexec_fn=lambda: os.umask(0))
+        for name in ("rec.data", "rec.folded", "rec.json.gz", "rec.pb.gz"):
+            self.assertEqual(os.stat(run.path(name)).st_mode & 0o777, 0o600, name)
 
     def test_the_environment_never_reaches_the_disk(self):
         secret = "quite-secret-value"

@@ -36,16 +36,6 @@ static int leave_directory(void **state)
     return chdir("/") == 0 && rmdir(directory) == 0 ? 0 : -1;
 }
 
-static size_t files_here(void)
-{
-    size_t count = 0;
-    DIR *listing = opendir(".");
-    for (struct dirent *entry; (entry = readdir(listing));)
-        count += entry->d_name[0] != '.';
-    closedir(listing);
-    return count;
-}
-
 static void write_file(const char *path, const char *text)
 {
     int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
@@ -61,87 +51,6 @@ static void assert_content(const char *path, const char *text)
     assert_int_equal(buffer.size, strlen(text));
     assert_memory_equal(buffer.bytes, text, buffer.size);
     buffer_free(&buffer);
-}
-
-static void a_new_file_is_invisible_until_it_is_complete(void **state)
-{
-    (void)state;
-    struct out_file out;
-    assert_int_equal(out_open(&out, "new", NULL), 0);
-    assert_int_equal(io_write(out.fd, "text", 4), 0);
-    assert_int_equal(access("new", F_OK), -1);
-    assert_int_equal(out_commit(&out, NULL), 0);
-    assert_content("new", "text");
-    assert_int_equal(files_here(), 1);
-}
-
-static void an_existing_file_is_replaced_at_once_or_kept(void **state)
-{
-    (void)state;
-    struct out_file out;
-    write_file("file", "old");
-    assert_int_equal(out_open(&out, "file", NULL), 0);
-    assert_int_equal(io_write(out.fd, "newer", 5), 0);
-    assert_content("file", "old");
-    out_discard(&out);
-    assert_content("file", "old");
-    assert_int_equal(files_here(), 1);
-    assert_int_equal(out_open(&out, "file", NULL), 0);
-    assert_int_equal(io_write(out.fd, "newer", 5), 0);
-    assert_int_equal(out_commit(&out, NULL), 0);
-    assert_content("file", "newer");
-    assert_int_equal(files_here(), 1);
-}
-
-static void files_follow_the_umask(void **state)
-{
-    (void)state;
-    struct out_file out;
-    struct stat status;
-    mode_t before = umask(027);
-    assert_int_equal(out_open(&out, "file", NULL), 0);
-    assert_int_equal(out_commit(&out, NULL), 0);
-    umask(before);
-    assert_int_equal(stat("file", &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0640);
-}
-
-static void a_missing_directory_is_named(void **state)
-{
-    (void)state;
-    struct out_file out;
-    struct error error = {{0}};
-    assert_int_equal(out_open(&out, "missing/file", &error), -ENOENT);
-    assert_non_null(strstr(error.text, "missing/file"));
-    out_discard(&out);
-    assert_int_equal(files_here(), 0);
-}
-
-static void names_that_are_too_long_are_refused(void **state)
-{
-    (void)state;
-    char name[5000];
-    memset(name, 'x', sizeof(name) - 1);
-    name[sizeof(name) - 1] = '\0';
-    struct out_file out;
-    assert_int_equal(out_open(&out, name, NULL), -ENAMETOOLONG);
-}
-
-static void whoever_reads_from_a_named_pipe_gets_what_is_written(void **state)
-{
-    (void)state;
-    assert_int_equal(mkfifo("pipe", 0600), 0);
-    int reader = open("pipe", O_RDONLY | O_NONBLOCK);
-    struct out_file out;
-    assert_int_equal(out_check("pipe", NULL), 0);
-    assert_int_equal(out_open(&out, "pipe", NULL), 0);
-    assert_int_equal(io_write(out.fd, "text", 4), 0);
-    assert_int_equal(out_commit(&out, NULL), 0);
-    char bytes[5] = {0};
-    assert_int_equal(read(reader, bytes, sizeof(bytes)), 4);
-    assert_string_equal(bytes, "text");
-    close(reader);
-    assert_int_equal(files_here(), 1);
 }
 
 static void reading_stops_at_the_limit(void **state)
@@ -201,12 +110,6 @@ static void pipes_are_written_and_read_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_DIRECTORY(a_new_file_is_invisible_until_it_is_complete),
-        IN_DIRECTORY(an_existing_file_is_replaced_at_once_or_kept),
-        IN_DIRECTORY(files_follow_the_umask),
-        IN_DIRECTORY(a_missing_directory_is_named),
-        IN_DIRECTORY(names_that_are_too_long_are_refused),
-        IN_DIRECTORY(whoever_reads_from_a_named_pipe_gets_what_is_written),
         IN_DIRECTORY(reading_stops_at_the_limit),
         IN_DIRECTORY(files_of_proc_are_read_to_their_end),
         IN_DIRECTORY(reading_at_an_offset_knows_the_end),
