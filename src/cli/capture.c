@@ -1,113 +1,150 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/capture.h"
 
+#include "base/new_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int cannot_write(const char *path, int err, struct error *error)
+static int cannot_write(const struct capture *capture, int err, struct error *error)
 {
-    return error_set(error, err, "cannot write %s: %s", path, strerror(-err));
+    return error_set(error, err, "cannot write %s: %s", capture->name, strerror(-err));
 }
 
-static int is_busy(const char *path, struct error *error)
+static int is_busy(const struct capture *capture, struct error *error)
 {
-    return error_set(error, -EBUSY, "another rec is writing %s", path);
+    return error_set(error, -EBUSY, "another rec is writing %s", capture->name);
+}
+
+static int is_no_file(const struct capture *capture, struct error *error)
+{
+    return error_set(error, -EINVAL, "cannot write %s: it is not a regular file", capture->name);
+}
+
+/* Whether the name still leads to the file of fd. */
+static bool has_name(const struct capture *capture, int fd)
+{
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && output_path_stat(&capture->path, &named) == 0 &&
+           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 static int set_aside(struct capture *capture, struct error *error)
 {
-    int length = snprintf(capture->previous, sizeof(capture->previous), "%s.old", capture->path);
-    int err = (size_t)length >= sizeof(capture->previous)     ? -ENAMETOOLONG
-              : rename(capture->path, capture->previous) != 0 ? -errno
-                                                              : 0;
-    if (err == 0)
+    int directory = capture->path.directory;
+    snprintf(capture->previous, sizeof(capture->previous), "%s.old", capture->path.name);
+    if (renameat(directory, capture->path.name, directory, capture->previous) == 0)
         return 0;
+    int err = -errno;
     capture->previous[0] = '\0';
-    return cannot_write(capture->path, err, error);
+    return cannot_write(capture, err, error);
 }
 
 /*
- * Moves an earlier capture out of the way, unless somebody is writing it. Who renames holds the
- * lock of the very file that bears the name: two recs that start at once cannot both move it, nor
- * can one move what the other has just begun.
+ * Moves an earlier capture out of the way, unless another process is writing it. The renaming process
+ * holds the lock of the file that bears the name: of two recs that start at once, only one can move the
+ * earlier capture, and neither can move the new capture of the other.
  */
 static int move_previous(struct capture *capture, int fd, struct error *error)
 {
-    struct stat opened, named;
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return is_busy(capture->path, error);
-    if (fstat(fd, &opened) != 0 || stat(capture->path, &named) != 0 ||
-        opened.st_ino != named.st_ino || opened.st_dev != named.st_dev)
-        return is_busy(capture->path, error);
-    if (!S_ISREG(opened.st_mode))
-        return error_set(error, -EINVAL, "cannot write %s: it is not a regular file",
-                         capture->path);
+        return is_busy(capture, error);
+    if (!has_name(capture, fd))
+        return is_busy(capture, error);
     return set_aside(capture, error);
 }
 
-static int keep_previous(struct capture *capture, struct error *error)
+/* A link is renamed, not followed, and the target is not opened. Links to devices, and to open files of
+ * a process (/dev/stdout), are refused. */
+static int move_link(struct capture *capture, int link, struct error *error)
 {
-    int fd = open(capture->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct stat named;
-    if (fd < 0 && errno != ENOENT)
-        return cannot_write(capture->path, -errno, error);
-    if (fd < 0) /* a link that leads nowhere makes way as one that leads somewhere does */
-        return lstat(capture->path, &named) == 0 ? set_aside(capture, error) : 0;
+    static const char procfs[] = "/proc/";
+    char target[sizeof(procfs) - 1];
+    struct stat status;
+    ssize_t length = readlinkat(link, "", target, sizeof(target));
+    if (length < 0)
+        return cannot_write(capture, -errno, error);
+    if ((size_t)length == sizeof(target) && memcmp(target, procfs, sizeof(target)) == 0)
+        return is_no_file(capture, error);
+    if (fstatat(capture->path.directory, capture->path.name, &status, 0) == 0 &&
+        !S_ISREG(status.st_mode))
+        return is_no_file(capture, error);
+    return set_aside(capture, error);
+}
+
+static int move_file(struct capture *capture, int found, struct error *error)
+{
+    int fd = output_path_reopen(found, O_RDONLY);
+    if (fd < 0)
+        return cannot_write(capture, fd, error);
     int err = move_previous(capture, fd, error);
     close(fd);
     return err;
 }
 
-/* A new file of no name that lasts, 0600, in the directory of path; its name for now goes to
- * `name`. */
-static int create_beside(const char *path, char *name, size_t size, struct error *error)
+static int keep_previous(struct capture *capture, struct error *error)
 {
-    const char *slash = strrchr(path, '/');
-    int length = snprintf(name, size, "%.*s.rec.XXXXXX", slash ? (int)(slash - path) + 1 : 0, path);
-    if ((size_t)length >= size)
-        return cannot_write(path, -ENAMETOOLONG, error);
-    int fd = mkostemp(name, O_CLOEXEC);
-    return fd >= 0 ? fd : cannot_write(path, -errno, error);
+    struct stat status;
+    int err, found = output_path_look(&capture->path, &status);
+    if (found < 0)
+        return found == -ENOENT ? 0 : cannot_write(capture, found, error);
+    if (S_ISREG(status.st_mode))
+        err = move_file(capture, found, error);
+    else if (S_ISLNK(status.st_mode))
+        err = move_link(capture, found, error);
+    else
+        err = is_no_file(capture, error);
+    close(found);
+    return err;
+}
+
+static void set_descriptor(struct capture *capture, int fd)
+{
+    capture->fd = fd;
+    snprintf(capture->opened, sizeof(capture->opened), "/proc/%d/fd/%d", (int)getpid(), fd);
 }
 
 /* The file gets its name when it is locked already. */
 static int create_locked(struct capture *capture, struct error *error)
 {
-    char name[4096];
-    int fd = create_beside(capture->path, name, sizeof(name), error);
-    if (fd < 0)
-        return fd;
-    (void)flock(fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
-    int err = link(name, capture->path) == 0 ? 0 : -errno;
-    if (err == -EPERM) /* nor links */
-        err = rename(name, capture->path) == 0 ? 0 : -errno;
-    unlink(name);
+    struct new_file file;
+    int err = new_file_create(&file, capture->path.directory, O_RDWR);
+    if (err)
+        return cannot_write(capture, err, error);
+    (void)flock(file.fd, LOCK_EX | LOCK_NB); /* not every file system has locks */
+    err = new_file_link(&file, capture->path.name);
     if (err == 0) {
-        capture->fd = fd;
+        set_descriptor(capture, file.fd);
         return 0;
     }
-    close(fd);
-    return err == -EEXIST ? is_busy(capture->path, error) : cannot_write(capture->path, err, error);
+    new_file_unname(&file);
+    close(file.fd);
+    return err == -EEXIST ? is_busy(capture, error) : cannot_write(capture, err, error);
+}
+
+static int open_path(struct capture *capture, const char *path, struct error *error)
+{
+    *capture = (struct capture){.fd = -1, .path.directory = -1};
+    int err = output_path_open(&capture->path, path, error);
+    if (err == 0)
+        snprintf(capture->name, sizeof(capture->name), "%s", path);
+    return err;
 }
 
 int capture_claim(struct capture *capture, const char *path, const struct owner *owner,
                   struct error *error)
 {
-    *capture = (struct capture){.fd = -1};
-    if (strlen(path) >= sizeof(capture->path))
-        return cannot_write(path, -ENAMETOOLONG, error);
-    strcpy(capture->path, path);
-    strcpy(capture->name, path);
-    int err = keep_previous(capture, error);
+    int err = open_path(capture, path, error);
     if (err)
         return err;
-    err = create_locked(capture, error);
+    err = keep_previous(capture, error);
+    if (err == 0)
+        err = create_locked(capture, error);
     if (err)
         capture_abandon(capture);
     else
@@ -117,14 +154,19 @@ int capture_claim(struct capture *capture, const char *path, const struct owner 
 
 int capture_claim_unnamed(struct capture *capture, const char *beside, struct error *error)
 {
-    *capture = (struct capture){.fd = -1, .is_unnamed = true};
-    char name[4096];
-    int fd = create_beside(beside, name, sizeof(name), error);
-    if (fd < 0)
-        return fd;
-    unlink(name);
-    capture->fd = fd;
-    snprintf(capture->path, sizeof(capture->path), "/proc/%d/fd/%d", (int)getpid(), fd);
+    struct new_file file;
+    int err = open_path(capture, beside, error);
+    if (err)
+        return err;
+    capture->is_unnamed = true;
+    err = new_file_create(&file, capture->path.directory, O_RDWR);
+    if (err) {
+        cannot_write(capture, err, error);
+        capture_release(capture);
+        return err;
+    }
+    new_file_unname(&file);
+    set_descriptor(capture, file.fd);
     snprintf(capture->name, sizeof(capture->name), "a temporary file beside %s", beside);
     return 0;
 }
@@ -134,12 +176,24 @@ void capture_unlock(struct capture *capture)
     (void)flock(capture->fd, LOCK_UN);
 }
 
+static void bring_back(const struct capture *capture)
+{
+    int directory = capture->path.directory;
+    const char *name = capture->path.name;
+    if (renameat2(directory, capture->previous, directory, name, RENAME_NOREPLACE) == 0 ||
+        errno != EINVAL)
+        return;
+    struct stat status; /* not every file system has RENAME_NOREPLACE */
+    if (output_path_stat(&capture->path, &status) == -ENOENT)
+        (void)renameat(directory, capture->previous, directory, name);
+}
+
 void capture_abandon(struct capture *capture)
 {
-    if (capture->fd >= 0 && !capture->is_unnamed)
-        unlink(capture->path);
-    if (capture->previous[0] && access(capture->path, F_OK) != 0)
-        (void)rename(capture->previous, capture->path);
+    if (capture->fd >= 0 && !capture->is_unnamed && has_name(capture, capture->fd))
+        unlinkat(capture->path.directory, capture->path.name, 0);
+    if (capture->previous[0])
+        bring_back(capture);
     capture_release(capture);
 }
 
@@ -148,4 +202,5 @@ void capture_release(struct capture *capture)
     if (capture->fd >= 0)
         close(capture->fd);
     capture->fd = -1;
+    output_path_close(&capture->path);
 }

@@ -7,20 +7,25 @@
  *     claim    rec.data ──▶ rec.data.old      a new, empty, locked rec.data (0600)
  *     abandon  rec.data.old ──▶ rec.data      the command never started: as if nothing had been
  *     release  the lock goes
+ *
+ * The name is used for claiming and abandoning alone, below the held directory. The recorder and the
+ * conversion use the descriptor: another user may own the directory and replace the name at any time.
  */
 #pragma once
 
 #include "base/error.h"
+#include "base/output_path.h"
 #include "cli/owner.h"
 
 #include <stdbool.h>
 
 struct capture {
-    int fd;              /* holds the lock */
-    char path[4096];     /* what to open and write */
-    char previous[4096]; /* where the earlier one went; empty: there was none */
-    bool is_unnamed;     /* nothing will be left of it */
-    char name[4160];     /* in messages */
+    int fd;                  /* holds the lock */
+    struct output_path path; /* the final name, in its held directory */
+    char previous[264];      /* where the earlier one went; empty: there was none */
+    bool is_unnamed;         /* nothing will be left of it */
+    char opened[64];         /* a path that opens the file of fd again, independent of its name */
+    char name[4160];         /* in messages */
 };
 
 /* -EBUSY: another rec is writing this file now. */

@@ -41,16 +41,14 @@ static int claim(struct record_request *request, struct capture *capture, bool *
     return err;
 }
 
-/* Keeps the names in the capture. It takes the file's lock itself, so ours must go; by then another rec
- * may move the file, so it is named by our descriptor. */
+/* Keeps the names in the capture. convert_store_names() takes the file's lock, so this one is
+ * released. */
 static int store_names(struct capture *capture, const struct profile *profile, struct error *error)
 {
-    char path[64];
     struct error reason = {{0}};
-    snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), capture->fd);
     capture_unlock(capture);
-    int err = convert_store_names(profile, path, &reason);
-    return err ? error_set(error, err, "cannot keep names in %s: %s", capture->path, reason.text)
+    int err = convert_store_names(profile, capture->opened, &reason);
+    return err ? error_set(error, err, "cannot keep names in %s: %s", capture->name, reason.text)
                : 0;
 }
 
@@ -70,7 +68,8 @@ static int convert(const struct record_request *request, struct capture *capture
                    struct record_result *result, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    struct convert_options from = {.debug_directory = request->debug_directory,
+    struct convert_options from = {.input_name = capture->name,
+                                   .debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
                                    .find_gone_context = &result->kept,
                                    .meanwhile = close_session,
@@ -78,7 +77,7 @@ static int convert(const struct record_request *request, struct capture *capture
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
                                    .adds_samples_up = !outputs_have_times(&request->outputs)};
-    int err = named_load(profile, capture->path, &from, error);
+    int err = named_load(profile, capture->opened, &from, error);
     if (err)
         return err;
     err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);
@@ -172,7 +171,7 @@ static int record(struct record_request *request)
         return status;
     }
     struct record_result result = {0};
-    request->options.output = capture.path;
+    request->options.output_fd = capture.fd;
     request->options.output_name = capture.name;
     int err = record_run(&request->options, &result, &error);
     if (result.started) {

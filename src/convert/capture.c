@@ -18,14 +18,14 @@ static int read_names(struct capture *capture)
     return err == -EBADMSG ? 0 : err;
 }
 
-int capture_open(struct capture *capture, const char *path, struct error *error)
+int capture_open(struct capture *capture, const char *path, const char *name, struct error *error)
 {
     *capture = (struct capture){.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (capture->fd < 0)
-        return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
-    int err = perfdata_reader_open(&capture->reader, capture->fd, path, error);
+        return error_set(error, -errno, "cannot open %s: %s", name, strerror(errno));
+    int err = perfdata_reader_open(&capture->reader, capture->fd, name, error);
     if (err == 0 && (err = read_names(capture)) != 0)
-        error_set(error, err, "out of memory while reading %s", path);
+        error_set(error, err, "out of memory while reading %s", name);
     if (err != 0)
         capture_close(capture);
     return err;

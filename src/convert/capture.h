@@ -13,5 +13,6 @@ struct capture {
     bool has_unusable_names;
 };
 
-int capture_open(struct capture *capture, const char *path, struct error *error);
+/* name: in messages. */
+int capture_open(struct capture *capture, const char *path, const char *name, struct error *error);
 void capture_close(struct capture *capture);

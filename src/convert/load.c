@@ -348,11 +348,12 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
     struct symfs_path usual = symfs_path(chosen.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!chosen.debug_directory)
         chosen.debug_directory = usual.text;
+    const char *name = chosen.input_name ? chosen.input_name : path;
     *out = NULL;
-    int err = capture_open(&capture, path, error);
+    int err = capture_open(&capture, path, name, error);
     if (err != 0)
         return err;
-    err = cut_settle(&chosen.cut, capture.reader, path, error);
+    err = cut_settle(&chosen.cut, capture.reader, name, error);
     if (err != 0) {
         capture_close(&capture);
         return err;
@@ -366,7 +367,7 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
     if (err != 0) {
         profile_free(profile);
         return error_set(
-            error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s", path);
+            error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s", name);
     }
     *out = profile;
     return 0;

@@ -24,6 +24,7 @@
 struct lookup_ahead;
 
 struct convert_options {         /* NULL in their place: none */
+    const char *input_name;      /* of the file, in messages; NULL: its path */
     const char *symfs;           /* the recorded files lie below it; NULL: where they lay */
     const char *debug_directory; /* where separate debug files lie; NULL: the above, below symfs */
     /* Where a recorded file that is gone from its path can be opened; NULL: nowhere. May be NULL. */

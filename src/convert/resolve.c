@@ -258,10 +258,11 @@ int convert_resolve(struct profile *profile, const char *path,
                     const struct convert_options *options, struct error *error)
 {
     struct capture capture;
-    int err = capture_open(&capture, path, error);
+    struct convert_options usual = options ? *options : (struct convert_options){0};
+    const char *name = usual.input_name ? usual.input_name : path;
+    int err = capture_open(&capture, path, name, error);
     if (err != 0)
         return err;
-    struct convert_options usual = options ? *options : (struct convert_options){0};
     bool has_other_places = usual.debug_directory || usual.symfs || usual.use_debuginfod;
     struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
     if (!usual.debug_directory)
@@ -273,5 +274,5 @@ int convert_resolve(struct profile *profile, const char *path,
                                 .facts = perfdata_facts(capture.reader)};
     err = resolve(&resolver);
     capture_close(&capture);
-    return err ? error_set(error, err, "out of memory while finding names for %s", path) : 0;
+    return err ? error_set(error, err, "out of memory while finding names for %s", name) : 0;
 }

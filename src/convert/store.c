@@ -23,7 +23,7 @@ static int replace(const char *path, const struct buffer *names, struct error *e
 int convert_store_names(const struct profile *profile, const char *path, struct error *error)
 {
     struct capture capture;
-    int err = capture_open(&capture, path, error);
+    int err = capture_open(&capture, path, path, error);
     if (err != 0)
         return err;
     struct buffer names = {0};

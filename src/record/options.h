@@ -17,7 +17,7 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 
 struct record_options {
     char *const *argv;       /* the command and its arguments, NULL-terminated */
-    const char *output;      /* path of rec.data */
+    int output_fd;           /* of rec.data, empty and writable; stays open */
     const char *output_name; /* of the same, in messages */
     uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;

@@ -14,7 +14,6 @@
 #include "wire/atomic.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +38,9 @@ struct recording {
     struct perfdata_writer *writer;
     struct collector *collector;
     int probe_fd; /* keeps perf switched on; -1: may not */
-    int output_fd;
     uint64_t start_ns;
     char program[4096];
 };
-
-static int open_output(struct recording *recording, struct error *error)
-{
-    const char *path = recording->options->output;
-    recording->output_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (recording->output_fd < 0)
-        return error_set(error, -errno, "cannot write %s: %s", recording->options->output_name,
-                         strerror(errno));
-    return 0;
-}
 
 static uint64_t wall_ns(void)
 {
@@ -72,7 +60,7 @@ static int open_writer(struct recording *recording, struct error *error)
         .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
-    int err = perfdata_writer_open(&recording->writer, recording->output_fd, &config);
+    int err = perfdata_writer_open(&recording->writer, options->output_fd, &config);
     return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
                : 0;
 }
@@ -178,8 +166,6 @@ static int prepare(struct recording *recording, struct error *error)
     if (err == 0)
         err = open_session(recording, error);
     if (err == 0)
-        err = open_output(recording, error);
-    if (err == 0)
         err = open_writer(recording, error);
     if (err == 0)
         err = start_threads(recording, error);
@@ -260,8 +246,6 @@ static void release(struct recording *recording)
     recording->result->session = recording->session;
     if (recording->probe_fd >= 0)
         close(recording->probe_fd);
-    if (recording->output_fd >= 0)
-        close(recording->output_fd);
     if (recording->result->is_running)
         return;
     launch_restore_signals(recording->launch);
@@ -318,11 +302,8 @@ void record_wait(struct record_result *result)
 int record_run(const struct record_options *options, struct record_result *result,
                struct error *error)
 {
-    struct recording recording = {.options = options,
-                                  .result = result,
-                                  .launch = &result->launch,
-                                  .probe_fd = -1,
-                                  .output_fd = -1};
+    struct recording recording = {
+        .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
     recording.session.tables_fd = recording.session.rings_fd = -1;
     *result = (struct record_result){.exit_status = 125, .summary.delay_ns = options->delay_ns};
     result->session.tables_fd = result->session.rings_fd = -1;
@@ -346,7 +327,6 @@ int record_run(const struct record_options *options, struct record_result *resul
     if (status) {
         result->exit_status = status;
         collector_stop(recording.collector, false);
-        unlink(options->output);
         err = -ENOEXEC;
         goto out;
     }

@@ -231,6 +231,64 @@ static void an_abandoned_claim_undoes_everything(void **state)
     assert_int_equal(files_here(), 1);
 }
 
+/* As another user would who owns the directory. */
+static void an_abandoned_claim_leaves_a_file_that_took_its_name(void **state)
+{
+    (void)state;
+    struct capture capture;
+    write_file("rec.data", "previous");
+    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    write_file("other", "of another user");
+    assert_int_equal(rename("other", "rec.data"), 0);
+    capture_abandon(&capture);
+    assert_content("rec.data", "of another user");
+    assert_content("rec.data.old", "previous");
+    assert_int_equal(files_here(), 2);
+}
+
+static void a_claimed_capture_is_reopened_by_its_descriptor_and_not_by_its_name(void **state)
+{
+    (void)state;
+    struct capture capture;
+    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    assert_int_equal(rename("rec.data", "moved"), 0);
+    write_file("victim", "stays");
+    assert_int_equal(symlink("victim", "rec.data"), 0);
+    write_file(capture.opened, "recorded");
+    capture_release(&capture);
+    assert_content("victim", "stays");
+    assert_content("moved", "recorded");
+}
+
+static void a_capture_moves_a_link_but_neither_opens_nor_follows_its_target(void **state)
+{
+    (void)state;
+    struct capture capture;
+    struct error error = {{0}};
+    char target[64];
+    write_file("target", "stays");
+    assert_int_equal(symlink("target", "rec.data"), 0);
+    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, &error), 0);
+    assert_content("target", "stays");
+    assert_int_equal(readlink("rec.data.old", target, sizeof(target)), strlen("target"));
+    capture_release(&capture);
+}
+
+static void a_capture_does_not_replace_links_to_open_files_or_devices(void **state)
+{
+    (void)state;
+    struct capture capture;
+    struct error error = {{0}};
+    static const char *const targets[] = {"/proc/self/fd/1", "/dev/null", "/tmp"};
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        assert_int_equal(symlink(targets[i], "rec.data"), 0);
+        assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, &error), -EINVAL);
+        assert_non_null(strstr(error.text, "not a regular file"));
+        assert_int_equal(files_here(), 1);
+        assert_int_equal(unlink("rec.data"), 0);
+    }
+}
+
 static void a_capture_in_use_is_busy(void **state)
 {
     (void)state;
@@ -263,8 +321,8 @@ static void an_unnamed_capture_is_usable_and_never_seen(void **state)
     (void)state;
     struct capture capture;
     assert_int_equal(capture_claim_unnamed(&capture, "run/a.pb.gz", NULL), 0);
-    write_file(capture.path, "content");
-    assert_content(capture.path, "content");
+    write_file(capture.opened, "content");
+    assert_content(capture.opened, "content");
     assert_int_equal(rmdir("run"), 0); /* it is empty */
     capture_release(&capture);
     assert_int_equal(files_here(), 0);
@@ -284,6 +342,10 @@ int main(void)
         IN_DIRECTORY(a_file_that_cannot_be_written_does_not_cost_the_others),
         IN_DIRECTORY(a_claimed_capture_is_private_and_the_previous_one_kept),
         IN_DIRECTORY(an_abandoned_claim_undoes_everything),
+        IN_DIRECTORY(an_abandoned_claim_leaves_a_file_that_took_its_name),
+        IN_DIRECTORY(a_claimed_capture_is_reopened_by_its_descriptor_and_not_by_its_name),
+        IN_DIRECTORY(a_capture_moves_a_link_but_neither_opens_nor_follows_its_target),
+        IN_DIRECTORY(a_capture_does_not_replace_links_to_open_files_or_devices),
         IN_DIRECTORY(a_capture_in_use_is_busy),
         IN_DIRECTORY(what_is_no_file_is_refused_and_stays),
         IN_DIRECTORY(an_unnamed_capture_is_usable_and_never_seen),
