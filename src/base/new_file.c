@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NAMES_TRIED = 100 };
@@ -44,14 +45,23 @@ static int create_named(struct new_file *file, int access)
     return err;
 }
 
+/* ext4 fails with EPERM there. */
+static bool is_removed(int directory)
+{
+    struct stat status;
+    return fstatat(directory, ".", &status, 0) == 0 && status.st_nlink == 0;
+}
+
 int new_file_create(struct new_file *file, int directory, int access)
 {
     *file = (struct new_file){.directory = directory};
     file->fd = openat(directory, ".", O_TMPFILE | O_CLOEXEC | access, 0600);
     if (file->fd >= 0)
         return 0;
-    bool has_no_unnamed = errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL;
-    return has_no_unnamed ? create_named(file, access) : -errno;
+    int err = -errno;
+    if (err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL)
+        return create_named(file, access);
+    return is_removed(directory) ? -ENOENT : err;
 }
 
 static int rename_as(struct new_file *file, const char *name, unsigned flags)

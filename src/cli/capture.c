@@ -171,6 +171,16 @@ int capture_claim_unnamed(struct capture *capture, const char *beside, struct er
     return 0;
 }
 
+int capture_check_name(const struct capture *capture, struct error *error)
+{
+    if (capture->is_unnamed || has_name(capture, capture->fd))
+        return 0;
+    return error_set(error, -ENOENT,
+                     "%s was removed or replaced by another process during the recording: record "
+                     "again, to another directory",
+                     capture->name);
+}
+
 void capture_unlock(struct capture *capture)
 {
     (void)flock(capture->fd, LOCK_UN);

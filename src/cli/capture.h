@@ -35,6 +35,9 @@ int capture_claim(struct capture *capture, const char *path, const struct owner 
 /* A capture that only lives until it is converted, on the file system of `beside`. */
 int capture_claim_unnamed(struct capture *capture, const char *beside, struct error *error);
 
+/* Whether the capture still has its name. -ENOENT: another process removed or replaced the name. */
+int capture_check_name(const struct capture *capture, struct error *error);
+
 /* The recording is complete: others may take the lock, or move the file. */
 void capture_unlock(struct capture *capture);
 

@@ -77,7 +77,9 @@ static int convert(const struct record_request *request, struct capture *capture
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
                                    .adds_samples_up = !outputs_have_times(&request->outputs)};
-    int err = named_load(profile, capture->opened, &from, error);
+    int err = capture_check_name(capture, error);
+    if (!err)
+        err = named_load(profile, capture->opened, &from, error);
     if (err)
         return err;
     err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);

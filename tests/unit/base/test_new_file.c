@@ -147,6 +147,17 @@ static void files_have_no_name_before_their_final_one(void **state)
     check_all(0);
 }
 
+static void a_removed_directory_has_no_new_files(void **state)
+{
+    (void)state;
+    struct new_file file;
+    assert_int_equal(mkdir("removed", 0700), 0);
+    int removed = open("removed", O_PATH | O_DIRECTORY);
+    assert_int_equal(rmdir("removed"), 0);
+    assert_int_equal(new_file_create(&file, removed, O_WRONLY), -ENOENT);
+    close(removed);
+}
+
 static void without_unnamed_files_there_is_one_temporary_name(void **state)
 {
     (void)state;
@@ -180,6 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(files_have_no_name_before_their_final_one),
+        IN_DIRECTORY(a_removed_directory_has_no_new_files),
         IN_DIRECTORY(without_unnamed_files_there_is_one_temporary_name),
         IN_DIRECTORY(without_hard_links_the_temporary_name_is_renamed),
         IN_DIRECTORY(a_temporary_name_that_another_user_removed_is_no_success),

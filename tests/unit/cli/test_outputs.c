@@ -251,7 +251,9 @@ static void a_claimed_capture_is_reopened_by_its_descriptor_and_not_by_its_name(
     (void)state;
     struct capture capture;
     assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    assert_int_equal(capture_check_name(&capture, NULL), 0);
     assert_int_equal(rename("rec.data", "moved"), 0);
+    assert_int_equal(capture_check_name(&capture, NULL), -ENOENT);
     write_file("victim", "stays");
     assert_int_equal(symlink("victim", "rec.data"), 0);
     write_file(capture.opened, "recorded");
