@@ -24,8 +24,8 @@ static int judge_in_place(const struct out_file *out, const struct stat *status,
                      (unsigned)status->st_uid);
 }
 
-/* What has the name now. Returns an O_PATH descriptor of a FIFO or device that is written in place, or
- * -ENOENT: a new file takes the name. Every other negative errno is a failure, with a message. */
+/* Judges the present file of the name. Returns an O_PATH descriptor of a FIFO or device, to be written in
+ * place, or -ENOENT: a new file takes the name. Every other negative errno is a failure, with a message. */
 static int judge(struct out_file *out, uid_t reader, struct error *error)
 {
     struct stat status;
@@ -36,9 +36,9 @@ static int judge(struct out_file *out, uid_t reader, struct error *error)
     if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))
         err = judge_in_place(out, &status, reader, error);
     else if (S_ISDIR(status.st_mode))
-        err = error_set(error, -EISDIR, "cannot write %s: it is a directory", out->name);
+        err = error_set(error, -EISDIR, "cannot write %s: a directory has this name", out->name);
     else if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
-        err = error_set(error, -EINVAL, "cannot write %s: it is not a regular file", out->name);
+        err = error_set(error, -EINVAL, "cannot write %s: not a regular file", out->name);
     if (err == 0)
         return fd;
     close(fd);

@@ -90,7 +90,7 @@ static bool is_in_procfs(int directory)
     return fstatfs(directory, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-/* Links of /proc may have targets without a path; only the kernel can follow them. */
+/* A link of /proc may have a target without a path; only the kernel can follow the link. */
 static int follow_in_procfs(struct walk *walk, const char *name, struct error *error)
 {
     int directory = openat(walk->directory, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +140,7 @@ static int follow(struct walk *walk, const char *name, int link, struct error *e
                                          : follow_text(walk, link, error);
 }
 
-/* O_DIRECTORY mounts what autofs has not mounted yet. */
+/* O_DIRECTORY makes autofs mount the directory. */
 static int step(struct walk *walk, const char *name, struct error *error)
 {
     const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;

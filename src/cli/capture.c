@@ -23,7 +23,7 @@ static int is_busy(const struct capture *capture, struct error *error)
 
 static int is_no_file(const struct capture *capture, struct error *error)
 {
-    return error_set(error, -EINVAL, "cannot write %s: it is not a regular file", capture->name);
+    return error_set(error, -EINVAL, "cannot write %s: not a regular file", capture->name);
 }
 
 /* Whether the name still leads to the file of fd. */
