@@ -146,17 +146,21 @@ static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t
     return err ? err : 1;
 }
 
-/* What follows the record at hand, of which its first word is the size. */
+/* The trace of an AUXTRACE or TRACING_DATA record, whose body begins with its size. perf writes the
+ * trace behind the record; simpleperf before 2018-03 writes tracing data inside the record. */
 static bool find_payload(struct stream *stream, struct record *record)
 {
+    bool is_tracing = record->type == RECORD_TRACING_DATA;
     record->payload = (struct section){.offset = stream->at};
-    if (record->type != RECORD_AUXTRACE && record->type != RECORD_TRACING_DATA)
+    if (!is_tracing && record->type != RECORD_AUXTRACE)
         return true;
     struct cursor body = record->body;
-    if (record->type == RECORD_AUXTRACE)
-        record->payload.size = cursor_u64(&body);
-    else
-        record->payload.size = ((uint64_t)cursor_u32(&body) + 7) & ~UINT64_C(7);
+    uint64_t bytes = is_tracing ? cursor_u32(&body) : cursor_u64(&body);
+    if (is_tracing && bytes <= cursor_left(&body)) {
+        record->payload = (struct section){record->body_offset + body.at, bytes};
+        return !body.failed;
+    }
+    record->payload.size = is_tracing ? (bytes + 7) & ~UINT64_C(7) : bytes;
     if (body.failed || record->payload.size > stream->end - stream->at)
         return false;
     stream->at += record->payload.size;

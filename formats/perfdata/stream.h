@@ -22,7 +22,7 @@ struct record {
     struct cursor body;         /* without the header; valid until the next record, … */
     struct window_block *block; /* … or while this is held; NULL: there is none */
     uint64_t body_offset;       /* in the file; of a compressed record's content, that record's */
-    struct section payload;     /* what follows an AUXTRACE or TRACING_DATA record */
+    struct section payload;     /* the trace of an AUXTRACE or TRACING_DATA record */
 };
 
 struct stream {

@@ -257,6 +257,21 @@ static void records_of_android_are_stepped_over_whatever_their_size(void **state
     expect_events(&file, "other 32769\nother 32770\nround\n");
 }
 
+/* simpleperf before 2018-03 writes TRACING_DATA, padded to 64 bytes, inside the record. */
+static void records_behind_tracing_data_inside_its_record_are_read(void **state)
+{
+    (void)state;
+    for (int big = 0; big < 2; big++) {
+        struct file file = begin_file(big, &task_event, 1);
+        begin_record(&file, 66, 0), put32(&file, 70);
+        buffer_zeros(&file.bytes, 128), end_record(&file);
+        begin_record(&file, 68, 0), end_record(&file);
+        begin_record(&file, 3, 0), put32(&file, 21), put32(&file, 21);
+        put_text(&file, "app", 8), put_trailer(&file);
+        expect_events(&file, "other 66\nround\ncomm 21/21 @333 app\n");
+    }
+}
+
 static void a_sample_of_an_event_that_nobody_described_is_counted_as_unknown(void **state)
 {
     (void)state;
@@ -330,6 +345,7 @@ int main(void)
         cmocka_unit_test(what_only_some_events_sample_is_read),
         cmocka_unit_test(of_several_weights_the_first_is_the_weight),
         cmocka_unit_test(records_of_android_are_stepped_over_whatever_their_size),
+        cmocka_unit_test(records_behind_tracing_data_inside_its_record_are_read),
         cmocka_unit_test(a_sample_of_an_event_that_nobody_described_is_counted_as_unknown),
         cmocka_unit_test(a_tracepoints_fields_are_found_by_name),
     };
