@@ -67,15 +67,16 @@ static void undo_header(struct dump *dump, const struct jit_code *code)
 static int read_load(struct dump *dump, struct cursor *c, uint64_t time_ns)
 {
     cursor_skip(c, 8); /* pid, tid */
-    struct jit_code code = {.since_ns = time_ns, .avma = cursor_u64(c)};
-    uint64_t address = cursor_u64(c);
+    uint64_t vma = cursor_u64(c), code_addr = cursor_u64(c);
+    /* perf inject maps code_addr (tools/perf/util/jitdump.c); Julia leaves vma 0. */
+    struct jit_code code = {.since_ns = time_ns, .avma = code_addr ? code_addr : vma};
     code.bytes = cursor_u64(c);
     cursor_skip(c, 8); /* index */
     const char *name = cursor_string(c);
     if (!name)
         return 0;
     code.name = jit_codes_text(dump->codes, name, strlen(name));
-    if (dump->line_count && (dump->lines_avma == address || dump->lines_avma == code.avma)) {
+    if (dump->line_count && (dump->lines_avma == code_addr || dump->lines_avma == vma)) {
         code.first_line = dump->first_line;
         code.line_count = dump->line_count;
         undo_header(dump, &code);

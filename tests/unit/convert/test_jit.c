@@ -62,19 +62,29 @@ static void record(struct buffer *dump, uint32_t kind, uint64_t time_ns, const s
     buffer_append(dump, body->bytes, body->size);
 }
 
-static void loaded(struct buffer *dump, uint64_t time_ns, uint64_t avma, uint64_t bytes,
-                   const char *name)
+struct load {
+    uint64_t time_ns, vma, code_addr, bytes;
+    const char *name;
+};
+
+static void put_load(struct buffer *dump, const struct load *load)
 {
     struct buffer body = {0};
     buffer_u64(&body, 10);
-    buffer_u64(&body, avma);
-    buffer_u64(&body, avma);
-    buffer_u64(&body, bytes);
+    buffer_u64(&body, load->vma);
+    buffer_u64(&body, load->code_addr);
+    buffer_u64(&body, load->bytes);
     buffer_u64(&body, 1);
-    buffer_append(&body, name, strlen(name) + 1);
-    buffer_zeros(&body, bytes);
-    record(dump, 0, time_ns, &body);
+    buffer_append(&body, load->name, strlen(load->name) + 1);
+    buffer_zeros(&body, load->bytes);
+    record(dump, 0, load->time_ns, &body);
     buffer_free(&body);
+}
+
+static void loaded(struct buffer *dump, uint64_t time_ns, uint64_t avma, uint64_t bytes,
+                   const char *name)
+{
+    put_load(dump, &(struct load){time_ns, avma, avma, bytes, name});
 }
 
 static void moved(struct buffer *dump, uint64_t time_ns, uint64_t from, uint64_t to, uint64_t bytes)
@@ -129,6 +139,25 @@ static void a_jitdump_tells_what_lay_there_at_the_time(void **state)
     assert_int_equal(jit_codes_find(&codes, 0x1008, 29)->generation, 1);
     assert_int_equal(jit_codes_find(&codes, 0x1008, 30)->generation, 2);
     assert_int_equal(jit_codes_find(&codes, 0x3000, 99)->generation, 1);
+    jit_codes_free(&codes);
+    buffer_free(&dump);
+}
+
+/* The jitdump of Julia has vma 0. */
+static void code_lies_at_code_addr(void **state)
+{
+    (void)state;
+    struct buffer dump = dump_begin();
+    put_load(&dump, &(struct load){10, 0, 0x1000, 16, "julia_f"});
+    put_load(&dump, &(struct load){10, 0x1020, 0x1010, 16, "g"});
+    put_load(&dump, &(struct load){10, 0x2000, 0, 16, "h"});
+    struct jit_codes codes = {0};
+    assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
+    assert_int_equal(jit_codes_sort(&codes), 0);
+    assert_string_equal(name_at(&codes, 0x8, 20), "");
+    assert_string_equal(name_at(&codes, 0x1008, 20), "julia_f");
+    assert_string_equal(name_at(&codes, 0x1018, 20), "g");
+    assert_string_equal(name_at(&codes, 0x2008, 20), "h");
     jit_codes_free(&codes);
     buffer_free(&dump);
 }
@@ -401,6 +430,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_perf_map_names_what_its_lines_cover),
         cmocka_unit_test(a_jitdump_tells_what_lay_there_at_the_time),
+        cmocka_unit_test(code_lies_at_code_addr),
         cmocka_unit_test(times_of_the_counter_are_converted),
         cmocka_unit_test(lines_are_those_of_their_piece),
         cmocka_unit_test(two_processes_of_one_pid_share_no_code),
