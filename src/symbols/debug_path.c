@@ -51,15 +51,96 @@ static bool path_of_link(struct buffer *path, const char *name, const char *link
     return terminate(path);
 }
 
+/* Behind the last slash. */
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool debug_path_of_supplement(struct buffer *path, int place, const struct supplement_link *link,
                               const char *linked_from, const char *debug_directory)
 {
-    if (place == 0)
+    const char *base_name = last_component(link->name);
+    switch (place) {
+    case 0:
         return path_of_link(path, link->name, linked_from);
-    if (place == 1)
+    case 1:
+        return path_of_link(path, base_name, linked_from);
+    case 2:
         return debug_path_of_build_id(path, debug_directory, link->id, link->id_bytes);
-    const char *slash = strrchr(link->name, '/');
+    default:
+        buffer_clear(path);
+        buffer_printf(path, "%s/.dwz/%s", debug_directory, base_name);
+        return terminate(path);
+    }
+}
+
+/* The directory of a file, with its slash. */
+static void print_directory(struct buffer *path, const char *file)
+{
+    buffer_append(path, file, (size_t)(last_component(file) - file));
+}
+
+static void print_dwo(struct buffer *path, const struct dwo_link *link)
+{
+    if (link->name[0] != '/' && link->directory[0])
+        buffer_printf(path, "%s/", link->directory);
+    buffer_text(path, link->name);
+}
+
+bool debug_path_of_dwo(struct buffer *path, int place, const struct dwo_link *link,
+                       const char *linked_file, const char *debug_directory)
+{
+    bool is_absolute = link->name[0] == '/';
     buffer_clear(path);
-    buffer_printf(path, "%s/.dwz/%s", debug_directory, slash ? slash + 1 : link->name);
+    switch (place) {
+    case 0:
+        print_dwo(path, link);
+        break;
+    case 1:
+        buffer_printf(path, "%s/", debug_directory);
+        print_dwo(path, link);
+        break;
+    case 2:
+        if (is_absolute || link->directory[0] == '/')
+            return false;
+        print_directory(path, linked_file);
+        print_dwo(path, link);
+        break;
+    case 3:
+        if (is_absolute)
+            return false;
+        print_directory(path, linked_file);
+        buffer_text(path, link->name);
+        break;
+    default:
+        print_directory(path, linked_file);
+        buffer_text(path, last_component(link->name));
+    }
+    return terminate(path);
+}
+
+bool debug_path_of_dwp(struct buffer *path, int place, const char *linked_file,
+                       const char *debug_file, const char *debug_directory)
+{
+    const char *name = last_component(linked_file);
+    if ((place == 1 || place == 2) && !debug_file)
+        return false;
+    buffer_clear(path);
+    switch (place) {
+    case 0:
+        buffer_printf(path, "%s.dwp", linked_file);
+        break;
+    case 1:
+        buffer_printf(path, "%s.dwp", debug_file);
+        break;
+    case 2:
+        print_directory(path, debug_file);
+        buffer_printf(path, "%s.dwp", name);
+        break;
+    default:
+        buffer_printf(path, "%s/%s.dwp", debug_directory, name);
+    }
     return terminate(path);
 }

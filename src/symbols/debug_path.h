@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Where debug info lies that belongs to a build-id, as paths: for those who open it and for those who
- * only ask whether it has to be fetched.
- */
+/* Paths of the places where debug info outside of its file may lie: to open the files there, and to
+ * find out which files have to be fetched. */
 #pragma once
 
 #include "base/buffer.h"
@@ -41,11 +39,48 @@ struct supplement_link {
  *
  *     <link>                                          an absolute name
  *     <directory of the debug file>/<link>            else
+ *     <directory of the debug file>/<last component>
  *     <debug directory>/.build-id/ab/cdef….debug
  *     <debug directory>/.dwz/<last component>
  *
  * linked_from: the debug file; NULL: it is in memory. False: this place does not exist.
  */
-enum { SUPPLEMENT_PLACES = 3 };
+enum { SUPPLEMENT_PLACES = 4 };
 bool debug_path_of_supplement(struct buffer *path, int place, const struct supplement_link *link,
                               const char *linked_from, const char *debug_directory);
+
+/* DW_AT_dwo_name and DW_AT_comp_dir of a skeleton unit. Borrowed. */
+struct dwo_link {
+    const char *name;
+    const char *directory; /* "": unknown */
+};
+
+/*
+ * Sets the path to one of the places where a .dwo may be, best first:
+ *
+ *     <name>                                          an absolute name
+ *     <directory>/<name>                              a relative name
+ *     <debug directory>/<one of the above>
+ *     <directory of the linked file>/<directory>/<name>   both relative
+ *     <directory of the linked file>/<name>               a relative name
+ *     <directory of the linked file>/<last component of the name>
+ *
+ * False: this place does not exist.
+ */
+enum { DWO_PLACES = 5 };
+bool debug_path_of_dwo(struct buffer *path, int place, const struct dwo_link *link,
+                       const char *linked_file, const char *debug_directory);
+
+/*
+ * Sets the path to one of the places where a .dwp may be, best first:
+ *
+ *     <linked file>.dwp
+ *     <debug file>.dwp
+ *     <directory of the debug file>/<last component of the linked file>.dwp
+ *     <debug directory>/<last component of the linked file>.dwp
+ *
+ * debug_file: NULL: none. False: this place does not exist.
+ */
+enum { DWP_PLACES = 4 };
+bool debug_path_of_dwp(struct buffer *path, int place, const char *linked_file,
+                       const char *debug_file, const char *debug_directory);

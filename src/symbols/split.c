@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/split.h"
 
+#include "symbols/debug_path.h"
 #include "symbols/image_build.h"
 #include "symbols/split_package.h"
 
@@ -36,20 +37,21 @@ void splits_free(struct splits *splits)
     *splits = (struct splits){0};
 }
 
-static void clear_sections(struct split *split)
+/* For the sections of another file. */
+static void clear(struct split *split)
 {
+    dwarf_end(split->dwarf);
+    image_close(&split->image);
     for (size_t i = 0; i < SPLIT_SECTIONS; i++)
-        buffer_clear(&split->sections[i]);
+        buffer_free(&split->sections[i]);
+    *split = (struct split){.image.fd = -1};
 }
 
 void split_close(struct split *split)
 {
     if (!split)
         return;
-    dwarf_end(split->dwarf);
-    image_close(&split->image);
-    for (size_t i = 0; i < SPLIT_SECTIONS; i++)
-        buffer_free(&split->sections[i]);
+    clear(split);
     free(split);
 }
 
@@ -100,11 +102,11 @@ static int read_sections(struct split *split, const struct elf_file *elf)
 }
 
 /* Reads the file, if there is one. */
-static int read_file(struct split *split, const struct buffer *path)
+static int read_file(struct split *split, const char *path)
 {
     struct image file;
     struct elf_file *elf = NULL;
-    int err = path->failed ? -ENOMEM : image_open(&file, (char *)path->bytes, NULL);
+    int err = image_open(&file, path, NULL);
     if (err != 0)
         return err;
     err = elf_open(&elf, file.fd, NULL);
@@ -112,44 +114,6 @@ static int read_file(struct split *split, const struct buffer *path)
     if (err == 0)
         err = read_sections(split, elf);
     elf_close(elf);
-    return err;
-}
-
-/* The directories that a relative name may be relative to. */
-static void print_place(struct buffer *path, const struct splits *splits, int place,
-                        const char *directory)
-{
-    const char *slash = strrchr(splits->paths[0], '/');
-    int length = slash ? (int)(slash - splits->paths[0]) : 0;
-    bool is_relative = directory[0] != '/';
-    if (place == 0 && !is_relative)
-        buffer_printf(path, "%s/", directory);
-    else if (place == 1)
-        buffer_printf(path, "%s/%s/", splits->debug_directory, directory);
-    else if (place == 2)
-        buffer_printf(path, "%.*s/%s/", length, splits->paths[0], is_relative ? directory : ".");
-    else
-        buffer_printf(path, "%.*s/", length, splits->paths[0]);
-}
-
-static int read_by_name(struct splits *splits, Dwarf_Die *skeleton, struct split *split)
-{
-    const char *name = dwo_name(skeleton);
-    const char *directory = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
-    bool is_absolute = name[0] == '/';
-    int err = -ENOENT;
-    for (int place = 0; place < (is_absolute ? 2 : 4) && err != 0; place++) {
-        struct buffer path = {0};
-        if (is_absolute)
-            buffer_text(&path, place == 0 ? "" : splits->debug_directory);
-        else
-            print_place(&path, splits, place, directory ? directory : "");
-        buffer_printf(&path, "%s", name);
-        buffer_u8(&path, 0);
-        clear_sections(split);
-        err = read_file(split, &path);
-        buffer_free(&path);
-    }
     return err;
 }
 
@@ -197,6 +161,33 @@ static int find_unit(struct split *split, uint64_t id)
     return -ENOENT;
 }
 
+/* Makes a Dwarf of the sections that were read, and finds the unit in it. */
+static int open_unit(struct splits *splits, Dwarf_Die *skeleton, uint64_t id, struct split *split)
+{
+    int err = build_image(splits, skeleton, split);
+    return err ? err : find_unit(split, id);
+}
+
+/* The .dwo of another build, or of another source of the same name, may lie in one place. */
+static int open_by_name(struct splits *splits, Dwarf_Die *skeleton, uint64_t id,
+                        struct split *split)
+{
+    const char *directory = text_of(skeleton, DW_AT_comp_dir, DW_AT_comp_dir);
+    const struct dwo_link link = {.name = dwo_name(skeleton), .directory = directory ?: ""};
+    struct buffer path = {0};
+    int err = -ENOENT;
+    for (int place = 0; place < DWO_PLACES && err != 0; place++) {
+        if (!debug_path_of_dwo(&path, place, &link, splits->paths[0], splits->debug_directory))
+            continue;
+        clear(split);
+        err = read_file(split, (char *)path.bytes);
+        if (err == 0)
+            err = open_unit(splits, skeleton, id, split);
+    }
+    buffer_free(&path);
+    return err;
+}
+
 struct split *split_open(struct splits *splits, Dwarf_Die *skeleton)
 {
     struct split *split = splits->paths[0] ? calloc(1, sizeof(*split)) : NULL;
@@ -205,12 +196,10 @@ struct split *split_open(struct splits *splits, Dwarf_Die *skeleton)
     split->image.fd = -1;
     uint64_t id = id_of(skeleton);
     int err = split_package_read(splits, id, split);
+    if (err == 0)
+        err = open_unit(splits, skeleton, id, split);
     if (err != 0)
-        err = read_by_name(splits, skeleton, split);
-    if (err == 0)
-        err = build_image(splits, skeleton, split);
-    if (err == 0)
-        err = find_unit(split, id);
+        err = open_by_name(splits, skeleton, id, split);
     if (err == 0)
         return split;
     split_close(split);

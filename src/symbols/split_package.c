@@ -2,6 +2,7 @@
 #include "symbols/split_package.h"
 
 #include "base/cursor.h"
+#include "symbols/debug_path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,18 +26,17 @@ static int read_whole(const struct elf_file *elf, const char *name, struct buffe
 
 static void open_package(struct splits *splits)
 {
+    struct buffer path = {0};
+    struct image file;
     splits->was_package_tried = true;
-    for (size_t i = 0; i < 2 && !splits->package && splits->paths[i]; i++) {
-        struct buffer path = {0};
-        struct image file;
-        buffer_printf(&path, "%s.dwp", splits->paths[i]);
-        buffer_u8(&path, 0);
-        if (!path.failed && image_open(&file, (char *)path.bytes, NULL) == 0) {
+    for (int place = 0; place < DWP_PLACES && !splits->package; place++)
+        if (debug_path_of_dwp(&path, place, splits->paths[0], splits->paths[1],
+                              splits->debug_directory) &&
+            image_open(&file, (char *)path.bytes, NULL) == 0) {
             (void)elf_open(&splits->package, file.fd, NULL);
             image_close(&file);
         }
-        buffer_free(&path);
-    }
+    buffer_free(&path);
     if (splits->package)
         (void)read_whole(splits->package, ".debug_cu_index", &splits->package_index);
     if (splits->package)

@@ -4,8 +4,8 @@
 #include "symbols/split.h"
 
 /*
- * Finds a unit in the .dwp beside the linked file and reads its sections. 0 or -ENOENT. The index, of
- * version 2 (GNU) or 5:
+ * Finds a unit in the .dwp of the linked file, which is the first ELF file in the places of
+ * debug_path.h, and reads the unit's sections. 0 or -ENOENT. The index, of version 2 (GNU) or 5:
  *
  *     u32 version (5: u16, and u16 of padding)  u32 columns  u32 units  u32 slots
  *     u64 signatures[slots]                a hash table: where a dwo_id is, …

@@ -253,6 +253,23 @@ static void names_moved_to_a_supplementary_file_are_found(void **state)
         expect_same_as_whole("first", "/nonexistent");
 }
 
+/* The link names a directory of another machine. */
+static void a_supplementary_file_that_was_moved_is_found(void **state)
+{
+    (void)state;
+    if (run("dwz --version >/dev/null") != 0)
+        skip();
+    assert_int_equal(run("g++ -O2 -gdwarf-4 $S/sym_cxx.cc -o whole && cp whole first && "
+                         "cp whole second && dwz -m common -M /nonexistent/x/common first second"),
+                     0);
+    expect_same_as_whole("first", "/nonexistent");
+    assert_int_equal(run("id=$(readelf -n common | sed -n 's/ *Build ID: //p') && "
+                         "dir=moved_ids/.build-id/$(echo $id | cut -c-2) && mkdir -p $dir && "
+                         "mv common $dir/$(echo $id | cut -c3-).debug"),
+                     0);
+    expect_same_as_whole("first", in_directory("moved_ids"));
+}
+
 static void another_build_id_than_asked_for_is_refused(void **state)
 {
     (void)state;
@@ -397,6 +414,50 @@ static void split_units_are_found_where_files_were_moved(void **state)
         expect_split_source(in_directory("moved"), "sym_c.c"); /* below the debug directory */
         expect_split_source("/nonexistent", "none");
     }
+}
+
+/* The name in the debug info is absolute, or leads into a directory that was not copied. */
+static void split_units_are_found_beside_a_program_that_was_moved(void **state)
+{
+    (void)state;
+    static const char *const objects[] = {"$PWD/built/sym.o", "built/sym.o"};
+    for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        assert_int_equal(run("rm -rf splitted *.dwo built; mkdir built && gcc -O2 -g -gsplit-dwarf "
+                             "$S/sym_c.c -c -o %s && gcc built/sym.o -o splitted && "
+                             "mv built/sym.dwo . && rm -r built",
+                             objects[i]),
+                         0);
+        expect_split_source("/nonexistent", "sym_c.c");
+    }
+}
+
+/* The place that the debug info names holds the unit of another build. */
+static void a_split_unit_is_found_behind_one_of_another_build(void **state)
+{
+    (void)state;
+    assert_int_equal(run("rm -rf splitted *.dwo built; mkdir built && gcc -O2 -g -gsplit-dwarf "
+                         "$S/sym_c.c -c -o built/sym.o && gcc built/sym.o -o splitted && "
+                         "mv built/sym.dwo . && gcc -O1 -g -gsplit-dwarf -DSECOND_FILE $S/sym_c.c "
+                         "-c -o built/sym.o"),
+                     0);
+    expect_split_source("/nonexistent", "sym_c.c");
+}
+
+/* The packages of a stripped program: beside its debug file, and in the debug directory. */
+static void a_package_is_found_by_the_name_of_the_program(void **state)
+{
+    (void)state;
+    assert_int_equal(run("rm -rf splitted *.dwo *.dwp packed_units; mkdir packed_units && "
+                         "gcc -O2 -g -gsplit-dwarf -gdwarf-4 $S/sym_c.c -c -o sym.o && "
+                         "gcc -Wl,--build-id=0x77665544 sym.o -o splitted && "
+                         "dwp -e splitted -o packed_units/splitted.dwp && rm sym.dwo"),
+                     0);
+    expect_split_source(in_directory("packed_units"), "sym_c.c");
+    assert_int_equal(run("cd packed_units && mkdir -p .build-id/77 && "
+                         "objcopy --only-keep-debug ../splitted .build-id/77/665544.debug && "
+                         "strip -g ../splitted && mv splitted.dwp .build-id/77/"),
+                     0);
+    expect_split_source(in_directory("packed_units"), "sym_c.c");
 }
 
 /* Whatever lies there, the names of the symbol table remain. */
@@ -703,6 +764,7 @@ int main(void)
         cmocka_unit_test(the_debug_file_of_a_build_id_is_used),
         cmocka_unit_test(a_debug_file_with_another_build_id_is_not_used),
         cmocka_unit_test(names_moved_to_a_supplementary_file_are_found),
+        cmocka_unit_test(a_supplementary_file_that_was_moved_is_found),
         cmocka_unit_test(another_build_id_than_asked_for_is_refused),
         cmocka_unit_test(what_is_no_elf_file_is_refused),
         cmocka_unit_test(symbols_hold_their_size_and_no_more),
@@ -710,6 +772,9 @@ int main(void)
         cmocka_unit_test(of_overlapping_symbols_the_one_that_starts_later_holds_an_address),
         cmocka_unit_test(a_stripped_library_still_has_its_exported_names),
         cmocka_unit_test(split_units_are_found_where_files_were_moved),
+        cmocka_unit_test(split_units_are_found_beside_a_program_that_was_moved),
+        cmocka_unit_test(a_split_unit_is_found_behind_one_of_another_build),
+        cmocka_unit_test(a_package_is_found_by_the_name_of_the_program),
         cmocka_unit_test(wrong_split_units_are_not_used),
         cmocka_unit_test(a_supplementary_file_that_is_gone_costs_names_only),
         cmocka_unit_test(names_in_gnu_debugdata_are_found),
