@@ -82,6 +82,20 @@ static int read_argv(struct feature_set *set)
     return 0;
 }
 
+/*
+ * simpleperf moves return addresses in callchains back into the call instruction: since 2017-11 by
+ * SampleRecord::AdjustCallChainGeneratedByKernel(), and in libunwindstack. Meta info is there since
+ * 2017-05; the recordings of the months between cannot be recognised.
+ */
+static bool is_of_simpleperf(struct feature_set *set)
+{
+    struct cursor c = feature_cursor(set, FEATURE_SIMPLEPERF_META_INFO);
+    for (const char *key; (key = cursor_string(&c)) && cursor_string(&c);)
+        if (strcmp(key, "simpleperf_version") == 0)
+            return true;
+    return false;
+}
+
 static int read_facts(struct feature_set *set)
 {
     struct perfdata_facts *facts = &set->facts;
@@ -105,6 +119,7 @@ static int read_facts(struct feature_set *set)
     cursor_skip(&clock, 8); /* version, clock */
     facts->wall_ns = cursor_u64(&clock);
     facts->clock_ns = cursor_u64(&clock);
+    facts->has_call_addresses = is_of_simpleperf(set);
     return read_argv(set);
 }
 

@@ -162,7 +162,8 @@ enum { /* feature bits */
        FEATURE_DIR_FORMAT = 24,
        FEATURE_COMPRESSED = 27,
        FEATURE_CLOCK_DATA = 29,
-       FEATURE_PRIVATE_MIN = 64, /* perf's own stay below */
+       FEATURE_PRIVATE_MIN = 64,           /* perf's own stay below */
+       FEATURE_SIMPLEPERF_META_INFO = 129, /* terminated strings: key, value, key, value, … */
 };
 
 enum { BUILD_ID_BYTES = 20 };

@@ -190,5 +190,6 @@ struct perfdata_facts {
     uint32_t cpus_online;
     uint64_t first_sample_ns, last_sample_ns;
     uint64_t clock_ns, wall_ns; /* the same instant in the sample clock and in CLOCK_REALTIME */
+    bool has_call_addresses;    /* callers in callchains lie within the call instruction */
 };
 const struct perfdata_facts *perfdata_facts(struct perfdata_reader *reader);

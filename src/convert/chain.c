@@ -22,10 +22,11 @@ enum { SOON = 16 }; /* while so many are looked up, memory answers */
 enum side { SIDE_USER, SIDE_KERNEL, SIDE_HYPERVISOR, SIDE_GUEST_KERNEL, SIDE_GUEST_USER };
 
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
-               const char *machine)
+               const struct perfdata_facts *facts)
 {
-    *chain = (struct chain){.modules = modules, .kernel = kernel};
-    return unwinder_init(&chain->unwinder, modules, machine);
+    *chain = (struct chain){
+        .modules = modules, .kernel = kernel, .has_call_addresses = facts->has_call_addresses};
+    return unwinder_init(&chain->unwinder, modules, facts->arch);
 }
 
 void chain_free(struct chain *chain)
@@ -181,7 +182,7 @@ static ssize_t push_other_sides(struct chain *chain, const struct perfdata_event
         } else if (push_pc(chain, map, side, ip, is_return_address) != 0) {
             return -ENOMEM;
         } else {
-            is_return_address = true;
+            is_return_address = !chain->has_call_addresses;
         }
         if (ip == CONTEXT_USER_DEFERRED)
             break;
@@ -201,9 +202,9 @@ static void expect_address(const struct chain *chain, struct ips user, size_t i)
 }
 
 static int push_user(struct chain *chain, const struct address_map *map, struct ips user,
-                     bool first_is_return_address)
+                     bool first_is_caller)
 {
-    bool is_return_address = first_is_return_address;
+    bool is_return_address = first_is_caller && !chain->has_call_addresses;
     for (size_t i = 0; i < SOON; i++)
         expect_address(chain, user, i);
     for (size_t i = 0; i < user.count; i++) {
@@ -212,7 +213,7 @@ static int push_user(struct chain *chain, const struct address_map *map, struct 
             continue;
         if (push_pc(chain, map, SIDE_USER, user.ips[i], is_return_address) != 0)
             return -ENOMEM;
-        is_return_address = true;
+        is_return_address = !chain->has_call_addresses;
     }
     return 0;
 }

@@ -8,7 +8,7 @@
  *                                                 └─ replaced by what is unwound here, or by LBR
  *
  * The first address of each side is where it was interrupted, all others are return addresses, which
- * are looked up one byte earlier.
+ * are looked up one byte earlier. In recordings of simpleperf they lie in the call instruction.
  */
 #pragma once
 
@@ -23,9 +23,10 @@ struct chain_step { /* outermost first */
 struct chain {
     struct modules *modules;
     const struct address_map *kernel;
-    struct jits *jits; /* borrowed: code that is in no file, … */
-    uint32_t process;  /* … of the sample at hand, … */
-    uint64_t time_ns;  /* … at this time */
+    bool has_call_addresses; /* of callers in callchains; else they are return addresses */
+    struct jits *jits;       /* borrowed: code that is in no file, … */
+    uint32_t process;        /* … of the sample at hand, … */
+    uint64_t time_ns;        /* … at this time */
     struct unwinder unwinder;
     struct recent known; /* user addresses */
     uint32_t *addresses; /* owned; of the profile, innermost first */
@@ -42,7 +43,7 @@ struct chain {
 
 /* kernel: what is mapped in the kernel, borrowed. 0 or -ENOMEM. */
 int chain_init(struct chain *chain, struct modules *modules, const struct address_map *kernel,
-               const char *machine);
+               const struct perfdata_facts *facts);
 void chain_free(struct chain *chain);
 
 /* The stack of a sample of a process with this map; chain->process and time_ns are set. 0 or -ENOMEM. */

@@ -59,7 +59,7 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     if (err == 0)
         err = counts_init(&samples->counts);
     if (err == 0)
-        err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader)->arch);
+        err = chain_init(&samples->chain, modules, kernel, perfdata_facts(reader));
     return err;
 }
 

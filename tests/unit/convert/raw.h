@@ -168,7 +168,7 @@ static inline struct profile *raw_try(struct raw *raw, const struct convert_opti
                                       struct error *error)
 {
     struct buffer *bytes = &raw->file.bytes;
-    patch64(&raw->file, 48, bytes->size - raw->file.data);
+    finish_file(&raw->file);
     char path[] = "/tmp/rec-raw-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0 && !bytes->failed);

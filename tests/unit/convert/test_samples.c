@@ -41,6 +41,54 @@ static void every_context_has_its_label(void **state)
     profile_free(profile);
 }
 
+static void put_meta_info(struct raw *raw, const char *text, size_t size)
+{
+    buffer_append(&raw->file.features[129], text, size);
+}
+
+/* Its recorder has moved the return addresses back already, by 1 or (Arm) 2 bytes. */
+static void callers_in_recordings_of_simpleperf_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    static const char simpleperf[] = "clockid\0monotonic\0simpleperf_version\0"
+                                     "1.build.7848450";
+    static const char other[] = "clockid\0simpleperf_version\0author\0x";
+    for (int i = 0; i < 2; i++) {
+        struct raw raw = begin_program(&clock_event, 1);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_KERNEL, CLOCK, PID, PID, MARK(PERF_CONTEXT_KERNEL),
+                   0xffffffff82000010, 0xffffffff82000020, MARK(PERF_CONTEXT_USER), TEXT + 0x10,
+                   TEXT + 0x20);
+        if (i == 0)
+            put_meta_info(&raw, simpleperf, sizeof(simpleperf));
+        else
+            put_meta_info(&raw, other, sizeof(other));
+        struct profile *profile = raw_load(&raw, NULL);
+        assert_string_equal(addresses_of(profile, 0),
+                            i == 0 ? "app+0x20;app+0x10;[kernel.kallsyms]+0xffffffff82000020;"
+                                     "[kernel.kallsyms]+0xffffffff82000010"
+                                   : "app+0x1f;app+0x10;[kernel.kallsyms]+0xffffffff8200001f;"
+                                     "[kernel.kallsyms]+0xffffffff82000010");
+        profile_free(profile);
+    }
+}
+
+/* Cut off, or no pairs of strings. */
+static void damaged_meta_info_is_no_simpleperf_s(void **state)
+{
+    (void)state;
+    static const char cut[] = "simpleperf_version\0"
+                              "1.build";
+    for (size_t size = 1; size < sizeof(cut); size++) {
+        struct raw raw = begin_program(&clock_event, 1);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER),
+                   TEXT + 0x10, TEXT + 0x20);
+        put_meta_info(&raw, cut, size);
+        struct profile *profile = raw_load(&raw, NULL);
+        assert_string_equal(addresses_of(profile, 0), "app+0x1f;app+0x10");
+        profile_free(profile);
+    }
+}
+
 static void add_loss(struct raw *raw, uint32_t type, uint64_t count)
 {
     raw_record(raw, type, 0);
@@ -575,6 +623,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(callers_in_recordings_of_simpleperf_are_taken_as_they_are),
+        cmocka_unit_test(damaged_meta_info_is_no_simpleperf_s),
         cmocka_unit_test(a_loss_that_is_told_twice_is_counted_once),
         cmocka_unit_test(mappings_of_guests_hide_none_of_the_host),
         cmocka_unit_test(bpf_programs_have_the_names_that_the_file_gives_them),

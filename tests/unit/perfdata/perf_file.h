@@ -126,3 +126,29 @@ static inline void end_record(struct file *file)
     file->bytes.bytes[file->record + (file->big ? 7 : 6)] = (uint8_t)size;
     file->bytes.bytes[file->record + (file->big ? 6 : 7)] = (uint8_t)(size >> 8);
 }
+
+/* Patches sizes and adds the features, once all records are there. */
+static inline void finish_file(struct file *file)
+{
+    size_t data_end = file->bytes.size, count = 0;
+    uint64_t words[4] = {0};
+    patch64(file, 48, data_end - file->data);
+    for (size_t bit = 0; bit < 256; bit++)
+        if (file->features[bit].size) {
+            words[bit / 64] |= UINT64_C(1) << bit % 64;
+            count++;
+        }
+    for (size_t i = 0; i < 4; i++)
+        patch64(file, 72 + 8 * i, words[i]);
+    size_t payload = data_end + 16 * count;
+    for (size_t bit = 0; bit < 256; bit++)
+        if (file->features[bit].size) {
+            put64(file, payload);
+            put64(file, file->features[bit].size);
+            payload += file->features[bit].size;
+        }
+    for (size_t bit = 0; bit < 256; bit++) {
+        buffer_append(&file->bytes, file->features[bit].bytes, file->features[bit].size);
+        buffer_free(&file->features[bit]);
+    }
+}
