@@ -177,7 +177,7 @@ static bool take_answer(struct lookup_piece *piece, struct cursor c)
     if (piece->names && piece->names->lib_count != 1)
         return forget_names(piece);
     piece->found = piece->names ? &piece->names->libs[0] : NULL;
-    if (note[0] && !piece->only_debug_info)
+    if (note[0] && (piece->names || !piece->only_debug_info)) /* not of names that are not used */
         keep_note(piece, strdup(note));
     return true;
 }

@@ -116,17 +116,31 @@ static bool is_expected(int err, const struct profile_lib *lib)
            (err == -ENOEXEC && lib->build_id_bytes == 0);
 }
 
+static void say_unnamed(const struct symbols *symbols, const char *path, struct buffer *out)
+{
+    const char *missing = symbols_missing_file(symbols);
+    if (missing) /* the same text for all files that refer to it: the note is added once */
+        buffer_printf(out,
+                      "%s: not found; the names of inlined functions in it are shown as (unnamed): "
+                      "install it, or use --debug-dir or --debuginfod",
+                      missing);
+    else
+        buffer_printf(out, "%s: its debug info lacks names of inlined functions: (unnamed)", path);
+}
+
 void lookup_naming_say(struct lookup_naming *naming, struct buffer *out)
 {
     const struct profile *profile = naming->lookup->profile;
     const struct profile_lib *lib = &profile->libs[naming->lib];
+    const char *path = profile_text(profile, lib->path);
     if (naming->err != 0 && !is_expected(naming->err, lib))
         buffer_text(out, naming->error.text);
     /* What is damaged shows when it is asked for. */
     if (naming->symbols && symbols_is_damaged(naming->symbols))
-        buffer_printf(out,
-                      "%s: its debug info is damaged: lines, inlined calls, names may be missing",
-                      profile_text(profile, lib->path));
+        buffer_printf(
+            out, "%s: its debug info is damaged: lines, inlined calls, names may be missing", path);
+    else if (naming->symbols && symbols_has_unnamed(naming->symbols))
+        say_unnamed(naming->symbols, path, out);
     buffer_u8(out, 0);
     symbols_close(naming->symbols);
     naming->symbols = NULL;

@@ -252,6 +252,7 @@ static int name_function(struct functions *functions, struct function *function,
     else if (plain)
         function->owned = qualify(functions, key, plain);
     function->name = function->owned ? function->owned : plain ? plain : linkage;
+    functions->has_unnamed |= !function->name;
     if (!function->name)
         function->name = "(unnamed)";
     bool is_same = !linkage || strcmp(linkage, function->name) == 0;

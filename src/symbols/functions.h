@@ -38,6 +38,7 @@ struct functions {
     struct symtab_files *files; /* borrowed */
     struct symtab symtab;       /* whole: instances are anywhere */
     bool has_symtab;            /* it was asked for */
+    bool has_unnamed;           /* of some function that was named, no name can be read */
 };
 
 int functions_init(struct functions *functions, struct paths *paths, struct lines *lines,

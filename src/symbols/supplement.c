@@ -7,6 +7,8 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int open_linked(struct image *out, const struct supplement_link *link, const char *path,
                        const struct symbols_config *config)
@@ -41,9 +43,11 @@ void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *pa
     link.id = id;
     link.id_bytes = (size_t)id_bytes;
     struct image *image = &supplement->image;
-    if ((!config->debug_directory || open_linked(image, &link, path, config) != 0) &&
-        make_empty(image) != 0)
-        return;
+    if (!config->debug_directory || open_linked(image, &link, path, config) != 0) {
+        supplement->missing = strdup(link.name);
+        if (make_empty(image) != 0)
+            return;
+    }
     if (packed_is_needed(image) && packed_open(&supplement->packed, image, NULL, 0) == 0)
         image = &supplement->packed.image;
     supplement->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
@@ -56,4 +60,5 @@ void supplement_close(struct supplement *supplement)
     dwarf_end(supplement->dwarf);
     packed_free(&supplement->packed);
     image_close(&supplement->image);
+    free(supplement->missing);
 }

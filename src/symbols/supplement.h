@@ -16,6 +16,7 @@ struct supplement {
     struct image image;
     struct packed packed; /* the same made readable, if it was not */
     Dwarf *dwarf;         /* NULL: none is needed */
+    char *missing;        /* owned; the link's name of a file that was not found; NULL: none */
 };
 
 /* Opens what a file's debug info refers to and makes libdw use that and nothing else: by itself it would

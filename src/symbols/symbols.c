@@ -206,6 +206,16 @@ bool symbols_is_damaged(const struct symbols *symbols)
            lines_are_damaged(&symbols->lines) || image_is_cut(&symbols->files.image);
 }
 
+bool symbols_has_unnamed(const struct symbols *symbols)
+{
+    return symbols->functions.has_unnamed;
+}
+
+const char *symbols_missing_file(const struct symbols *symbols)
+{
+    return symbols->supplement.missing;
+}
+
 static struct symbol_frame *push_frame(struct symbols *symbols, struct position position)
 {
     struct symbol_frame *frame =

@@ -65,6 +65,14 @@ const char *symbols_source(const struct symbols *symbols);
  * that were resolved so far. */
 bool symbols_is_damaged(const struct symbols *symbols);
 
+/* Whether the name of a function near the addresses that were resolved so far could not be read: such
+ * functions are "(unnamed)". */
+bool symbols_has_unnamed(const struct symbols *symbols);
+
+/* The file that the debug info refers to and that was not found, by the name that the debug info gives;
+ * NULL: none. Lives as long as `symbols`. */
+const char *symbols_missing_file(const struct symbols *symbols);
+
 /* Resolves one address (an instruction, or a return address less one). Pointers in the result live as
  * long as `symbols`; the frames array until the next call. Calling in ascending order is fastest. */
 int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result);

@@ -35,6 +35,10 @@ class Debuginfod(rec.Case):
         subprocess.run(["objcopy", "--only-keep-debug", whole], check=True)
         return program, served
 
+    def build_id(self, path):
+        return subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                              check=True).stdout.split("Build ID: ")[1].split()[0]
+
     def serve(self, directory):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -96,8 +100,7 @@ class Debuginfod(rec.Case):
         url = self.serve(served)
         fetched = self.report(run, "--debuginfod", f"--symfs={root}", url=url).stdout
         self.assertIn("hot_70", fetched)
-        build_id = subprocess.run(["readelf", "-n", whole], capture_output=True, text=True,
-                                  check=True).stdout.split("Build ID: ")[1].split()[0]
+        build_id = self.build_id(whole)
         self.assertFalse(os.path.exists(os.path.join(self.directory, "cache", build_id)))
 
     def test_what_dwz_moved_to_a_file_of_its_own(self):
@@ -115,10 +118,20 @@ class Debuginfod(rec.Case):
                         "other.debug"], cwd=shared, check=True, timeout=60)
         os.unlink(os.path.join(shared, "other.debug"))
         url = self.serve(shared)
-        fetched = self.report(run, "--debuginfod", url=url).stdout
+        build_id = self.build_id(program)
+        beside = os.path.join(self.directory, ".build-id", build_id[:2])
+        os.makedirs(beside)
+        shutil.copy(os.path.join(shared, "program.debug"),
+                    os.path.join(beside, build_id[2:] + ".debug"))
+        bare = self.report(run, f"--debug-dir={self.directory}", url=url)
+        self.assertIn("(unnamed)", bare.stdout)
+        self.assertEqual(bare.stderr.count("/nonexistent/common.debug: not found"), 1, bare.stderr)
+        done = self.report(run, "--debuginfod", url=url)
+        fetched = done.stdout
         self.assertIn("hot_70", fetched)
         self.assertIn("burn_rounds", fetched)
         self.assertNotIn("(unnamed)", fetched)
+        self.assertNotIn("(unnamed)", done.stderr)
 
     def test_a_server_that_does_not_answer_costs_names_only(self):
         program, _ = self.make_program()
