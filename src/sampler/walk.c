@@ -156,7 +156,7 @@ static enum unwind_result apply_register(const struct walk *walk, uint32_t rule,
 
 static enum unwind_result apply(struct walk *walk, uint32_t rule)
 {
-    if (row_kind(rule) == ROW_REGISTER)
+    if (row_needs_register(rule))
         return apply_register(walk, rule, &walk->regs);
     return unwind_apply(rule, &walk->regs, &walk->stack);
 }

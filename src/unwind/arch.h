@@ -17,3 +17,7 @@ extern const uint16_t arch_elf_machine;
 
 /* The rule that does what the CFI row says, ROW_COMPLEX when none does. */
 uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
+
+/* The rule around the system call of clone(), given that of the instructions before; ROW_NONE when
+ * there is none. */
+uint32_t arch_clone_rule(uint32_t before);

@@ -24,6 +24,7 @@ enum {
     OP_BREG_SP = 0x70 + UNWIND_DWARF_SP,
 
     SIGNAL_SP_OFFSET = 160, /* of the interrupted SP in the ucontext */
+    RESULT_REGISTER = 0,    /* rax: of a system call */
 };
 
 static const uint32_t complex_rule = ROW_COMPLEX;
@@ -127,4 +128,11 @@ uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row)
     if (cfa->reg < UNWIND_DWARF_PC && cfa->offset / 8 <= ROW_REGISTER_OFFSET_MAX)
         return row_rule_register(fp, (uint32_t)cfa->reg, (uint32_t)(cfa->offset / 8));
     return complex_rule;
+}
+
+uint32_t arch_clone_rule(uint32_t before)
+{
+    if (row_kind(before) != ROW_SP || row_n(before) > ROW_REGISTER_OFFSET_MAX)
+        return row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    return row_rule_clone(row_fp(before), RESULT_REGISTER, row_n(before));
 }

@@ -87,6 +87,7 @@ enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
         return UNWIND_END;
     case ROW_COMPLEX:
     case ROW_REGISTER:
+    case ROW_CLONE:
         return UNWIND_COMPLEX;
     case ROW_NONE:
         break;
@@ -97,7 +98,11 @@ enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
 enum unwind_result unwind_apply_register(uint32_t rule, uint64_t value, struct unwind_regs *regs,
                                          const struct stack_view *stack)
 {
-    return apply_cfa(rule, value + 8 * (uint64_t)row_register_n(rule), regs, stack);
+    bool is_clone = row_kind(rule) == ROW_CLONE;
+    if (is_clone && value == 0)
+        return UNWIND_END;
+    uint64_t base = is_clone ? regs->sp : value;
+    return apply_cfa(rule, base + 8 * (uint64_t)row_register_n(rule), regs, stack);
 }
 
 enum unwind_result unwind_frame_pointer(struct unwind_regs *regs, const struct stack_view *stack)

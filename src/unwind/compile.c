@@ -57,6 +57,13 @@ int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
     return append(out, entry->start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
 }
 
+uint32_t compile_gap_rule(uint32_t before, uint32_t after, uint32_t gap_bytes)
+{
+    enum { CLONE_GAP_BYTES = 16 };
+    bool is_clone = gap_bytes <= CLONE_GAP_BYTES && row_kind(after) == ROW_END;
+    return is_clone ? arch_clone_rule(before) : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+}
+
 /*
  * Code that no CFI covers. At the program's entry point it is the outermost frame all the same: the
  * entry of glibc's dynamic linker (2.36) has no FDE, and every constructor runs below it.
@@ -68,6 +75,22 @@ static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t en
     int err = append(out, start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
     if (err == 0 && has_root)
         err = append(out, index->entry, row_rule(ROW_END, ROW_FP_SAME, 0));
+    return err;
+}
+
+/* The entry, and the gap before it from `covered` on. */
+static int append_entry(const struct cfi_index *index, const struct cfi_entry *entry,
+                        uint32_t covered, struct compiled_rows *out)
+{
+    size_t gap = out->count;
+    int err = entry->start > covered ? append_gap(index, covered, entry->start, out) : 0;
+    size_t first = out->count;
+    if (err == 0)
+        err = compile_entry(index, entry, out);
+    bool is_between = gap > 0 && first == gap + 1 && first < out->count;
+    if (err == 0 && is_between)
+        out->rows[gap].rule = compile_gap_rule(out->rows[gap - 1].rule, out->rows[first].rule,
+                                               entry->start - covered);
     return err;
 }
 
@@ -94,10 +117,7 @@ int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
         const struct cfi_entry *entry = &index->entries[next];
         if (out->count > SESSION_ROWS)
             return -EFBIG;
-        if (entry->start > covered)
-            err = append_gap(index, covered, entry->start, out);
-        if (err == 0)
-            err = compile_entry(index, entry, out);
+        err = append_entry(index, entry, covered, out);
         covered = entry->end;
     }
     if (err == 0 && covered < end && (index->entry_count || index->is_of_piece))

@@ -17,6 +17,15 @@ struct compiled_rows {
 int compile_entry(const struct cfi_index *index, const struct cfi_entry *entry,
                   struct compiled_rows *out);
 
+/*
+ * The rule in a gap of so many bytes between the entries with these rules. glibc's clone() leaves
+ * its system call out of the CFI, for debuggers to end the child's stack there:
+ *
+ *     entry              gap                   entry
+ *     CFA = SP + 8n      syscall, test, jump   the return address is undefined
+ */
+uint32_t compile_gap_rule(uint32_t before, uint32_t after, uint32_t gap_bytes);
+
 /* No code lies here or beyond. */
 #define COMPILE_END (UINT64_C(1) << 32)
 

@@ -127,6 +127,20 @@ static enum unwind_result step_by_row(struct walk *walk, const struct offline_pl
     return result == UNWIND_NO_ROW ? step_by_frame_pointer(walk, regs) : result;
 }
 
+/* Around clone()'s system call, where the code before it has the same frame. */
+static enum unwind_result step_in_clone(const struct walk *walk, uint32_t rule,
+                                        struct full_regs *full)
+{
+    struct unwind_regs regs = narrow(full);
+    uint32_t reg = row_register(rule);
+    if (!(full->known >> reg & 1))
+        return UNWIND_COMPLEX;
+    enum unwind_result result = unwind_apply_register(rule, full->value[reg], &regs, walk->stack);
+    full->value[UNWIND_DWARF_PC] = regs.pc;
+    full->value[UNWIND_DWARF_SP] = regs.sp;
+    return result;
+}
+
 /* The same step for all registers. Code without CFI keeps none that we could know of but FP. */
 static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
                                     bool *is_return_address)
@@ -139,7 +153,9 @@ static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
     if (is_found && place.module)
         result = unwind_module_step(place.module, lookup_pc - place.bias, full, walk->stack,
                                     &is_signal_frame);
-    if (result == UNWIND_NO_ROW && is_found) {
+    if (result == UNWIND_NO_ROW && is_found && row_kind(place.rule) == ROW_CLONE) {
+        result = step_in_clone(walk, place.rule, full);
+    } else if (result == UNWIND_NO_ROW && is_found) {
         struct unwind_regs regs = narrow(full);
         result = step_by_row(walk, &place, &regs, &is_signal_frame);
         if (result == UNWIND_OK) {

@@ -50,15 +50,6 @@ static uint32_t rule_of_kind(enum row_kind kind)
     return row_rule(kind, ROW_FP_SAME, 0);
 }
 
-/* next: the entry behind the gap. */
-static uint32_t rule_in_gap(const struct cfi_index *index, size_t next, uint32_t relative)
-{
-    bool is_behind_entry_point = index->has_entry && index->entry <= relative;
-    uint32_t gap_start = next ? index->entries[next - 1].end : 0;
-    bool is_root = is_behind_entry_point && index->entry >= gap_start && index->entry_count;
-    return rule_of_kind(is_root ? ROW_END : ROW_NONE);
-}
-
 static int compile(struct on_demand *demand, size_t number)
 {
     const struct cfi_index *index = demand->index;
@@ -75,6 +66,37 @@ static int compile(struct on_demand *demand, size_t number)
     *range = (struct on_demand_rows){(uint32_t)rows->count, (uint32_t)scratch->count};
     rows->count += scratch->count;
     return 0;
+}
+
+static uint32_t rule_in_entry(struct on_demand *demand, size_t number, uint32_t relative)
+{
+    const struct on_demand_rows *range = &demand->of_entries[number];
+    if (range->count == 0 && compile(demand, number) != 0)
+        return rule_of_kind(ROW_NONE);
+    return unwind_find_rule(demand->rows.rows + range->first, range->count, relative);
+}
+
+/* False: its record could not be read. */
+static bool is_sound(const struct cfi_entry *entry)
+{
+    return entry->end > entry->start;
+}
+
+/* next: the entry behind the gap. */
+static uint32_t rule_in_gap(struct on_demand *demand, size_t next, uint32_t relative)
+{
+    const struct cfi_index *index = demand->index;
+    const struct cfi_entry *entries = index->entries;
+    uint32_t gap_start = next ? entries[next - 1].end : 0;
+    bool is_last = next == index->entry_count;
+    if (index->has_entry && index->entry >= gap_start && index->entry_count &&
+        (is_last || index->entry < entries[next].start))
+        return rule_of_kind(index->entry <= relative ? ROW_END : ROW_NONE);
+    if (next == 0 || is_last || !is_sound(&entries[next - 1]) || !is_sound(&entries[next]))
+        return rule_of_kind(ROW_NONE);
+    return compile_gap_rule(rule_in_entry(demand, next - 1, gap_start - 1),
+                            rule_in_entry(demand, next, entries[next].start),
+                            entries[next].start - gap_start);
 }
 
 /* An index of all records, which knows what .eh_frame_hdr left out. False: memory is out. */
@@ -110,12 +132,8 @@ uint32_t on_demand_rule(struct on_demand *demand, uint32_t relative)
     const struct cfi_index *index = demand->index;
     const struct cfi_entry *entry = find(demand, relative);
     if (!entry)
-        return rule_in_gap(index,
+        return rule_in_gap(demand,
                            ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative),
                            relative);
-    size_t number = (size_t)(entry - index->entries);
-    const struct on_demand_rows *range = &demand->of_entries[number];
-    if (range->count == 0 && compile(demand, number) != 0)
-        return rule_of_kind(ROW_NONE);
-    return unwind_find_rule(demand->rows.rows + range->first, range->count, relative);
+    return rule_in_entry(demand, (size_t)(entry - index->entries), relative);
 }

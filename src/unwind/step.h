@@ -81,11 +81,12 @@ bool unwind_find_in_table(const struct row_table *table, uint32_t relative, uint
 
 /* Applies a rule of any kind to regs. SP always grows, except out of signal frames, whose handler may
  * have run on another stack: the caller's SP may then lie outside the view. ROW_NONE gives UNWIND_NO_ROW,
- * ROW_REGISTER like ROW_COMPLEX UNWIND_COMPLEX. Async-signal-safe. */
+ * ROW_REGISTER and ROW_CLONE like ROW_COMPLEX UNWIND_COMPLEX. Async-signal-safe. */
 enum unwind_result unwind_apply(uint32_t rule, struct unwind_regs *regs,
                                 const struct stack_view *stack);
 
-/* Applies a rule of kind ROW_REGISTER, given the value of its register. Async-signal-safe. */
+/* Applies a rule of kind ROW_REGISTER or ROW_CLONE, given the value of its register.
+ * Async-signal-safe. */
 enum unwind_result unwind_apply_register(uint32_t rule, uint64_t value, struct unwind_regs *regs,
                                          const struct stack_view *stack);
 

@@ -33,6 +33,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum row_kind {
@@ -46,6 +47,8 @@ enum row_kind {
     ROW_END = 7,      /* the return address is undefined: the outermost frame */
     ROW_COMPLEX = 8,  /* has a rule that does not fit: finished by the launcher */
     ROW_REGISTER = 9, /* CFA = R + 8n for another register R: only where R's value is known */
+    ROW_CLONE =
+        10, /* around clone()'s system call: R = 0 the outermost frame, else CFA = SP + 8n */
 };
 
 /* How the caller's FP is found; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */
@@ -57,7 +60,7 @@ enum {
 /*
  * rule, from the low bit:  kind:4  fp:8  then
  *     SP, FP, PLT:         n:20 unsigned
- *     REGISTER:            n:16 unsigned, R:4 (a DWARF number)
+ *     REGISTER, CLONE:     n:16 unsigned, R:4 (a DWARF number)
  *     SP_DEREF, FP_DEREF:  n:10 signed, m:10 signed
  */
 struct row {
@@ -85,6 +88,11 @@ static inline uint32_t row_rule_register(uint32_t fp, uint32_t reg, uint32_t n)
     return (uint32_t)ROW_REGISTER | fp << 4 | n << 12 | reg << 28;
 }
 
+static inline uint32_t row_rule_clone(uint32_t fp, uint32_t reg, uint32_t n)
+{
+    return (uint32_t)ROW_CLONE | fp << 4 | n << 12 | reg << 28;
+}
+
 static inline enum row_kind row_kind(uint32_t rule)
 {
     return (enum row_kind)(rule & 0xf);
@@ -98,6 +106,12 @@ static inline uint32_t row_fp(uint32_t rule)
 static inline uint32_t row_n(uint32_t rule)
 {
     return rule >> 12;
+}
+
+/* Whether a rule is applied by unwind_apply_register(). */
+static inline bool row_needs_register(uint32_t rule)
+{
+    return row_kind(rule) == ROW_REGISTER || row_kind(rule) == ROW_CLONE;
 }
 
 static inline uint32_t row_register(uint32_t rule)

@@ -31,6 +31,7 @@
 #define TOO_FAR (BASE + 0x610)
 #define SIGNAL (BASE + 0x710)
 #define BY_REGISTER (BASE + 0x810)
+#define IN_CLONE (BASE + 0x910)
 #define PAST_THE_END (BASE + 0x1000)
 
 /* Of the shared rows: behind those that there are. */
@@ -116,6 +117,7 @@ static inline int set_up(void **state)
     add_row(0x600, row_rule(ROW_SP, ROW_FP_SAME, ROW_OFFSET_MAX));
     add_row(0x700, row_rule(ROW_SIGNAL, 0, 0));
     add_row(0x800, row_rule_register(ROW_FP_SAME, 0, 1)); /* rax */
+    add_row(0x900, row_rule_clone(ROW_FP_SAME, 0, 1));
     publish(1);
     return 0;
 }

@@ -62,6 +62,36 @@ static void the_callers_frame_pointer_is_restored(void **state)
     assert_int_equal(found.frames[1], WITH_FP + 1);
 }
 
+/* On the stack that the child was given lie the function and its argument. */
+static void a_child_that_begins_in_clone_is_its_root(void **state)
+{
+    (void)state;
+    uint64_t word = STACK_WORDS - 2;
+    at.stack[word] = CALLER;
+    interrupted_at(IN_CLONE, address_of(word), 0);
+    at.context.uc_mcontext.gregs[REG_RAX] = 0;
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_STACK);
+    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.frame_count, 1);
+    assert_int_equal(found.frames[0], IN_CLONE);
+}
+
+static void the_parent_in_clone_has_its_callers(void **state)
+{
+    (void)state;
+    uint64_t word = STACK_WORDS - 5;
+    at.stack[word] = CALLER;
+    at.stack[word + 2] = ROOT;
+    interrupted_at(IN_CLONE, address_of(word), 0);
+    at.context.uc_mcontext.gregs[REG_RAX] = 4711;
+    struct found found = walk_and_read();
+    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.frame_count, 3);
+    assert_int_equal(found.frames[1], CALLER);
+    assert_int_equal(found.frames[2], ROOT);
+}
+
 /* A call that never returns is the last instruction: its return address belongs to the next function. */
 static void return_addresses_belong_to_the_call_before_them(void **state)
 {
@@ -412,6 +442,8 @@ int main(void)
         TEST(every_frame_up_to_the_root_is_there),
         TEST(deep_stacks_keep_both_ends_in_order),
         TEST(the_callers_frame_pointer_is_restored),
+        TEST(a_child_that_begins_in_clone_is_its_root),
+        TEST(the_parent_in_clone_has_its_callers),
         TEST(return_addresses_belong_to_the_call_before_them),
         TEST(an_interrupted_pc_is_looked_up_as_it_is),
         TEST(rules_that_point_off_the_stack_end_the_walk),

@@ -7,11 +7,14 @@
 #include "cfi_bytes.h"
 #include "tracee.h"
 
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+
+#include "real_files.h"
 
 enum { FRAMES_MAX = 1200, NOTES_MAX = 1024 };
 
@@ -323,6 +326,60 @@ static void interrupted_pc_is_looked_up_as_it_is(void **state)
     unwind_module_close((struct unwind_module *)(uintptr_t)mapping.module);
 }
 
+/* The C library's clone(), behind its system call, which no CFI covers. */
+struct clone_call {
+    struct elf_file *elf;
+    struct unwind_module *module;
+    struct offline_mapping mappings[2]; /* the library's code, and a caller without CFI */
+    uint64_t pc;
+};
+
+static struct clone_call find_clone_call(void)
+{
+    static const uint8_t syscall_bytes[] = {0x0f, 0x05};
+    struct clone_call call = {0};
+    Dl_info info;
+    const void *start = dlsym(RTLD_DEFAULT, "clone");
+    assert_true(start && dladdr(start, &info));
+    const uint8_t *found = memmem(start, 128, syscall_bytes, sizeof(syscall_bytes));
+    assert_non_null(found);
+    call.pc = (uint64_t)(uintptr_t)(found + sizeof(syscall_bytes));
+    call.elf = open_real_file(info.dli_fname);
+    assert_non_null(call.elf);
+    assert_int_equal(unwind_module_open(&call.module, call.elf, NULL, NULL), 0);
+    call.mappings[0] = (struct offline_mapping){TEXT, TEXT + 0x1000, 0, NULL};
+    call.mappings[1] = (struct offline_mapping){.start_avma = (uint64_t)(uintptr_t)start,
+                                                .end_avma = call.pc + 0x100,
+                                                .bias = (uint64_t)(uintptr_t)info.dli_fbase,
+                                                .module = call.module};
+    return call;
+}
+
+/* From everywhere between the system call and the code that is marked as the root. */
+static void a_child_that_begins_in_clone_is_its_root(void **state)
+{
+    (void)state;
+    struct clone_call call = find_clone_call();
+    const uint64_t words[4] = {TEXT + 0x10, 0x7008};
+    struct stack_view stack = {0x7000, 0x7020, (const uint8_t *)words, NULL};
+    uint64_t frames[8];
+    for (uint64_t pc = call.pc; pc <= call.pc + 8; pc++) {
+        struct full_regs regs = made_up_regs(pc, 0x7000);
+        struct offline_result result =
+            offline_unwind(call.mappings, 2, &regs, false, &stack, frames, 8);
+        assert_int_equal(result.end, OFFLINE_ROOT);
+        assert_int_equal(result.frame_count, 1);
+        regs.value[0] = 4711; /* rax: the child's pid */
+        result = offline_unwind(call.mappings, 2, &regs, false, &stack, frames, 8);
+        if (pc == call.pc + 8)
+            continue; /* only the child gets there */
+        assert_true(result.frame_count >= 2);
+        assert_int_equal(frames[1], TEXT + 0x10);
+    }
+    unwind_module_close(call.module);
+    elf_close(call.elf);
+}
+
 static bool may_trace(void)
 {
     struct tracee tracee;
@@ -350,6 +407,7 @@ int main(void)
         cmocka_unit_test(code_without_cfi_needs_a_plausible_frame_pointer),
         cmocka_unit_test(complex_frame_gets_the_registers_that_frames_below_saved),
         cmocka_unit_test(interrupted_pc_is_looked_up_as_it_is),
+        cmocka_unit_test(a_child_that_begins_in_clone_is_its_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

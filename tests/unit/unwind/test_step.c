@@ -117,6 +117,19 @@ static void register_rule_takes_the_value_that_it_is_given(void **state)
     assert_int_equal(unwind_apply_register(rule, 0x7000, &regs, &stack), UNWIND_OFF_STACK);
 }
 
+static void clone_rule_ends_where_the_result_is_0(void **state)
+{
+    (void)state;
+    struct stack_view stack = view();
+    const uint32_t rule = row_rule_clone(ROW_FP_SAME, 0, 1);
+    struct unwind_regs regs = {.pc = 0x401000, .sp = 0x7100, .fp = 0x7200};
+    put(0x7100, 0x402000);
+    assert_refused(rule, regs, UNWIND_COMPLEX, &stack);
+    assert_int_equal(unwind_apply_register(rule, 0, &regs, &stack), UNWIND_END);
+    assert_int_equal(unwind_apply_register(rule, 4711, &regs, &stack), UNWIND_OK);
+    assert_true(regs.pc == 0x402000 && regs.sp == 0x7108 && regs.fp == 0x7200);
+}
+
 static void stack_pointer_has_to_grow(void **state)
 {
     (void)state;
@@ -230,6 +243,7 @@ int main(void)
         cmocka_unit_test(signal_frame_gives_back_the_interrupted_registers),
         cmocka_unit_test(kinds_without_a_caller_say_so),
         cmocka_unit_test(register_rule_takes_the_value_that_it_is_given),
+        cmocka_unit_test(clone_rule_ends_where_the_result_is_0),
         cmocka_unit_test(stack_pointer_has_to_grow),
         cmocka_unit_test(nothing_outside_the_view_is_read),
         cmocka_unit_test(frame_pointer_has_to_be_plausible),

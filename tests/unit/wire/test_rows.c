@@ -61,6 +61,7 @@ static void the_bits_are_where_the_picture_says(void **state)
     assert_int_equal(row_rule_deref(ROW_SP_DEREF, 0, 1, -1), 0xffc01003);
     assert_int_equal(row_rule_deref(ROW_FP_DEREF, 2, -1, 1), 0x007ff024);
     assert_int_equal(row_rule_register(ROW_FP_SAME, 15, 3), 0xf0003009);
+    assert_int_equal(row_rule_clone(2, 15, 3), 0xf000302a);
 }
 
 int main(void)
