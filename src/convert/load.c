@@ -184,23 +184,46 @@ static void expect_event(void *context, const struct perfdata_event *event)
         fetch_bytes(event->user_stack, INNERMOST_BYTES);
 }
 
+/* A record in the order of the file. Kinds that have a time wait for their turn. */
+static int take_record(struct loader *loader, struct perfdata_event *event)
+{
+    switch (event->kind) {
+    case PERFDATA_ROUND:
+        return order_round(&loader->order);
+    case PERFDATA_COUNTER:
+        take_counter(loader, event);
+        return 0;
+    case PERFDATA_UNKNOWN:
+        loader->unknown++;
+        return 0;
+    case PERFDATA_OTHER:
+        return 0;
+    case PERFDATA_SAMPLE:
+        event->callchain_hash = known_stacks_hash(event);
+        return order_add(&loader->order, event);
+    case PERFDATA_MAPPING:
+    case PERFDATA_COMM:
+    case PERFDATA_FORK:
+    case PERFDATA_EXIT:
+    case PERFDATA_LOST:
+    case PERFDATA_SWITCH:
+    case PERFDATA_NAMESPACES:
+    case PERFDATA_CGROUP:
+    case PERFDATA_KSYMBOL:
+    case PERFDATA_BPF:
+    case PERFDATA_TEXT_POKE:
+    case PERFDATA_DEFERRED:
+        return order_add(&loader->order, event);
+    }
+    return 0;
+}
+
 static int load_records(struct loader *loader)
 {
     struct perfdata_event event;
     int err = 0, more;
-    while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0) {
-        if (event.kind == PERFDATA_ROUND)
-            err = order_round(&loader->order);
-        else if (event.kind == PERFDATA_UNKNOWN)
-            loader->unknown++;
-        else if (event.kind == PERFDATA_COUNTER)
-            take_counter(loader, &event);
-        else if (event.kind < PERFDATA_ROUND) {
-            if (event.kind == PERFDATA_SAMPLE)
-                event.callchain_hash = known_stacks_hash(&event);
-            err = order_add(&loader->order, &event);
-        }
-    }
+    while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0)
+        err = take_record(loader, &event);
     if (err == 0 && more < 0)
         err = more;
     return err ? err : order_finish(&loader->order);

@@ -89,6 +89,27 @@ static void damaged_meta_info_is_no_simpleperf_s(void **state)
     }
 }
 
+/* Each record that has a time, as the last one of a file, is where the recording ends. */
+static void the_recording_ends_with_its_last_record_of_any_kind(void **state)
+{
+    (void)state;
+    static const uint32_t types[] = {PERF_RECORD_LOST,   PERF_RECORD_COMM,   PERF_RECORD_MMAP,
+                                     PERF_RECORD_SWITCH, PERF_RECORD_CGROUP, PERF_RECORD_KSYMBOL};
+    static const uint8_t zeros[48];
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct raw raw = begin_program(&clock_event, 1);
+        RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, TEXT + 0x10);
+        raw.time_ns += 5000;
+        uint64_t last_ns = raw.time_ns;
+        raw_record(&raw, types[i], PERF_RECORD_MISC_USER);
+        buffer_append(&raw.file.bytes, zeros, types[i] == PERF_RECORD_SWITCH ? 0 : sizeof(zeros));
+        raw_trailer(&raw, PID, PID);
+        struct profile *profile = raw_load(&raw, NULL);
+        assert_int_equal(profile->end_ns, last_ns);
+        profile_free(profile);
+    }
+}
+
 static void add_loss(struct raw *raw, uint32_t type, uint64_t count)
 {
     raw_record(raw, type, 0);
@@ -623,6 +644,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_context_has_its_label),
+        cmocka_unit_test(the_recording_ends_with_its_last_record_of_any_kind),
         cmocka_unit_test(callers_in_recordings_of_simpleperf_are_taken_as_they_are),
         cmocka_unit_test(damaged_meta_info_is_no_simpleperf_s),
         cmocka_unit_test(a_loss_that_is_told_twice_is_counted_once),
