@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* From the signal to one record: whose signal, which thread, what it weighs. */
 #include "sampler/clock.h"
+#include "sampler/perf_trap.h"
 #include "sampler/sampler.h"
+
+#include <stddef.h>
 
 #ifndef TRAP_PERF
 #define TRAP_PERF 6
@@ -9,16 +12,13 @@
 
 const char handler_timer_token;
 
-/* si_perf_data; C libraries older than 2.36 have no name for it. It follows si_addr. */
-static uint64_t perf_data(const siginfo_t *info)
-{
-    return *(const uint64_t *)(const void *)((const char *)info + 24);
-}
+_Static_assert(PERF_TRAP_DATA_AT == offsetof(siginfo_t, si_addr) + sizeof(void *),
+               "si_perf_data follows si_addr");
 
 static bool is_event(const siginfo_t *info)
 {
     return process.engine == ENGINE_PERF_TRAP && info->si_code == TRAP_PERF &&
-           perf_data(info) == process.tables->header.sig_data;
+           perf_trap_data(info) == process.tables->header.sig_data;
 }
 
 static bool is_timer(const siginfo_t *info)
