@@ -5,6 +5,17 @@
 #include "base/table.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/* AT_RANDOM: 16 random bytes that the kernel gives to each new program. */
+void known_stacks_init(struct known_stacks *known)
+{
+    *known = (struct known_stacks){0};
+    const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
+    if (random)
+        memcpy(known->key, random, sizeof(known->key));
+}
 
 void known_stacks_free(struct known_stacks *known)
 {
@@ -16,9 +27,7 @@ struct mix {
     uint64_t a, b;
 };
 
-static const struct mix unmixed = {UINT64_C(0xff51afd7ed558ccd), UINT64_C(0xc4ceb9fe1a85ec53)};
-
-/* Two words at once: both halves of a product, of factors that no two words make small. */
+/* Two words at once: both halves of a product. To make a factor small takes the key. */
 static inline void mix(struct mix *mix, uint64_t first, uint64_t second)
 {
     unsigned __int128 product = (unsigned __int128)(mix->a ^ first) * (mix->b ^ second);
@@ -31,9 +40,11 @@ static uint64_t hash_of(const struct mix *mix)
     return hash_word(mix->a ^ hash_word(mix->b));
 }
 
-uint64_t known_stacks_hash(const struct perfdata_event *sample)
+uint64_t known_stacks_hash(const struct known_stacks *known, const struct perfdata_event *sample)
 {
-    struct mix words = unmixed, others = {unmixed.b, unmixed.a};
+    struct mix words = {known->key[0] ^ UINT64_C(0xff51afd7ed558ccd),
+                        known->key[1] ^ UINT64_C(0xc4ceb9fe1a85ec53)};
+    struct mix others = {words.b, words.a};
     const uint64_t *ips = sample->callchain;
     size_t count = sample->callchain_count, i = 0;
     if (count == 0 || sample->user_registers_mask || sample->branch_count)

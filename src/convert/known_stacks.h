@@ -8,6 +8,10 @@
  * lookup will be is fetched some samples before its turn:
  *
  *     read ─ hash ─▶ waits for its turn ─ expect ─▶ … ─ find ─▶ call
+ *
+ * Chains are not compared, which costs 8 to 24 % of the time of loading. Instead the hash has a random
+ * key, without which no two chains of one hash can be made up. By chance, one of 300 000 files with ten
+ * million chains each has such a pair.
  */
 #pragma once
 
@@ -19,17 +23,19 @@
 #include <stdint.h>
 
 struct known_stack {
-    uint64_t hash;  /* stands for the chain: two that differ and agree in 64 bits … */
-    uint32_t place; /* … in one state of one process do not come up */
+    uint64_t hash;  /* stands for the chain, see below; 0: the slot is free */
+    uint32_t place; /* a state of a process */
     uint32_t call;
 };
 
 struct known_stacks {
+    uint64_t key[2];
     struct known_stack *slots; /* at most half of them used */
     size_t slot_count, count;
     struct known_stack asked; /* the one asked for last */
 };
 
+void known_stacks_init(struct known_stacks *known);
 void known_stacks_free(struct known_stacks *known);
 
 struct known_place { /* what tells what a chain means */
@@ -38,7 +44,7 @@ struct known_place { /* what tells what a chain means */
 };
 
 /* Of a sample that is nothing but a callchain; 0: it is not. */
-uint64_t known_stacks_hash(const struct perfdata_event *sample);
+uint64_t known_stacks_hash(const struct known_stacks *known, const struct perfdata_event *sample);
 
 /* That a hash will be looked up soon. */
 void known_stacks_expect(const struct known_stacks *known, uint64_t hash);

@@ -199,7 +199,7 @@ static int take_record(struct loader *loader, struct perfdata_event *event)
     case PERFDATA_OTHER:
         return 0;
     case PERFDATA_SAMPLE:
-        event->callchain_hash = known_stacks_hash(event);
+        event->callchain_hash = known_stacks_hash(&loader->samples.known, event);
         return order_add(&loader->order, event);
     case PERFDATA_MAPPING:
     case PERFDATA_COMM:

@@ -47,6 +47,7 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
                                 .cut = cut,
                                 .is_whole = cut_is_whole(cut),
                                 .off_cpu_event = PROFILE_NONE};
+    known_stacks_init(&samples->known);
     switches_init(&samples->switches, tasks, reader);
     samples->switches.handle = add_off_cpu;
     samples->deferred.handle = add;

@@ -14,7 +14,7 @@ static uint64_t hash_of(uint32_t pid, uint64_t leaf, size_t count)
 {
     const uint64_t chain[DEPTH] = {leaf, 0x401000, 0x402000};
     const struct perfdata_event sample = {.pid = pid, .callchain = chain, .callchain_count = count};
-    return known_stacks_hash(&sample);
+    return known_stacks_hash(&(struct known_stacks){0}, &sample);
 }
 
 static void assert_is(struct known_stacks *known, uint64_t hash, const struct known_place *place,
@@ -66,6 +66,28 @@ static void a_chain_means_something_else_in_every_other_place(void **state)
     known_stacks_free(&known);
 }
 
+/*
+ * The hash multiplies two words at a time, each combined with what came before. Where that combination
+ * is 0 for the first, the second has no effect: it can be computed for a hash without a key.
+ */
+static void chains_that_are_made_up_for_one_hash_differ(void **state)
+{
+    (void)state;
+    const uint64_t a = UINT64_C(0xff51afd7ed558ccd), b = UINT64_C(0xc4ceb9fe1a85ec53);
+    uint64_t count = 4, annihilator = a * (b ^ count << 32) ^ UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t chains[][4] = {{annihilator, 1, 5, 6}, {annihilator, 2, 5, 6}};
+    struct known_stacks known, other = {.key = {1, 2}};
+    known_stacks_init(&known);
+    uint64_t hashes[2];
+    for (int i = 0; i < 2; i++) {
+        const struct perfdata_event sample = {.callchain = chains[i], .callchain_count = count};
+        hashes[i] = known_stacks_hash(&known, &sample);
+        assert_int_not_equal(hashes[i], known_stacks_hash(&other, &sample));
+    }
+    assert_int_not_equal(hashes[0], hashes[1]);
+    known_stacks_free(&known);
+}
+
 static void samples_that_hold_more_than_a_chain_are_not_known(void **state)
 {
     (void)state;
@@ -79,9 +101,9 @@ static void samples_that_hold_more_than_a_chain_are_not_known(void **state)
     struct known_stacks known = {0};
     struct address_map map = {0};
     uint32_t call;
-    assert_int_equal(known_stacks_hash(&none), 0);
-    assert_int_equal(known_stacks_hash(&captured), 0);
-    assert_int_equal(known_stacks_hash(&branches), 0);
+    assert_int_equal(known_stacks_hash(&known, &none), 0);
+    assert_int_equal(known_stacks_hash(&known, &captured), 0);
+    assert_int_equal(known_stacks_hash(&known, &branches), 0);
     assert_false(known_stacks_find(&known, 0, &(struct known_place){0, &map, &map}, &call));
     known_stacks_add(&known, 1);
     assert_int_equal(known.count, 0);
@@ -93,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_chain_has_its_call),
         cmocka_unit_test(a_chain_means_something_else_in_every_other_place),
+        cmocka_unit_test(chains_that_are_made_up_for_one_hash_differ),
         cmocka_unit_test(samples_that_hold_more_than_a_chain_are_not_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
