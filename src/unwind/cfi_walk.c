@@ -104,15 +104,12 @@ static int64_t unscaled_uleb128(struct cfi_walk *walk)
     return (int64_t)offset;
 }
 
-/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. Operations have
- * register numbers of their own, which are not those here. */
+/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. */
 static const uint8_t *read_expression(struct cfi_walk *walk, uint32_t *bytes)
 {
     uint64_t size = cursor_uleb128(&walk->code);
     const uint8_t *expression = cursor_bytes(&walk->code, size);
     *bytes = expression ? (uint32_t)size : 0;
-    if (is_foreign(walk))
-        fail(walk);
     return expression;
 }
 

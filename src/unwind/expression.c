@@ -59,8 +59,7 @@ enum {
 
 struct machine {
     struct cursor code; /* failed: the whole evaluation has */
-    const struct full_regs *regs;
-    const struct stack_view *stack;
+    const struct frame_state *frame;
     uint64_t values[DEPTH_MAX];
     size_t depth;
 };
@@ -90,13 +89,15 @@ static void push_pick(struct machine *m, size_t from_top)
         push(m, m->values[m->depth - 1 - from_top]);
 }
 
-static void push_register(struct machine *m, uint64_t reg)
+static void push_register(struct machine *m, uint64_t dwarf_number)
 {
+    const struct full_regs *regs = m->frame->regs;
     uint64_t offset = (uint64_t)cursor_sleb128(&m->code);
-    if (reg >= UNWIND_DWARF_REGS || !(m->regs->known >> reg & 1))
+    uint64_t reg = unwind_machine_register(m->frame->machine, dwarf_number);
+    if (reg >= UNWIND_DWARF_REGS || !(regs->known >> reg & 1))
         m->code.failed = true;
     else
-        push(m, m->regs->value[reg] + offset);
+        push(m, regs->value[reg] + offset);
 }
 
 static void dereference(struct machine *m, uint8_t bytes)
@@ -104,7 +105,7 @@ static void dereference(struct machine *m, uint8_t bytes)
     uint64_t avma = pop(m), word;
     if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
         m->code.failed = true;
-    else if (!stack_load(m->stack, avma, &word))
+    else if (!stack_load(m->frame->stack, avma, &word))
         m->code.failed = true;
     else
         push(m, bytes == 8 ? word : word & ((UINT64_C(1) << 8 * bytes) - 1));
@@ -320,10 +321,10 @@ static void execute(struct machine *m, uint8_t op)
     }
 }
 
-bool expression_evaluate(const uint8_t *bytes, size_t size, const struct full_regs *regs,
-                         const struct stack_view *stack, const uint64_t *initial, uint64_t *value)
+bool expression_evaluate(const uint8_t *bytes, size_t size, const struct frame_state *frame,
+                         const uint64_t *initial, uint64_t *value)
 {
-    struct machine m = {.code = cursor_of(bytes, size), .regs = regs, .stack = stack};
+    struct machine m = {.code = cursor_of(bytes, size), .frame = frame};
     if (initial)
         push(&m, *initial);
     for (size_t i = 0; cursor_left(&m.code); i++) {

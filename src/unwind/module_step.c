@@ -13,11 +13,11 @@ static bool is_known(const struct full_regs *regs, uint64_t reg)
     return reg < UNWIND_DWARF_REGS && (regs->known >> reg & 1);
 }
 
-static bool find_cfa(const struct cfi_cfa *cfa, const struct full_regs *regs,
-                     const struct stack_view *stack, uint64_t *avma)
+static bool find_cfa(const struct cfi_cfa *cfa, const struct frame_state *frame, uint64_t *avma)
 {
+    const struct full_regs *regs = frame->regs;
     if (cfa->expression)
-        return expression_evaluate(cfa->expression, cfa->expression_bytes, regs, stack, NULL, avma);
+        return expression_evaluate(cfa->expression, cfa->expression_bytes, frame, NULL, avma);
     if (!is_known(regs, cfa->reg))
         return false;
     *avma = regs->value[cfa->reg] + (uint64_t)cfa->offset;
@@ -38,9 +38,10 @@ static bool was_popped(uint32_t reg, uint64_t avma, const struct full_regs *regs
 
 /* The caller's value of register reg, if it can be known. */
 static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
-                       const struct full_regs *regs, const struct stack_view *stack,
-                       uint64_t *value)
+                       const struct frame_state *frame, uint64_t *value)
 {
+    const struct full_regs *regs = frame->regs;
+    const struct stack_view *stack = frame->stack;
     uint64_t avma;
     switch ((enum cfi_rule_kind)rule->kind) {
     case CFI_UNDEFINED:
@@ -65,10 +66,10 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
         *value = regs->value[rule->value];
         return true;
     case CFI_EXPRESSION:
-        return expression_evaluate(rule->expression, rule->bytes, regs, stack, &cfa, &avma) &&
+        return expression_evaluate(rule->expression, rule->bytes, frame, &cfa, &avma) &&
                stack_load(stack, avma, value);
     case CFI_VAL_EXPRESSION:
-        return expression_evaluate(rule->expression, rule->bytes, regs, stack, &cfa, value);
+        return expression_evaluate(rule->expression, rule->bytes, frame, &cfa, value);
     }
     return false;
 }
@@ -96,19 +97,22 @@ static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_ci
     return after > before || (after == before && is_in_register);
 }
 
-static enum unwind_result apply_row(const struct cfi_cie *cie, const struct cfi_row *row,
-                                    struct full_regs *regs, const struct stack_view *stack)
+static enum unwind_result apply_row(const struct cfi_walk *walk, struct full_regs *regs,
+                                    const struct stack_view *stack)
 {
+    const struct cfi_cie *cie = walk->cie;
+    const struct cfi_row *row = &walk->row;
+    const struct frame_state frame = {regs, stack, walk->section->machine};
     const struct cfi_rule *return_rule = &row->regs[cie->return_register];
     if (return_rule->kind == CFI_UNDEFINED)
         return UNWIND_END;
     uint64_t cfa;
-    if (!is_known(regs, UNWIND_DWARF_SP) || !find_cfa(&row->cfa, regs, stack, &cfa))
+    if (!is_known(regs, UNWIND_DWARF_SP) || !find_cfa(&row->cfa, &frame, &cfa))
         return UNWIND_COMPLEX;
     struct full_regs caller = {0};
     for (uint32_t reg = 0; reg < UNWIND_DWARF_REGS; reg++) {
         uint32_t column = reg == UNWIND_DWARF_PC ? cie->return_register : reg;
-        if (find_value(&row->regs[column], column, cfa, regs, stack, &caller.value[reg]))
+        if (find_value(&row->regs[column], column, cfa, &frame, &caller.value[reg]))
             caller.known |= 1u << reg;
     }
     if (!is_known(&caller, UNWIND_DWARF_PC))
@@ -142,7 +146,7 @@ enum unwind_result unwind_module_step(const struct unwind_module *module, uint64
         if (lookup_svma >= walk.end_svma)
             continue;
         *is_signal_frame = walk.cie->is_signal_frame;
-        return apply_row(walk.cie, &walk.row, regs, stack);
+        return apply_row(&walk, regs, stack);
     }
     return UNWIND_NO_ROW;
 }

@@ -19,6 +19,7 @@ enum { FP = 29, LR = 30, SP = 31, PC = 32, CAPTURED = 33 };
 #define MIDDLE (TEXT + 0x300)
 #define LEAF (TEXT + 0x400)
 #define NO_CFI (TEXT + 0x500)
+#define BY_EXPRESSION (TEXT + 0x600)
 #define STACK UINT64_C(0x7ff000)
 #define SIGNED(pc) ((pc) | UINT64_C(0x003d) << 48)
 
@@ -27,6 +28,7 @@ enum { FP = 29, LR = 30, SP = 31, PC = 32, CAPTURED = 33 };
  *     outer:   stp x29, x30, [sp, -32]!; …; bl middle         CFA sp+32, x29 CFA-32, x30 CFA-24
  *     middle:  paciasp; sub sp, sp, 80; str x30, [sp, 64]; …  CFA sp+80, x30 CFA-16, signed
  *     leaf:    … ret                                          CFA sp+0, x30 as it is
+ *     by expression:    CFA: bregx x29, 32; x30 at: breg19 8; x29 at: bregx x12, -8
  */
 static struct unwind_module *module_of_aarch64(void)
 {
@@ -36,6 +38,8 @@ static struct unwind_module *module_of_aarch64(void)
     add_fde(&frame, cie, OUTER, 0x40, BYTES(0x44, 0x0e, 32, 0x80 | FP, 4, 0x80 | LR, 3));
     add_fde(&frame, cie, MIDDLE, 0x50, BYTES(0x44, 0x2d, 0x48, 0x0e, 80, 0x80 | LR, 2));
     add_fde(&frame, cie, LEAF, 0x20, BYTES(0));
+    add_fde(&frame, cie, BY_EXPRESSION, 0x20,
+            BYTES(0x0f, 3, 0x92, FP, 32, 0x10, LR, 2, 0x83, 8, 0x10, FP, 3, 0x92, 12, 0x78));
     struct module_bytes bytes = {.eh_frame = frame,
                                  .eh_frame_svma = FRAME_SVMA,
                                  .text_svma = TEXT,
@@ -114,6 +118,20 @@ static void frame_records_lead_on_where_there_is_no_cfi(void **state)
     assert_int_equal(result.end, OFFLINE_ROOT);
 }
 
+static void expressions_name_registers_by_the_machines_numbers(void **state)
+{
+    (void)state;
+    const uint64_t captured[CAPTURED] = {
+        [12] = STACK + 24, [19] = STACK, [FP] = STACK, [SP] = STACK, [PC] = BY_EXPRESSION + 8};
+    /* x30 at 8, x29 at 16; outer, whose frame begins at the CFA, has its x30 at 32 + 8 */
+    const uint64_t words[14] = {[1] = OUTER + 0x20, [2] = STACK, [5] = START + 0x10};
+    const uint64_t expected[] = {BY_EXPRESSION + 8, OUTER + 0x20, START + 0x10};
+    uint64_t pcs[10];
+    struct offline_result result = unwind(captured, words, 14, pcs);
+    assert_frames(pcs, result, expected, 3);
+    assert_int_equal(result.end, OFFLINE_ROOT);
+}
+
 static void what_is_beyond_the_copy_is_cut(void **state)
 {
     (void)state;
@@ -132,6 +150,7 @@ int main(void)
         cmocka_unit_test(return_addresses_in_lr_signed_and_saved_are_found),
         cmocka_unit_test(lr_is_believed_once),
         cmocka_unit_test(frame_records_lead_on_where_there_is_no_cfi),
+        cmocka_unit_test(expressions_name_registers_by_the_machines_numbers),
         cmocka_unit_test(what_is_beyond_the_copy_is_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,8 @@ static void assert_value(uint64_t expected, const uint8_t *bytes, size_t size)
     struct full_regs regs = some_regs();
     const uint64_t cfa = 0x7180;
     uint64_t value;
-    assert_true(expression_evaluate(bytes, size, &regs, &stack, &cfa, &value));
+    assert_true(
+        expression_evaluate(bytes, size, &(struct frame_state){&regs, &stack, NULL}, &cfa, &value));
     assert_int_equal(value, expected);
 }
 
@@ -40,7 +41,8 @@ static void assert_no_value(const uint8_t *bytes, size_t size)
 {
     struct full_regs regs = some_regs();
     uint64_t value;
-    assert_false(expression_evaluate(bytes, size, &regs, &stack, NULL, &value));
+    assert_false(
+        expression_evaluate(bytes, size, &(struct frame_state){&regs, &stack, NULL}, NULL, &value));
 }
 
 static void constants_are_read_with_their_width_and_sign(void **state)
