@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/io.h"
+#include "base/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -63,11 +64,14 @@ static void forget_handlers(void)
 
 int worker_confine(const struct confine_limits *limits, int fd, pid_t parent)
 {
+    int err = rights_become_reader(); /* resets the signal at the parent's death: prctl(2) */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     heap_save_memory();
     forget_handlers();
     close_range(3, (unsigned)fd - 1, 0);
     close_range((unsigned)fd + 1, ~0u, 0);
+    if (err != 0)
+        return err;
     return getppid() == parent ? confine(limits, fd) : -ESRCH;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cli/reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,5 +72,6 @@ int main(int argc, char **argv)
 {
     io_take_closed_standard_places();
     heap_prefer_large_pages();
+    reader_settle();
     return finish(dispatch(argv + (argc > 0)));
 }

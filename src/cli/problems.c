@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/problems.h"
 
+#include "base/foreign_file.h"
 #include "base/io.h"
 #include "base/say.h"
 #include "cli/named.h"
@@ -10,7 +11,6 @@
 #include "profile/walk.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,7 +162,7 @@ static void advise_below(const char *symfs, const char *path, char *advice, size
 static bool may_be_elf(const char *path)
 {
     uint8_t magic[SELFMAG];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = foreign_file_open(path, rights_reader(), NULL);
     bool is_other = fd >= 0 && io_pread(fd, magic, sizeof(magic), 0) == 0 &&
                     memcmp(magic, ELFMAG, SELFMAG) != 0;
     if (fd >= 0)

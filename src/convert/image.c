@@ -2,24 +2,21 @@
 #include "convert/image.h"
 
 #include "base/array.h"
+#include "base/foreign_file.h"
 #include "convert/vdso.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_path(struct elf_file **elf, const char *path)
 {
-    /* O_NONBLOCK: a FIFO of that name must not hang us. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = foreign_file_open(path, rights_reader(), NULL);
     if (fd < 0)
-        return -errno;
-    struct stat st;
-    int err = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? elf_open(elf, fd, NULL) : -ENOEXEC;
+        return fd;
+    int err = elf_open(elf, fd, NULL);
     close(fd);
     return err;
 }

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/jit_file.h"
 
+#include "base/foreign_file.h"
 #include "base/io.h"
 #include "base/process_ids.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 512 << 20 };
 
-static int read_checked(int fd, const struct jit_file_place *place, struct buffer *out)
+static int check(const struct stat *status, const struct jit_file_place *place)
 {
-    struct stat st;
-    uint64_t written_ns = 0;
-    int err = fstat(fd, &st) == 0 ? 0 : -errno;
-    if (err == 0)
-        written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-    if (err == 0 && !S_ISREG(st.st_mode))
-        err = -EPERM;
-    if (err == 0 && st.st_uid != 0 && st.st_uid != place->owner && st.st_uid != geteuid())
-        err = -EPERM;
+    uint64_t written_ns =
+        (uint64_t)status->st_mtim.tv_sec * 1000000000 + (uint64_t)status->st_mtim.tv_nsec;
+    if (status->st_uid != 0 && status->st_uid != place->owner && status->st_uid != geteuid())
+        return -EPERM;
     /* File systems stamp with the kernel's tick. */
-    if (err == 0 && written_ns + 1000000000 < place->since_wall_ns)
-        err = -ESTALE;
-    if (err == 0)
-        err = io_read_all(fd, out, FILE_BYTES_MAX);
-    close(fd);
-    return err;
+    if (written_ns + 1000000000 < place->since_wall_ns)
+        return -ESTALE;
+    return status->st_size > FILE_BYTES_MAX ? -EFBIG : 0;
 }
 
 static int open_checked(int32_t pid, const char *path, const struct jit_file_place *place,
                         struct buffer *out)
 {
-    int fd = io_open_in_root_of(pid, path, O_RDONLY | O_NOFOLLOW);
-    return fd < 0 ? fd : read_checked(fd, place, out);
+    struct stat status;
+    int place_fd = foreign_file_find(pid, path, O_NOFOLLOW, rights_reader());
+    int fd = foreign_file_reopen(place_fd, rights_reader(), &status);
+    if (fd < 0)
+        return fd == -ENOEXEC ? -EPERM : fd;
+    int err = check(&status, place);
+    if (err == 0)
+        err = io_read_all(fd, out, FILE_BYTES_MAX);
+    close(fd);
+    return err;
 }
 
 /* The pid of a living process inside its own pid namespace; 0: unknown. */

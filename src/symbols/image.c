@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/image.h"
 
+#include "base/foreign_file.h"
+
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int check_elf(struct image *image, const char *path, struct error *error)
@@ -24,15 +24,10 @@ int image_open_at(struct image *image, const char *path_now, const char *path, s
 {
     *image = (struct image){.fd = -1};
     elf_version(EV_CURRENT);
-    /* O_NONBLOCK: a FIFO of that name must not hang us. */
-    image->fd = open(path_now, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (image->fd < 0)
-        return error_set(error, -errno, "cannot open %s: %s", path, strerror(errno));
-    struct stat st;
-    if (fstat(image->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        image_close(image);
-        return error_set(error, -ENOEXEC, "%s is not a regular file", path);
-    }
+    int fd = foreign_file_open(path_now, rights_reader(), NULL);
+    if (fd < 0)
+        return error_set(error, fd, "cannot open %s: %s", path, foreign_file_error(fd));
+    image->fd = fd;
     image->path = strdup(path);
     if (!image->path) {
         image_close(image);

@@ -20,7 +20,7 @@ struct image {
     Elf *elf;
 };
 
-/* Regular files only. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
+/* Regular files only, with the rights of the reader. -ENOENT, -EACCES, …: the file; -ENOEXEC: it is not ELF. */
 int image_open(struct image *image, const char *path, struct error *error);
 /* The same for a file whose path leads to it no more: opened from path_now. */
 int image_open_at(struct image *image, const char *path_now, const char *path, struct error *error);
