@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/exec_target.h"
 
+#include "base/foreign_file.h"
 #include "base/io.h"
 #include "elf/elf_file.h"
+#include "record/process/proc.h"
 #include "wire/session.h"
 
 #include <elf.h>
@@ -48,33 +50,34 @@ static bool is_privileged(const char *path, int fd)
     return changes_user || changes_group || has_capabilities;
 }
 
-/* A path that somebody else has chosen: what is no file is not opened, which devices notice. */
-static bool read_linker(const char *path, pid_t pid, struct buffer *file)
+/* Where a program is examined: in a process, with the rights of that process. */
+struct view {
+    pid_t pid; /* 0: ours */
+    struct rights rights;
+};
+
+static bool read_linker(const char *path, const struct view *view, struct buffer *file)
 {
-    struct stat status;
-    char opened[64];
-    int place = io_open_in_root_of(pid, path, O_PATH);
-    if (place < 0)
-        return false;
-    snprintf(opened, sizeof(opened), "/proc/self/fd/%d", place);
-    bool is_read = fstat(place, &status) == 0 && S_ISREG(status.st_mode) &&
-                   io_read_file(opened, file, LINKER_BYTES_MAX) == 0;
-    close(place);
+    int place = foreign_file_find(view->pid, path, 0, &view->rights);
+    int fd = foreign_file_reopen(place, &view->rights, NULL);
+    bool is_read = fd >= 0 && io_read_all(fd, file, LINKER_BYTES_MAX) == 0;
+    if (fd >= 0)
+        close(fd);
     return is_read;
 }
 
 /* One that cannot be read is the program's own trouble. */
-static bool is_linker_too_old(const char *path, pid_t pid)
+static bool is_linker_too_old(const char *path, const struct view *view)
 {
     static const char version[] = SESSION_LIBC_VERSION;
     struct buffer file = {0};
     bool is_too_old =
-        read_linker(path, pid, &file) && !memmem(file.bytes, file.size, version, sizeof(version));
+        read_linker(path, view, &file) && !memmem(file.bytes, file.size, version, sizeof(version));
     buffer_free(&file);
     return is_too_old;
 }
 
-static struct exec_target look_at_elf(const char *path, pid_t pid, int fd)
+static struct exec_target look_at_elf(const char *path, const struct view *view, int fd)
 {
     struct elf_file *elf = NULL;
     struct exec_target program = {0};
@@ -87,7 +90,7 @@ static struct exec_target look_at_elf(const char *path, pid_t pid, int fd)
         program.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
         program = (struct exec_target){"its C library is musl, not the GNU one", true};
-    else if (is_linker_too_old(interpreter, pid))
+    else if (is_linker_too_old(interpreter, view))
         program = (struct exec_target){
             "its C library is older than the sampler needs (" SESSION_LIBC_VERSION ")", true};
     else if (is_privileged(path, fd))
@@ -96,7 +99,7 @@ static struct exec_target look_at_elf(const char *path, pid_t pid, int fd)
     return program;
 }
 
-static struct exec_target look_at_head(const char *path, pid_t pid, int fd,
+static struct exec_target look_at_head(const char *path, const struct view *view, int fd,
                                        const char head[HEAD_BYTES])
 {
     const Elf64_Ehdr *elf = (const void *)head; /* both classes begin alike */
@@ -106,22 +109,25 @@ static struct exec_target look_at_head(const char *path, pid_t pid, int fd,
         return (struct exec_target){"a 32-bit program", true};
     if (elf->e_machine != OUR_MACHINE)
         return (struct exec_target){"a program for another processor", true};
-    return look_at_elf(path, pid, fd);
+    return look_at_elf(path, view, fd);
 }
 
 struct exec_target exec_target_inspect(const char *path, pid_t pid)
 {
+    struct view view = {.pid = pid, .rights = proc_rights_of(pid)};
     struct exec_target program = {0};
     _Alignas(8) char head[HEAD_BYTES + 1];
     char script[HEAD_BYTES + 1];
     for (int i = 0; i <= SCRIPTS_MAX; i++) {
         memset(head, 0, sizeof(head));
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        /* The first path is the user's command, or a link of the kernel. */
+        int place = foreign_file_find(0, path, 0, i == 0 ? NULL : &view.rights);
+        int fd = foreign_file_reopen(place, &view.rights, NULL);
         if (fd < 0)
             break;
         bool is_script = pread(fd, head, HEAD_BYTES, 0) > 2 && head[0] == '#' && head[1] == '!';
         if (!is_script)
-            program = look_at_head(path, pid, fd, head);
+            program = look_at_head(path, &view, fd, head);
         close(fd);
         if (!is_script)
             break;

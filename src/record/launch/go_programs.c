@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/go_programs.h"
 
+#include "base/foreign_file.h"
 #include "elf/elf_file.h"
+#include "record/process/proc.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-static bool look_at(const char *path)
+static bool look_at(pid_t pid, const char *path)
 {
     struct elf_file *elf = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct rights rights = proc_rights_of(pid);
+    int fd = foreign_file_reopen(foreign_file_find(0, path, 0, NULL), &rights, NULL);
     if (fd < 0)
         return false;
     bool is_go = elf_open(&elf, fd, NULL) == 0 && elf_is_go(elf);
@@ -18,7 +20,8 @@ static bool look_at(const char *path)
     return is_go;
 }
 
-bool go_programs_have(struct go_programs *known, const char *path, const struct stat *status)
+bool go_programs_have(struct go_programs *known, pid_t pid, const char *path,
+                      const struct stat *status)
 {
     for (size_t i = 0; i < GO_PROGRAMS_REMEMBERED; i++)
         if (known->files[i].inode == status->st_ino && known->files[i].device == status->st_dev &&
@@ -31,6 +34,6 @@ bool go_programs_have(struct go_programs *known, const char *path, const struct 
     known->files[place].inode = status->st_ino;
     known->files[place].bytes = status->st_size;
     known->files[place].changed = status->st_ctim;
-    known->files[place].is_go = look_at(path);
+    known->files[place].is_go = look_at(pid, path);
     return known->files[place].is_go;
 }

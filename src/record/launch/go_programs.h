@@ -25,5 +25,7 @@ struct go_programs {
     size_t next;
 };
 
-/* status: what stat() says of the path. False also for what is no program, or cannot be read. */
-bool go_programs_have(struct go_programs *known, const char *path, const struct stat *status);
+/* path: a link of the kernel to the program of this process (pid 0: ours); status: of that file. False also for what is
+ * no program, or is not readable for the process. */
+bool go_programs_have(struct go_programs *known, pid_t pid, const char *path,
+                      const struct stat *status);

@@ -53,7 +53,7 @@ static const char *refusal(struct admission *admission, struct process *process,
     if (status.tracer != 0)
         return "is being traced by a debugger";
     snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (has_file && go_programs_have(&admission->go_programs, link, &file))
+    if (has_file && go_programs_have(&admission->go_programs, pid, link, &file))
         return "a Go program (its runtime owns the signals)";
     return NULL;
 }

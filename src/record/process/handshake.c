@@ -75,6 +75,7 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
         .pid = (pid_t)request->pid,
         .parent_pid = (pid_t)request->parent_pid,
         .stated_pid = join->identity.stated_pid,
+        .rights = proc_rights_of_owner((pid_t)request->pid),
         .pid_fd = -1,
         .start_ns = start_ns,
         .mapped_ns = start_ns,

@@ -7,12 +7,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static const struct rights nobody = {.uid = 65534, .gid = 65534};
 
 static ssize_t read_small(const char *path, char *text, size_t size)
 {
@@ -61,6 +64,57 @@ struct proc_status proc_status_read(pid_t pid)
     return (struct proc_status){.tracer = (pid_t)status_number(text, "\nTracerPid:"),
                                 .threads = (uint32_t)status_number(text, "\nThreads:"),
                                 .filters = (uint32_t)status_number(text, "\nSeccomp_filters:")};
+}
+
+/* "\nUid:\t" and the real, effective, saved and file system id. */
+static bool read_file_system_id(const char *text, const char *key, uint32_t *id)
+{
+    const char *line = strstr(text, key);
+    return line && sscanf(line + strlen(key), "%*u %*u %*u %" SCNu32, id) == 1;
+}
+
+static void read_groups(const char *text, struct rights *rights)
+{
+    static const char key[] = "\nGroups:\t";
+    const char *at = strstr(text, key);
+    at = at ? at + strlen(key) : "";
+    rights->group_count = 0;
+    while (*at >= '0' && *at <= '9' && rights->group_count < RIGHTS_GROUPS_MAX) {
+        char *end;
+        rights->groups[rights->group_count++] = (gid_t)strtoul(at, &end, 10);
+        at = end + (*end == ' ');
+    }
+}
+
+int proc_rights_read(struct rights *rights, pid_t pid)
+{
+    char text[4096];
+    if (read_of(pid, 0, "status", text, sizeof(text)) <= 0 ||
+        !read_file_system_id(text, "\nUid:\t", &rights->uid) ||
+        !read_file_system_id(text, "\nGid:\t", &rights->gid))
+        return -ESRCH;
+    read_groups(text, rights);
+    return 0;
+}
+
+struct rights proc_rights_of(pid_t pid)
+{
+    struct rights rights = {0};
+    if (pid != 0 && geteuid() == 0 && proc_rights_read(&rights, pid) != 0)
+        return nobody;
+    return rights;
+}
+
+struct rights proc_rights_of_owner(pid_t pid)
+{
+    char path[32];
+    struct stat status;
+    if (geteuid() != 0)
+        return (struct rights){0};
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (stat(path, &status) != 0)
+        return nobody;
+    return (struct rights){.uid = status.st_uid, .gid = status.st_gid};
 }
 
 uint32_t proc_namespace(pid_t pid)

@@ -2,6 +2,8 @@
 /* Facts about processes and threads from /proc. Parsers take bytes, so tests need no live process. */
 #pragma once
 
+#include "base/rights.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +19,15 @@ struct proc_status {
 };
 /* All 0 when it cannot be read. */
 struct proc_status proc_status_read(pid_t pid);
+
+/* The rights of a process to files: its file system ids and groups. 0 or -ESRCH. */
+int proc_rights_read(struct rights *rights, pid_t pid);
+/* Those to borrow for reading the files of a process: nobody's when it has ended, our own (all 0) for pid 0 and where we
+ * have none to exchange. */
+struct rights proc_rights_of(pid_t pid);
+/* The same without groups, in a tenth of the time: the effective user owns /proc/PID, of undumpable processes, too
+ * (fs/proc/base.c, task_dump_owner()). */
+struct rights proc_rights_of_owner(pid_t pid);
 
 /* Inode of its pid namespace; 0: unknown. */
 uint32_t proc_namespace(pid_t pid);

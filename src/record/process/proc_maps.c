@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define PATH_BYTES 4096
@@ -86,8 +87,8 @@ static int parse_line(struct proc_maps *maps, const char *line)
     is_bad |= strlen(permissions) < 5;
     at += is_bad ? 0 : 5;
     uint64_t offset = take_number(&at, 16, ' ', &is_bad);
-    take_number(&at, 16, ':', &is_bad);
-    take_number(&at, 16, ' ', &is_bad);
+    uint64_t major = take_number(&at, 16, ':', &is_bad);
+    uint64_t minor = take_number(&at, 16, ' ', &is_bad);
     uint64_t inode = take_number(&at, 10, ' ', &is_bad);
     if (is_bad || end <= start)
         return -EBADMSG;
@@ -99,6 +100,7 @@ static int parse_line(struct proc_maps *maps, const char *line)
                        (struct proc_mapping){.start_avma = start,
                                              .end_avma = end,
                                              .file_offset = offset,
+                                             .device = makedev((unsigned)major, (unsigned)minor),
                                              .inode = inode,
                                              .is_executable = true,
                                              .is_writable = permissions[1] == 'w'},
@@ -171,6 +173,7 @@ static int query_executable(struct proc_maps *maps, int fd)
         struct proc_mapping mapping = {.start_avma = found.start,
                                        .end_avma = found.end,
                                        .file_offset = found.offset,
+                                       .device = makedev(found.device_major, found.device_minor),
                                        .inode = found.inode,
                                        .is_executable = true,
                                        .is_writable = found.properties & QUERY_WRITABLE};

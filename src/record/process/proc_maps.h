@@ -9,7 +9,7 @@
 
 struct proc_mapping {
     uint64_t start_avma, end_avma, file_offset;
-    uint64_t inode;
+    uint64_t device, inode; /* of the file, as stat() has them */
     bool is_executable;
     bool is_writable;
     char *path; /* owned; "" for anonymous memory; " (deleted)" is cut off */

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/rights.h"
 #include "record/account/cpu_account.h"
 #include "record/launch/perf_event.h"
 #include "record/process/proc_maps.h"
@@ -46,6 +47,7 @@ struct process {
     pid_t ancestor_pid; /* nearest recorded ancestor, mostly the parent; 0: none */
     pid_t stated_pid;   /* in its own pid namespace */
     struct inner_id last_child, last_thread; /* found by the ids that they stated */
+    struct rights rights;                    /* to files, when it joined; without groups */
     char name[16];
     uint64_t executable_id; /* of its file, device and inode mixed; 0: unknown */
     uint64_t start_ns;

@@ -2,6 +2,7 @@
 #include "record/tables/compiler.h"
 
 #include "base/array.h"
+#include "record/process/proc.h"
 #include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"
 
@@ -23,6 +24,7 @@ struct job {
     uint32_t piece;
     struct process_map *map; /* to be filled in */
     pid_t pid;
+    struct rights rights;      /* of the process: when it joined, then now */
     struct proc_maps mappings; /* empty: to be read */
 };
 
@@ -67,6 +69,7 @@ static int add_mapping(struct process_map *map, struct proc_mapping *from)
     mapping->start_avma = from->start_avma;
     mapping->end_avma = from->end_avma;
     mapping->file_offset = from->file_offset;
+    mapping->device = from->device;
     mapping->inode = from->inode;
     mapping->path = from->path;
     from->path = NULL;
@@ -76,13 +79,16 @@ static int add_mapping(struct process_map *map, struct proc_mapping *from)
 }
 
 /* Finds or opens the module behind a mapping. */
-static int resolve_mapping(struct compiler *compiler, struct process_mapping *mapping, pid_t pid)
+static int resolve_mapping(struct compiler *compiler, struct process_mapping *mapping,
+                           const struct job *job)
 {
-    const struct mapped_file file = {.pid = pid,
+    const struct mapped_file file = {.pid = job->pid,
                                      .path = mapping->path,
+                                     .device = mapping->device,
                                      .inode = mapping->inode,
                                      .start_avma = mapping->start_avma,
-                                     .end_avma = mapping->end_avma};
+                                     .end_avma = mapping->end_avma,
+                                     .rights = &job->rights};
     struct known_module *module = module_cache_get(compiler->store, &file);
     if (!module)
         return -ENOMEM;
@@ -125,9 +131,20 @@ static int resolve(struct compiler *compiler, struct process_map *map, struct jo
         err = add_mapping(map, &job->mappings.mappings[i]);
     for (size_t i = 0; err == 0 && i < map->count; i++)
         if (map->mappings[i].is_file)
-            err = resolve_mapping(compiler, &map->mappings[i], job->pid);
+            err = resolve_mapping(compiler, &map->mappings[i], job);
     note_sampler(map);
     return err;
+}
+
+/* A process without root's rights gets no others but by exec, and then joins again. A process with root's rights may have
+ * given these up since it joined, as daemons do. */
+static void update_rights(struct job *job)
+{
+    struct rights now;
+    if (geteuid() != 0 || proc_rights_read(&now, job->pid) != 0)
+        return;
+    if (job->rights.uid == 0 || job->rights.uid == now.uid)
+        job->rights = now;
 }
 
 static void fill_map(struct compiler *compiler, struct job *job)
@@ -137,6 +154,7 @@ static void fill_map(struct compiler *compiler, struct job *job)
     if (job->mappings.count == 0)
         map->read_ns = monotonic_ns();
     map->unload_count = load_acquire(&rings->processes[map->slot].unload_count);
+    update_rights(job);
     if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
 }
@@ -276,7 +294,7 @@ static void add_job(struct compiler *compiler, struct job_queue *queue, struct j
 }
 
 int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                     struct proc_maps *mappings, uint64_t read_ns)
+                     const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns)
 {
     struct job *job = calloc(1, sizeof(*job));
     struct process_map *map = calloc(1, sizeof(*map));
@@ -286,7 +304,7 @@ int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
         return -ENOMEM;
     }
     *map = (struct process_map){.slot = slot, .read_ns = read_ns, .users = 1};
-    *job = (struct job){.map = map, .pid = pid};
+    *job = (struct job){.map = map, .pid = pid, .rights = *rights};
     if (mappings) {
         job->mappings = *mappings;
         *mappings = (struct proc_maps){0};

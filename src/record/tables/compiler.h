@@ -21,10 +21,10 @@ int compiler_start(struct compiler **out, struct session *session, struct open_f
 /* Ends the thread and frees all modules: maps that it handed out must be freed before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Asks for a map of the process in this slot; mappings: as they were at read_ns, taken over by the compiler; NULL: read
- * them when it gets to it. 0: it will be answered by one; -ENOMEM: it was not taken. */
+/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings: as they were at
+ * read_ns, moved into the compiler; NULL: the compiler reads them. 0: a map will come; -ENOMEM: nothing was taken. */
 int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                     struct proc_maps *mappings, uint64_t read_ns);
+                     const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns);
 /* The next finished map, or NULL; the caller is its user. */
 struct process_map *compiler_take(struct compiler *compiler);
 

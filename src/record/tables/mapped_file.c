@@ -1,35 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/mapped_file.h"
 
+#include "base/foreign_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-static int open_if_same(const char *path, uint64_t inode, struct stat *status)
+/* On btrfs and overlayfs, stat() returns the device of a subvolume or layer, mappings the device of the superblock. All
+ * of these have major number 0, as every file system without a block device; the inode has to suffice there. */
+static bool is_same_device(dev_t found, dev_t mapped)
 {
-    /* O_NONBLOCK: a FIFO of that name must not hang us. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -ENOENT;
-    if (fstat(fd, status) == 0 && S_ISREG(status->st_mode) && status->st_ino == inode)
-        return fd;
-    close(fd);
+    return found == mapped || (major(found) == 0 && major(mapped) == 0);
+}
+
+static int open_if_mapped(const struct mapped_file *file, int place, struct stat *status)
+{
+    if (place < 0)
+        return place;
+    if (fstat(place, status) == 0 && is_same_device(status->st_dev, file->device) &&
+        status->st_ino == file->inode)
+        return foreign_file_reopen(place, file->rights, status);
+    close(place);
     return -ENOENT;
+}
+
+/* The process chose the path: followed with the rights of the process. */
+static int open_by_path(const struct mapped_file *file, pid_t pid, struct stat *status)
+{
+    return open_if_mapped(file, foreign_file_find(pid, file->path, 0, file->rights), status);
+}
+
+/* A link of the kernel leads to the object itself, past the permissions of directories. */
+static int open_by_link(const struct mapped_file *file, const char *link, struct stat *status)
+{
+    return open_if_mapped(file, foreign_file_find(0, link, 0, NULL), status);
 }
 
 int mapped_file_open(const struct mapped_file *file, struct stat *status)
 {
-    int fd = open_if_same(file->path, file->inode, status);
-    char other[4352];
-    snprintf(other, sizeof(other), "/proc/%d/root%s", (int)file->pid, file->path);
+    char link[96];
+    int fd = open_by_path(file, 0, status);
+    if (fd >= 0 || file->pid == 0)
+        return fd;
+    fd = open_by_path(file, file->pid, status);
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)file->pid);
     if (fd < 0)
-        fd = open_if_same(other, file->inode, status);
-    snprintf(other, sizeof(other), "/proc/%d/exe", (int)file->pid);
-    if (fd < 0)
-        fd = open_if_same(other, file->inode, status);
-    snprintf(other, sizeof(other), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)file->pid,
+        fd = open_by_link(file, link, status);
+    snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)file->pid,
              file->start_avma, file->end_avma);
-    return fd < 0 ? open_if_same(other, file->inode, status) : fd;
+    return fd < 0 ? open_by_link(file, link, status) : fd;
 }

@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/foreign_file.h"
 #include "unwind/compile.h"
 #include "wire/atomic.h"
 
@@ -215,7 +216,10 @@ static const char *find_held(const struct module_cache *store, const struct know
 static struct elf_file *open_again(const struct module_cache *store,
                                    const struct known_module *module)
 {
-    const struct mapped_file file = {.path = module->path, .inode = module->inode};
+    const struct mapped_file file = {.path = module->path,
+                                     .device = module->device,
+                                     .inode = module->inode,
+                                     .rights = &module->rights};
     struct stat status;
     const char *held = find_held(store, module);
     int fd = held ? open(held, O_RDONLY | O_CLOEXEC) : mapped_file_open(&file, &status);
@@ -240,15 +244,16 @@ static void open_file(struct module_cache *store, struct known_module *module,
 {
     struct stat status;
     int fd = mapped_file_open(file, &status);
-    if (fd < 0)
-        return;
-    module->changed = status.st_mtim;
-    if (elf_open(&module->elf, fd, NULL) == 0) {
+    if (fd >= 0 && elf_open(&module->elf, fd, NULL) == 0) {
+        module->changed = status.st_mtim;
         module->build_id_bytes = elf_build_id(module->elf, module->build_id);
         open_file_cache_add(store->kept, module->path, module->build_id, module->build_id_bytes,
                             fd);
+    } else if (file->rights->uid != 0) {
+        foreign_file_refuse(file->path, fd < 0 ? fd : -ENOEXEC);
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
 }
 
 /* The CFI is read now if it could not be later. */
@@ -284,11 +289,19 @@ static bool is_current(const struct known_module *module)
            status.st_mtim.tv_nsec == module->changed.tv_nsec;
 }
 
-static struct known_module *find(const struct module_cache *store, const char *path, uint64_t inode)
+/* What one user could not open may be open to another. */
+static bool is_of(const struct known_module *module, const struct mapped_file *file)
+{
+    return module->inode == file->inode && module->device == file->device &&
+           (module->elf || module->rights.uid == file->rights->uid) &&
+           strcmp(module->path, file->path) == 0;
+}
+
+static struct known_module *find(const struct module_cache *store, const struct mapped_file *file)
 {
     for (size_t i = store->count; i-- > 0;) {
         struct known_module *module = store->modules[i];
-        if (module->inode == inode && strcmp(module->path, path) == 0)
+        if (is_of(module, file))
             return !module->elf || is_current(module) ? module : NULL;
     }
     return NULL;
@@ -314,7 +327,7 @@ void known_module_release(struct known_module *module)
 
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file)
 {
-    struct known_module *module = find(store, file->path, file->inode);
+    struct known_module *module = find(store, file);
     if (module)
         return use(store, module);
     while (store->count >= MODULES_KEPT && forget_oldest(store, 0, CELLS_WORTH_KEEPING))
@@ -322,7 +335,9 @@ struct known_module *module_cache_get(struct module_cache *store, const struct m
     module = calloc(1, sizeof(*module));
     if (!module || !(module->path = strdup(file->path)))
         goto out;
+    module->device = file->device;
     module->inode = file->inode;
+    module->rights = *file->rights;
     struct known_module **place = ARRAY_PUSH(store->modules, store->count, store->capacity);
     if (!place)
         goto out;

@@ -35,7 +35,8 @@ enum module_state {
 
 struct known_module {
     char *path;
-    uint64_t inode;
+    uint64_t device, inode;
+    struct rights rights;         /* that the file was opened with */
     struct timespec changed;      /* when its bytes were last written */
     struct elf_file *elf;         /* NULL: not ELF; for load biases */
     struct unwind_module *unwind; /* atomic; the collector's, for stacks; NULL: no CFI (yet) */

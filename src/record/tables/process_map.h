@@ -11,7 +11,7 @@
 struct process_mapping {
     uint64_t start_avma, end_avma, file_offset;
     uint64_t bias;
-    uint64_t inode;
+    uint64_t device, inode;
     bool is_file;
     struct known_module *module; /* NULL: anonymous memory */
     char *path;

@@ -38,6 +38,7 @@ bool process_maps_inherit(const struct process_maps *maps, const struct process 
         struct proc_mapping mapping = {.start_avma = from->start_avma,
                                        .end_avma = from->end_avma,
                                        .file_offset = from->file_offset,
+                                       .device = from->device,
                                        .inode = from->inode,
                                        .is_executable = true,
                                        .path = from->path};
@@ -71,8 +72,8 @@ static bool had_mapping(const struct process_map *old, const struct process_mapp
 {
     const struct process_mapping *same = old ? process_map_find(old, mapping->start_avma) : NULL;
     return same && same->start_avma == mapping->start_avma && same->end_avma == mapping->end_avma &&
-           same->file_offset == mapping->file_offset && same->inode == mapping->inode &&
-           strcmp(same->path, mapping->path) == 0;
+           same->file_offset == mapping->file_offset && same->device == mapping->device &&
+           same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0;
 }
 
 /* The time of a mapping is not known exactly: it is dated before the first sample that waits for it. The

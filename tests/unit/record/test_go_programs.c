@@ -43,7 +43,7 @@ static bool have(struct go_programs *known, const char *file)
 {
     struct stat status = {0};
     stat(file, &status);
-    return go_programs_have(known, file, &status);
+    return go_programs_have(known, 0, file, &status);
 }
 
 static void a_file_that_changed_is_looked_at_again(void **state)

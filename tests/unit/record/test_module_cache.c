@@ -61,7 +61,12 @@ static struct known_module *read_program(struct fixture *fixture)
 {
     struct stat status;
     assert_int_equal(stat(PROGRAM, &status), 0);
-    const struct mapped_file file = {.pid = getpid(), .path = PROGRAM, .inode = status.st_ino};
+    const struct rights own = {0};
+    const struct mapped_file file = {.pid = getpid(),
+                                     .path = PROGRAM,
+                                     .device = status.st_dev,
+                                     .inode = status.st_ino,
+                                     .rights = &own};
     struct known_module *module = module_cache_get(fixture->store, &file);
     assert_non_null(module);
     if (module->state == MODULE_UNREAD)
@@ -127,7 +132,9 @@ static void a_crowd_that_was_in_use_does_not_stay(void **state)
     assert_int_equal(fixture->store->count, 3 * MODULES_KEPT + 1);
     for (size_t i = 0; i < 3 * MODULES_KEPT; i++)
         known_module_release(fixture->store->modules[i]);
-    const struct mapped_file another = {.pid = getpid(), .path = "/nowhere", .inode = 1};
+    const struct rights own = {0};
+    const struct mapped_file another = {
+        .pid = getpid(), .path = "/nowhere", .inode = 1, .rights = &own};
     assert_non_null(module_cache_get(fixture->store, &another));
     assert_int_equal(fixture->store->count, MODULES_KEPT);
 }

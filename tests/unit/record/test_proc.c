@@ -3,6 +3,8 @@
 #include "record/process/proc.h"
 #include "record/process/proc_maps.h"
 
+#include <errno.h>
+#include <grp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,6 +47,7 @@ static void only_executable_mappings_are_kept_with_all_that_is_known(void **stat
     assert_true(text->start_avma == 0x420000 && text->end_avma == 0x6c5000);
     assert_int_equal(text->file_offset, 0x20000);
     assert_int_equal(text->inode, 9011);
+    assert_int_equal(text->device, makedev(0xfe, 1));
     assert_true(text->is_executable);
     assert_false(text->is_writable);
     assert_string_equal(text->path, "/usr/bin/python3.11");
@@ -214,7 +218,8 @@ static void assert_same_maps(const struct proc_maps *a, const struct proc_maps *
     for (size_t i = 0; i < a->count; i++) {
         const struct proc_mapping *one = &a->mappings[i], *other = &b->mappings[i];
         assert_true(one->start_avma == other->start_avma && one->end_avma == other->end_avma);
-        assert_true(one->file_offset == other->file_offset && one->inode == other->inode);
+        assert_true(one->file_offset == other->file_offset && one->inode == other->inode &&
+                    one->device == other->device);
         assert_int_equal(one->is_writable, other->is_writable);
         assert_string_equal(one->path, other->path);
     }
@@ -404,6 +409,44 @@ static void timers_are_counted_once(void **state)
         timer_delete(timers[i]);
 }
 
+static pid_t start_as(uid_t uid, gid_t gid, const gid_t *groups, size_t count)
+{
+    int ends[2];
+    char ready;
+    assert_int_equal(pipe(ends), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool is_set = setgroups(count, groups) == 0 && setgid(gid) == 0 && setuid(uid) == 0;
+        prctl(PR_SET_DUMPABLE, 0);
+        if (is_set && write(ends[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &ready, 1), 1);
+    close(ends[0]);
+    return pid;
+}
+
+static void the_rights_of_an_undumpable_process_are_those_of_its_user(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    const gid_t groups[] = {7, 101, 65000};
+    pid_t pid = start_as(1234, 4321, groups, 3);
+    struct rights rights = proc_rights_of(pid), owner = proc_rights_of_owner(pid);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_true(rights.uid == 1234 && rights.gid == 4321 && rights.group_count == 3);
+    assert_memory_equal(rights.groups, groups, sizeof(groups));
+    assert_true(owner.uid == 1234 && owner.gid == 4321 && owner.group_count == 0);
+    assert_int_equal(proc_rights_of(pid).uid, 65534);
+    assert_int_equal(proc_rights_of_owner(pid).uid, 65534);
+    assert_int_equal(proc_rights_read(&rights, pid), -ESRCH);
+    assert_int_equal(proc_rights_of(0).uid, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_children_of_other_threads_are_found),
         cmocka_unit_test(threads_of_one_namespace_are_listed),
         cmocka_unit_test(threads_that_block_a_signal_are_counted),
+        cmocka_unit_test(the_rights_of_an_undumpable_process_are_those_of_its_user),
         cmocka_unit_test(timers_are_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
