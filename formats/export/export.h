@@ -17,7 +17,12 @@ struct export_options {
     bool annotate;    /* collapsed: "_[k]" behind names in the kernel, "_[j]" JIT, "_[i]" inlined */
     bool addresses;   /* collapsed: code without a name by its address, not all of a file as one */
     bool short_names; /* collapsed: without template arguments and parameters */
-    bool embed_source; /* firefox: the text of source files that can be read */
+    bool
+        embed_source; /* firefox: the text of source files that the reader may read (export/source.h) */
+    /* Called for each of these files, in the thread that writes; NULL: not at all. result: 0, -ESTALE (written after the
+     * program was built or recorded: left out), or another negative errno. */
+    void (*note_source)(void *context, const char *path, int result);
+    void *note_source_context;
     /* Collapsed: a stack begins with its process and thread, "app-7;worker-8". */
     bool threads_apart;
 };

@@ -188,6 +188,7 @@ static void firefox_close(struct firefox *firefox)
     free(firefox->symbols);
     intern_free(firefox->resources);
     intern_free(firefox->sources);
+    free(firefox->source_libs);
     intern_free(firefox->funcs);
     free(firefox->func_lines);
     text_table_close(&firefox->texts);

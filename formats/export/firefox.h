@@ -62,8 +62,10 @@ struct firefox {
     size_t symbol_count;
     struct intern *resources; /* key: text of the name */
     struct intern *sources;   /* key: text of the path */
-    struct intern *funcs;     /* key: struct firefox_func */
-    uint32_t *func_lines;     /* by row of funcs */
+    uint32_t *source_libs; /* by row of sources: the first lib that names it; PROFILE_NONE: none */
+    size_t source_lib_count, source_lib_capacity;
+    struct intern *funcs; /* key: struct firefox_func */
+    uint32_t *func_lines; /* by row of funcs */
     size_t func_line_count, func_line_capacity;
 };
 

@@ -35,12 +35,20 @@ static uint32_t resource_row(struct firefox *firefox, uint32_t func)
     return add_key(firefox, firefox->resources, &text, sizeof(text));
 }
 
-static uint32_t source_row(struct firefox *firefox, uint32_t file)
+static uint32_t source_row(struct firefox *firefox, uint32_t file, uint32_t lib)
 {
     if (file == PROFILE_NONE)
         return PROFILE_NONE;
     uint32_t text = text_table_add(&firefox->texts, profile_text(firefox->profile, file));
-    return add_key(firefox, firefox->sources, &text, sizeof(text));
+    uint32_t row = add_key(firefox, firefox->sources, &text, sizeof(text));
+    if (row != firefox->source_lib_count)
+        return row;
+    uint32_t *place =
+        ARRAY_PUSH(firefox->source_libs, firefox->source_lib_count, firefox->source_lib_capacity);
+    if (place)
+        *place = lib;
+    firefox->texts.failed |= !place;
+    return row;
 }
 
 /* Unknown functions keep their address for a name; see common.h. */
@@ -55,7 +63,8 @@ static uint32_t func_row(struct firefox *firefox, const struct profile_frame *fr
     uint32_t file = export_frame_file(firefox->profile, frame);
     uint32_t line = export_func_line(firefox->profile, frame->func, file);
     const struct firefox_func key = {func_text(firefox, frame->func),
-                                     resource_row(firefox, frame->func), source_row(firefox, file)};
+                                     resource_row(firefox, frame->func),
+                                     source_row(firefox, file, frame->lib)};
     uint32_t row = add_key(firefox, firefox->funcs, &key, sizeof(key));
     if (row == firefox->func_line_count)
         ARRAY_PUSH(firefox->func_lines, firefox->func_line_count, firefox->func_line_capacity);

@@ -4,6 +4,9 @@
 
 #include "export/source.h"
 
+#include <sys/stat.h>
+#include <time.h>
+
 enum { /* frameTable.flags */
        FRAME_INLINED = 1,
        FRAME_HAS_ADDRESS = 2,
@@ -276,13 +279,29 @@ static int64_t source_path(struct firefox *firefox, size_t row)
     return *(const uint32_t *)intern_bytes(firefox->sources, (uint32_t)row, NULL);
 }
 
-static void write_source_text(struct firefox *firefox, const char *path)
+/* What was compiled was written before the binary, as far as the binary lies here, and before it was recorded. */
+static time_t build_time(const struct profile *profile, uint32_t lib)
 {
+    struct stat binary;
+    bool is_known = profile->start_wall_ns && !profile->is_wall_time_of_file;
+    time_t time = is_known ? (time_t)(profile->start_wall_ns / 1000000000) : 0;
+    if (lib == PROFILE_NONE || stat(profile_text(profile, profile->libs[lib].path), &binary) != 0 ||
+        !S_ISREG(binary.st_mode))
+        return time;
+    return time == 0 || binary.st_mtime < time ? binary.st_mtime : time;
+}
+
+static void embed(struct firefox *firefox, const char *path, uint32_t lib)
+{
+    const struct export_options *options = firefox->options;
     struct buffer text = {0};
-    if (firefox->options && firefox->options->embed_source && source_read(path, &text) == 0)
+    int err = source_read(path, build_time(firefox->profile, lib), &text);
+    if (err == 0)
         json_string(firefox->out, (const char *)text.bytes);
     else
         json_null(firefox->out);
+    if (options->note_source)
+        options->note_source(options->note_source_context, path, err);
     buffer_free(&text);
 }
 
@@ -299,7 +318,10 @@ static void write_sources(struct firefox *firefox)
     json_open(firefox->out, '[');
     for (size_t i = 0; i < length; i++) {
         uint32_t path = (uint32_t)source_path(firefox, i);
-        write_source_text(firefox, intern_string(firefox->texts.texts, path));
+        if (firefox->options && firefox->options->embed_source)
+            embed(firefox, intern_string(firefox->texts.texts, path), firefox->source_libs[i]);
+        else
+            json_null(firefox->out);
     }
     json_close(firefox->out, ']');
     close_table(firefox);

@@ -4,10 +4,17 @@
 
 #include "base/buffer.h"
 
+#include <time.h>
+
 /*
- * Reads the file and ends it with a NUL. Only an absolute path to a regular file of at most 1 MiB
- * that is text and named like source, behind links, too: the path comes from debug information, which may
- * name anything (a FIFO, a device, a core dump, a private key), and the text goes where the profile goes. 0
- * or a negative errno.
+ * Reads the file and ends it with a NUL. The path comes from debug information, which may name anything (a FIFO, a device,
+ * a private key), and the text goes where the profile goes. So the file is read only if
+ *
+ *     the path is absolute, and the object at its end is a regular file that the reader (base/rights.h) may read,
+ *     its name and the name behind links are names of source files of compiled languages,
+ *     its last change is not later than the given time (0: any),
+ *     its content is text of at most 1 MiB.
+ *
+ * 0 or a negative errno; -ESTALE: changed later.
  */
-int source_read(const char *path, struct buffer *out);
+int source_read(const char *path, time_t before, struct buffer *out);

@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/say.h"
 #include "cli/cut_options.h"
+#include "cli/embedded.h"
 #include "cli/help.h"
 #include "cli/input.h"
 #include "cli/named.h"
@@ -46,6 +47,7 @@ static const struct option_spec specs[] = {
     {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
+    {'v', 'v', "verbose", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {0},
 };
@@ -57,7 +59,7 @@ struct convert_request {
     bool to_stdout;
     struct outputs outputs;
     struct export_options options;
-    bool quiet, help;
+    bool quiet, verbose, help;
 };
 
 static int parse_format(struct convert_request *request, const char *name, struct error *error)
@@ -115,6 +117,9 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case 'q':
         request->quiet = true;
+        return 0;
+    case 'v':
+        request->verbose = true;
         return 0;
     case HELP:
         request->help = true;
@@ -181,13 +186,15 @@ static void say_written(const struct convert_request *request, const struct prof
                                              : "there are no samples in that part of it");
 }
 
-static int convert(const struct convert_request *request, struct error *error)
+static int convert(struct convert_request *request, struct error *error)
 {
+    struct embedded embedded;
     struct profile *profile = NULL;
     struct owner owner = owner_find();
     int err = outputs_prepare(&request->outputs, &owner, error);
     if (!err)
         err = named_load(&profile, request->input, &request->from, error);
+    embedded_open(&embedded, &request->options);
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
@@ -198,6 +205,9 @@ static int convert(const struct convert_request *request, struct error *error)
     }
     if (!err && request->to_stdout)
         err = write_stdout(request, profile, error);
+    if (!err)
+        embedded_say(&embedded, request->verbose);
+    embedded_close(&embedded);
     profile_free(profile);
     return err;
 }

@@ -8,6 +8,7 @@
 #include "base/say.h"
 #include "cli/capture.h"
 #include "cli/command.h"
+#include "cli/embedded.h"
 #include "cli/help.h"
 #include "cli/named.h"
 #include "cli/problems.h"
@@ -64,7 +65,7 @@ static void close_session(void *context)
 }
 
 /* Names the capture, writes the other formats. */
-static int convert(const struct record_request *request, struct capture *capture,
+static int convert(struct record_request *request, struct capture *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
@@ -82,7 +83,12 @@ static int convert(const struct record_request *request, struct capture *capture
         err = named_load(profile, capture->opened, &from, error);
     if (err)
         return err;
+    struct embedded embedded;
+    embedded_open(&embedded, &request->export_options);
     err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);
+    if (!err)
+        embedded_say(&embedded, request->verbose);
+    embedded_close(&embedded);
     if (!err && !capture->is_unnamed)
         err = store_names(capture, *profile, error);
     return err;
@@ -130,7 +136,7 @@ static int status_of(const struct record_result *result)
 }
 
 /* The recording is over: everything after it. Returns the exit status. */
-static int finish(const struct record_request *request, struct capture *capture,
+static int finish(struct record_request *request, struct capture *capture,
                   struct record_result *result, bool is_private, int recorded, struct error *error)
 {
     struct profile *profile = NULL;

@@ -111,7 +111,8 @@ static const char convert_help[] =
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --no-inline           names of symbol tables alone: neither inlined functions nor "
-    "lines\n" CUT_OPTION_HELP "  -q, --quiet           say nothing unless something failed\n";
+    "lines\n" CUT_OPTION_HELP "  -q, --quiet           say nothing unless something failed\n"
+    "  -v, --verbose         list the embedded source files\n";
 
 static const char report_help[] =
     "rec report [FILE]\n"
