@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Files named by recorded programs, captures, binaries and debug info: only regular files are opened, and only with the
+rights of the user on whose behalf they are read.
+
+The oracle is the kernel: inotify(7) reports every open() of a watched object, but for O_PATH, which has no effect on
+the object. Device nodes of the null device stand for devices whose opening has effects.
+"""
+import contextlib
+import ctypes
+import gzip
+import json
+import os
+import shutil
+import stat
+import subprocess
+
+import rec
+
+NOBODY = 65534
+IN_OPEN = 0x20
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+UNDER_SUDO = {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+AS_ROOT = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
+USERS = (("root", AS_ROOT), ("under sudo", UNDER_SUDO))
+SECONDS = rec.figure(5, 600)
+C = ctypes.CDLL(None, use_errno=True)
+
+PROGRAM = r"""
+static void __attribute__((noinline)) work(void) { for (volatile long i = 0; i < 100000000; i++); }
+int main(void) { work(); return 0; }
+"""
+
+
+class Watch:
+    """Counts how often objects are opened while it is open."""
+
+    def __init__(self, *paths):
+        self.fd = C.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        for path in paths:
+            if C.inotify_add_watch(self.fd, os.fsencode(path), IN_OPEN) < 0:
+                raise OSError(ctypes.get_errno(), "inotify_add_watch", path)
+
+    def opens(self):
+        try:
+            return len(os.read(self.fd, 1 << 16)) // 16
+        except BlockingIOError:
+            return 0
+
+    def close(self):
+        os.close(self.fd)
+
+
+class Case(rec.Case):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("needs root: other users have no rights that could be misused")
+        os.chmod(self.directory, 0o755)
+        self.theirs = os.path.join(self.directory, "theirs")
+        os.mkdir(self.theirs)
+        os.chown(self.theirs, NOBODY, NOBODY)
+        self.device = os.path.join(self.directory, "device")
+        os.mknod(self.device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        os.chmod(self.device, 0o666)
+        self.fifo = os.path.join(self.directory, "fifo")
+        os.mkfifo(self.fifo)
+        self.closed = os.path.join(self.directory, "closed")
+        os.mkdir(self.closed, 0o700)
+
+    def watch(self, *paths):
+        watch = Watch(*paths)
+        self.addCleanup(watch.close)
+        return watch
+
+    def secret(self, name, text):
+        path = os.path.join(self.closed, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, 0o600)
+        return path
+
+    def build(self, name, text, *options):
+        source = os.path.join(self.directory, f"{name}.c")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        path = os.path.join(self.theirs, name)
+        subprocess.run(["gcc", "-g", "-O1", *options, "-o", path, source], check=True, timeout=60,
+                       cwd=self.theirs)
+        return path
+
+    def rec(self, *words, environment=None):
+        return self.run_in(self.directory, [rec.REC, *words], env=environment or AS_ROOT,
+                           timeout=SECONDS + rec.TIMEOUT_S)
+
+
+class AWatchSeesWhatItShould(Case):
+    def test_an_open_is_seen_and_a_look_is_not(self):
+        for path in (self.device, self.fifo, self.secret("s", "x")):
+            watch = self.watch(path)
+            os.close(os.open(path, os.O_PATH))
+            os.stat(path)
+            self.assertEqual(watch.opens(), 0)
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            self.assertEqual(watch.opens(), 1)
+
+
+class MappedFiles(Case):
+    """A program replaces the files that it has mapped, while it is recorded, with links to other objects."""
+
+    def replaced_by(self, path, environment):
+        place = os.path.join(self.theirs, "x2")
+        watch = self.watch(path)
+        done = self.rec("-F", "9999", "-o", "rec.data", "-o", "out.folded", "--", *AS_NOBODY,
+                        rec.target("replaces_mapped"), place, path, str(SECONDS), environment=environment)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertGreater(int(done.stdout), 100, "attempts")
+        self.assertEqual(watch.opens(), 0, path)
+        for command in (("report",), ("info",), ("convert", "-q", "-o", "again.folded")):
+            done = self.rec(*command, "rec.data", environment=environment)
+            self.assertEqual(done.status, 0, done.stderr)
+            self.assertEqual(watch.opens(), 0, (command, path))
+
+    def test_a_device_is_not_opened(self):
+        for name, environment in USERS:
+            with self.subTest(user=name):
+                self.replaced_by(self.device, environment)
+
+    def test_a_fifo_is_not_opened(self):
+        self.replaced_by(self.fifo, AS_ROOT)
+
+    def test_a_file_that_the_program_cannot_read_is_not_opened(self):
+        program = self.build("program", PROGRAM)
+        secret = os.path.join(self.closed, "program")
+        shutil.copy(program, secret)
+        os.chmod(secret, 0o600)
+        self.replaced_by(secret, UNDER_SUDO)
+
+    def test_such_a_file_is_not_opened_for_root_either_by_the_recording(self):
+        secret = self.secret("secret", "x" * 8192)
+        watch = self.watch(secret)
+        done = self.rec("-q", "-F", "9999", "-o", "rec.data", "--", *AS_NOBODY,
+                        rec.target("replaces_mapped"), os.path.join(self.theirs, "x2"), secret, "2")
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertEqual(watch.opens(), 0)
+
+    def test_programs_of_other_users_have_their_names(self):
+        """The rules cost no names: files that are readable for the program are read."""
+        program = self.build("program", PROGRAM)
+        for name, environment in USERS:
+            with self.subTest(user=name):
+                done = self.rec("-q", "-o", "out.folded", "--", *AS_NOBODY, program, environment=environment)
+                self.assertEqual(done.status, 0, done.stderr)
+                with open(os.path.join(self.directory, "out.folded"), encoding="utf-8") as file:
+                    self.assertIn(";work", file.read())
+
+
+class NamedFiles(Case):
+    """A capture, a binary or its debug info names another object than a regular file."""
+
+    def recorded(self, program):
+        """Names without lines: a later conversion looks for debug info."""
+        done = self.rec("-q", "--no-inline", "-o", "rec.data", "--", program)
+        self.assertEqual(done.status, 0, done.stderr)
+
+    def not_opened(self, watch):
+        for name, environment in USERS:
+            for command in (("report",), ("info",), ("convert", "-o", "out.folded", "-o", "out.json")):
+                with self.subTest(user=name, command=command[0]):
+                    done = self.rec(*command, "rec.data", environment=environment)
+                    self.assertEqual(done.status, 0, done.stderr)
+                    self.assertEqual(watch.opens(), 0)
+
+    def test_the_path_of_a_mapping(self):
+        for path in (self.device, self.fifo, "/dev/tty"):
+            program = self.build("program", PROGRAM)
+            self.recorded(program)
+            os.unlink(program)
+            os.symlink(path, program)
+            self.not_opened(self.watch(path))
+            os.unlink(program)
+
+    def test_the_path_below_symfs_and_the_debug_directory(self):
+        program = self.build("program", PROGRAM)
+        self.recorded(program)
+        below = os.path.join(self.theirs, "root")
+        os.makedirs(below + os.path.dirname(program))
+        os.symlink(self.device, below + program)
+        watch = self.watch(self.device)
+        for name, environment in USERS:
+            with self.subTest(user=name):
+                done = self.rec("report", "--symfs", below, "rec.data", environment=environment)
+                self.assertEqual(done.status, 0, done.stderr)
+                self.assertEqual(watch.opens(), 0)
+
+    def test_a_separate_debug_file(self):
+        program = self.build("program", PROGRAM)
+        debug = os.path.join(self.theirs, "program.debug")
+        subprocess.run(["objcopy", "--only-keep-debug", program, debug], check=True)
+        subprocess.run(["objcopy", "-g", f"--add-gnu-debuglink={debug}", program], check=True)
+        self.recorded(program)
+        os.unlink(debug)
+        os.symlink(self.device, debug)
+        self.not_opened(self.watch(self.device))
+
+    def test_a_supplement(self):
+        program = self.build("program", PROGRAM)
+        link = os.path.join(self.directory, "altlink")
+        with open(link, "wb") as file:
+            file.write(os.fsencode(self.device) + b"\0" + bytes(range(20)))
+        subprocess.run(["objcopy", "--add-section", f".gnu_debugaltlink={link}", program], check=True)
+        self.recorded(program)
+        self.not_opened(self.watch(self.device))
+
+    def test_split_debug_info_and_its_package(self):
+        program = self.build("program", PROGRAM, "-gsplit-dwarf")
+        self.recorded(program)
+        units = [name for name in os.listdir(self.theirs) if name.endswith(".dwo")]
+        self.assertTrue(units)
+        for name in [*units, "program.dwp"]:
+            path = os.path.join(self.theirs, name)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            os.symlink(self.device, path)
+        self.not_opened(self.watch(self.device))
+
+
+class EmbeddedSource(Case):
+    """--embed-source puts into files of a user what that user can read, and lists it."""
+
+    SECRET = "hunter2"
+
+    def program_of(self, *sources):
+        """A program whose debug info names these files, one function each."""
+        text = ""
+        for number, path in enumerate(sources):
+            text += f'# 1 "{path}"\nstatic void __attribute__((noinline)) work{number}(void)\n' \
+                    "{ for (volatile long i = 0; i < 60000000; i++); }\n"
+        calls = "".join(f"work{number}();" for number in range(len(sources)))
+        return self.build("program", text + f"int main(void) {{ {calls} return 0; }}\n")
+
+    def sources(self, name="out.json"):
+        path = os.path.join(self.directory, name)
+        with open(path, "rb") as file:
+            content = file.read()
+        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        shared = json.loads(content)["shared"]
+        names = shared["stringArray"]
+        return dict(zip((names[i] for i in shared["sources"]["filename"]), shared["sources"]["content"]))
+
+    def public(self, name, text="int readable;\n"):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_a_file_that_only_root_can_read_stays_out(self):
+        secrets = [self.secret(name, f"password = '{self.SECRET}'\n") for name in ("settings.py", "settings.c")]
+        readable = self.public("readable.c")
+        program = self.program_of(*secrets, readable)
+        done = self.rec("--embed-source", "-o", "rec.data", "-o", "out.json", "--", *AS_NOBODY, program,
+                        environment=UNDER_SUDO)
+        self.assertEqual(done.status, 0, done.stderr)
+        recorded = self.sources()
+        for path in secrets:
+            self.assertIn(path, recorded)
+            self.assertIsNone(recorded[path], path)
+        self.assertEqual(recorded[readable], "int readable;\n")
+        self.assertIn(b"embedded the text of 1 source file ", done.stderr)
+        done = self.rec("convert", "-v", "--embed-source", "rec.data", "-o", "again.json",
+                        environment=UNDER_SUDO)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertEqual(self.sources("again.json"), recorded)
+        self.assertIn(b"embedded " + os.fsencode(readable), done.stderr)
+        self.assertNotIn(os.fsencode(self.closed), done.stderr)
+
+    def test_a_capture_alone_gives_no_more(self):
+        secret = self.secret("settings.c", self.SECRET)
+        program = self.program_of(secret)
+        self.assertEqual(self.rec("-o", "rec.data", "--", program).status, 0)
+        os.unlink(program)
+        done = self.rec("convert", "--embed-source", "rec.data", "-o", "out.json", environment=UNDER_SUDO)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertIsNone(self.sources()[secret])
+
+    def test_root_embeds_what_root_can_read(self):
+        secret = self.secret("settings.c", "int x;\n")
+        script = self.secret("settings.py", self.SECRET)
+        program = self.program_of(secret, script)
+        done = self.rec("--embed-source", "-o", "out.json", "--", program)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertEqual(self.sources(), {**self.sources(), secret: "int x;\n", script: None})
+
+    def test_a_source_that_changed_since_is_left_out_with_a_word(self):
+        changed = self.public("changed.c")
+        program = self.program_of(changed)
+        future = os.stat(program).st_mtime + 10
+        os.utime(changed, (future, future))
+        done = self.rec("--embed-source", "-o", "out.json", "--", program)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertIsNone(self.sources()[changed])
+        self.assertIn(b"left out 1 source file, changed since", done.stderr)
+
+    def test_devices_and_fifos_are_not_opened(self):
+        program = self.program_of(os.path.join(self.directory, "device.c"), os.path.join(self.directory, "fifo.c"))
+        os.rename(self.device, os.path.join(self.directory, "device.c"))
+        os.rename(self.fifo, os.path.join(self.directory, "fifo.c"))
+        watch = self.watch(os.path.join(self.directory, "device.c"), os.path.join(self.directory, "fifo.c"))
+        done = self.rec("--embed-source", "-o", "out.json", "--", program)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertEqual(watch.opens(), 0)
+
+
+if __name__ == "__main__":
+    rec.main()
