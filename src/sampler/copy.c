@@ -16,7 +16,6 @@
 #define LEAF_BYTES_MAX (UINT32_C(8) << 10)
 /* Nothing is mapped before, by the kernel's usual vm.mmap_min_addr, or behind. */
 #define FIRST_PAGES_BYTES UINT64_C(65536)
-#define ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
 
 /* How much of a stack may be copied. Half a ring is for one of the largest copies, the other half for smaller and
  * smaller ones: a stack that is cut is better than a sample that is lost. */
@@ -93,7 +92,7 @@ static bool span_has(const struct span *span, uint64_t avma)
 static void find_code(const struct walk *walk, struct span code[2])
 {
     uint64_t pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
-    code[0] = code[1] = (struct span){FIRST_PAGES_BYTES, ADDRESSES_END - FIRST_PAGES_BYTES};
+    code[0] = code[1] = (struct span){FIRST_PAGES_BYTES, RECORD_ADDRESSES_END - FIRST_PAGES_BYTES};
     if (!unwind_find_module(walk->modules, walk->module_count, pc))
         return;
     uint64_t first = load_relaxed(&walk->modules[0].start_avma);
@@ -102,7 +101,7 @@ static void find_code(const struct walk *walk, struct span code[2])
     code[0] = code[1] = (struct span){first, end - first};
     for (uint32_t i = 1; i < walk->module_count; i++) {
         uint64_t start = load_relaxed(&walk->modules[i].start_avma);
-        if (start >= ADDRESSES_END)
+        if (start >= RECORD_ADDRESSES_END)
             break;
         if (start - end > widest) {
             widest = start - end;

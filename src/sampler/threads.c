@@ -64,7 +64,7 @@ static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ri
     thread->busy = 0;
     thread->index = index;
     thread->slot = &process.rings->threads[index];
-    thread->ring = (struct ring){&process.rings->controls[index], ring_data};
+    thread->ring = (struct ring){.control = &process.rings->controls[index], .data = ring_data};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
     thread->usual_cost_ticks = 0;

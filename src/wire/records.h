@@ -5,7 +5,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* User addresses of x86-64 end here (Linux Documentation/arch/x86/x86_64/mm.rst). With 5 levels of
+ * page tables a program gets higher ones only where it passes such a hint to mmap()
+ * (5level-paging.rst): its frames there are refused. */
+#define RECORD_ADDRESS_BITS 47
+#define RECORD_ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
 
 #define RECORD_FRAMES_MAX 1024u
 #define RECORD_FRAMES_LEAF \
@@ -54,6 +61,16 @@ struct record_stack {
     uint32_t unload_count; /* of the process, as the walk saw it */
 };
 
+/* Whether all of them can be addresses of the program: what else a target writes gets into no file.
+ * No branch in the loop: the compiler takes several frames at once. */
+static inline bool record_are_user_frames(const uint64_t *frames, uint32_t count)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= frames[i];
+    return bits < RECORD_ADDRESSES_END;
+}
+
 /*
  * RECORD_COPY: header, stack, this, the frames, the bytes. The registers are those of the frame that
  * comes after frame_count frames: the interrupted ones (all known) when that is 0, else PC, SP and FP
@@ -79,13 +96,11 @@ struct record_copy {
 _Static_assert(sizeof(struct record_copy) == 176, "in shared memory");
 
 /* A word of the middle, by its number there: an address of code or of the stack itself. So it takes 8 bytes. */
-#define RECORD_ADDRESS_BITS 47
 #define RECORD_MIDDLE_BYTES_MAX (UINT32_C(8) << (64 - RECORD_ADDRESS_BITS))
 
 static inline uint64_t record_word(uint32_t number, uint64_t address)
 {
-    return (uint64_t)number << RECORD_ADDRESS_BITS |
-           (address & ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1));
+    return (uint64_t)number << RECORD_ADDRESS_BITS | (address & (RECORD_ADDRESSES_END - 1));
 }
 
 static inline uint32_t record_word_number(uint64_t word)
@@ -95,7 +110,7 @@ static inline uint32_t record_word_number(uint64_t word)
 
 static inline uint64_t record_word_address(uint64_t word)
 {
-    return word & ((UINT64_C(1) << RECORD_ADDRESS_BITS) - 1);
+    return word & (RECORD_ADDRESSES_END - 1);
 }
 
 /* RECORD_EXIT: weighs the CPU time that no sample of this thread covered. */

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One ring: one thread writes, the launcher reads. Positions only grow; (position - base) % size is the place.
+ * One ring: one thread writes, the launcher reads. Positions only grow; a record lies at
+ * (position - base) % size.
  *
  *     data   ▒▒▒▒▒▒▒▒│■■■■■■■■■■■■■■■■■■■│▒▒▒▒▒▒▒▒▒│░░░░│
- *                  tail                head      padding: the next record did not fit before the end
+ *                  tail                head      padding: no room for the next record
  *
- * A record is contiguous. It is written beyond head and becomes visible by moving head (release); a
- * writer that dies half-way leaves nothing. A full ring drops the newest: the caller counts it.
+ * A record is contiguous. The writer fills it beyond head and publishes it by moving head
+ * (release); a writer that dies half-way leaves nothing. A full ring drops the newest record: the
+ * caller counts it.
  *
- * An empty ring begins again at its first byte (base = head): a thread uses no more memory, and pushes no more
- * out of the program's caches, than it writes between two looks of the launcher. The launcher reads base after
- * a head that is beyond its tail: until it has given that space back, base stays.
+ * An empty ring begins again at its first byte (base = head): a thread uses no more memory, and
+ * pushes no more out of the program's caches, than it writes between two rounds of the launcher.
+ * The launcher reads base after a head that is beyond its tail: until the launcher has given the
+ * space back, base stays.
+ *
+ * Every process of the recording can write every ring_control. So the writer keeps head and base in
+ * memory of its own and only publishes them, and each place is a multiple of 8 below the ring's
+ * size whatever the positions are: no value in shared memory leads a record out of the ring.
  *
  * Nothing here calls anything. Async-signal-safe.
  */
@@ -23,48 +30,52 @@
 struct ring {
     struct ring_control *control;
     uint8_t *data;
+    uint64_t head, base; /* the writer's; a claimed slot begins with 0 */
 };
 
-/* Whatever the base, it is inside of the ring. Async-signal-safe. */
-static inline uint64_t ring_place(const struct ring_control *control, uint64_t position)
+/* Where a position lies in the ring: a multiple of 8, so a padding's size and kind always fit.
+ * Async-signal-safe. */
+static inline uint64_t ring_place(uint64_t base, uint64_t position)
 {
-    return (position - load_relaxed(&control->base)) % SESSION_RING_BYTES;
+    return (position - base) % SESSION_RING_BYTES & ~UINT64_C(7);
 }
 
-/* Bytes of the ring that are free; 0 also when its positions make no sense. Async-signal-safe. */
+/* Bytes of the ring that are free; 0 also when tail makes no sense. For the writer.
+ * Async-signal-safe. */
 static inline uint64_t ring_room(const struct ring *ring)
 {
-    uint64_t used = load_relaxed(&ring->control->head) - load_relaxed(&ring->control->tail);
+    uint64_t used = ring->head - load_relaxed(&ring->control->tail);
     return used < SESSION_RING_BYTES ? SESSION_RING_BYTES - used : 0;
 }
 
 /* A contiguous place for up to `bytes` (a multiple of 8, at most half a ring), or NULL when the ring is
- * full. *position is what ring_commit() wants back. Async-signal-safe. */
-static inline uint8_t *ring_reserve(const struct ring *ring, uint32_t bytes, uint64_t *position)
+ * full. ring_commit() takes *position. Async-signal-safe. */
+static inline uint8_t *ring_reserve(struct ring *ring, uint32_t bytes, uint64_t *position)
 {
-    uint64_t head = load_relaxed(&ring->control->head); /* ours */
     uint64_t tail = load_acquire(&ring->control->tail); /* what lies before it has been read */
-    uint64_t used = head - tail;
-    if (used == 0)
-        store_relaxed(&ring->control->base, head); /* published by the next head */
-    uint64_t at = ring_place(ring->control, head);
+    uint64_t used = ring->head - tail;
+    if (used == 0) {
+        ring->base = ring->head;
+        store_relaxed(&ring->control->base, ring->base); /* published by the next head */
+    }
+    uint64_t at = ring_place(ring->base, ring->head);
     uint64_t to_end = SESSION_RING_BYTES - at;
     uint64_t padding = to_end < bytes ? to_end : 0;
     if (used > SESSION_RING_BYTES || SESSION_RING_BYTES - used < padding + bytes)
         return 0;
     if (padding) {
-        /* Positions are multiples of 8, so the padding's size and kind always fit. */
         struct record_header *header = (struct record_header *)(void *)(ring->data + at);
         header->bytes = (uint32_t)padding;
         header->kind = RECORD_PADDING;
         at = 0;
     }
-    *position = head + padding;
+    *position = ring->head + padding;
     return ring->data + at;
 }
 
 /* Publishes the record that was written at *position. Async-signal-safe. */
-static inline void ring_commit(const struct ring *ring, uint64_t position, uint32_t bytes)
+static inline void ring_commit(struct ring *ring, uint64_t position, uint32_t bytes)
 {
-    store_release(&ring->control->head, position + bytes); /* publishes the record's bytes */
+    ring->head = position + bytes;
+    store_release(&ring->control->head, ring->head); /* publishes the record's bytes */
 }

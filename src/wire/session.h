@@ -192,7 +192,8 @@ struct thread_slot {
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
-/* Producer's and consumer's words on lines of their own. Positions count bytes since the start. */
+/* Producer's and consumer's words on lines of their own. Positions count bytes since the start. Neither side reads back
+ * a word that it writes itself: see ring.h. */
 struct ring_control {
     uint64_t head; /* written by the thread: everything before it is committed */
     uint64_t base; /* written by the thread: the position that lies at the ring's first byte */

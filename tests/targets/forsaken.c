@@ -3,24 +3,10 @@
  * wanted to write in a second of CPU time, how many signals it left at that, and how often the kernel's clock
  * ticked. */
 #include "burn.h"
-#include "wire/session.h"
+#include "rings.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-
-static const struct rings *find_rings(void)
-{
-    char line[512];
-    void *rings = NULL;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    while (maps && !rings && fgets(line, sizeof(line), maps))
-        if (strstr(line, " rw-s ") && strstr(line, "/memfd:rec-rings"))
-            sscanf(line, "%p", &rings);
-    if (maps)
-        fclose(maps);
-    return rings;
-}
 
 static const struct thread_slot *find_own_slot(const struct rings *rings)
 {
@@ -41,7 +27,7 @@ int main(void)
 {
     pid_t parent = getppid();
     struct timespec tick;
-    const struct thread_slot *slot = find_own_slot(find_rings());
+    const struct thread_slot *slot = find_own_slot(find_shared("rec-rings"));
     if (!slot || clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0)
         return 1;
     puts("started");

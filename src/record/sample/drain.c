@@ -46,6 +46,10 @@ static void take_exit(struct drain *drain, struct thread *thread,
     if (header->bytes != sizeof(*header) + sizeof(last))
         return;
     memcpy(&last, record + sizeof(*header), sizeof(last));
+    if (!record_are_user_frames(&last.start_avma, 1)) {
+        count_damaged(drain, 1);
+        return;
+    }
     thread->has_exited = true;
     thread->process->ended_threads++;
     last.name[15] = '\0';
@@ -110,7 +114,7 @@ static void drain_ring(struct drain *drain, uint32_t slot)
 {
     struct rings *rings = drain->threads->rings;
     struct thread *thread = &drain->threads->threads[slot];
-    const struct ring ring = {&rings->controls[slot], rings->data[slot]};
+    const struct ring ring = {.control = &rings->controls[slot], .data = rings->data[slot]};
     struct source source = {drain, thread};
     struct ring_read read = ring_read(&thread->reader, &ring, drain->scratch, take_record, &source);
     count_damaged(drain, read.damaged);

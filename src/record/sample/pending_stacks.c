@@ -70,6 +70,16 @@ static void note_module(struct record_summary *summary, const struct process_map
         summary->worst_module.misses++;
 }
 
+/* Frames from stack words that are no user addresses: the stack ends before the first of them. */
+static void cut_at_no_address(struct offline_result *result, const uint64_t *frames)
+{
+    size_t count = 0;
+    while (count < result->frame_count && frames[count] < RECORD_ADDRESSES_END)
+        count++;
+    if (count < result->frame_count)
+        *result = (struct offline_result){.end = OFFLINE_UNMAPPED, .frame_count = count};
+}
+
 /* The walk that continues the sampler's frames; nothing is written yet. */
 static enum outcome walk_copy(struct pending_stacks *pending, const struct stack_copy *from,
                               struct walked_sample *sample, enum patience patience,
@@ -91,6 +101,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     bool leads_out = result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE;
     if (leads_out && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
+    cut_at_no_address(&result, frames + walked);
     sample->frames = frames;
     sample->frame_count = walked + (uint32_t)result.frame_count;
     sample->is_complete = result.end == OFFLINE_ROOT;

@@ -9,7 +9,7 @@
 static bool copy_record(const struct ring_reader *reader, const struct ring *ring, uint64_t head,
                         uint8_t *scratch, struct record_header *header)
 {
-    uint64_t at = ring_place(ring->control, reader->tail);
+    uint64_t at = ring_place(load_relaxed(&ring->control->base), reader->tail);
     uint64_t available = head - reader->tail;
     uint64_t to_end = SESSION_RING_BYTES - at;
     uint64_t most = available < to_end ? available : to_end;

@@ -210,13 +210,18 @@ void sample_write_record(struct sample_writer *writer, const struct raw_sample *
         writer->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
+    const uint64_t *frames = (const uint64_t *)(const void *)(raw->record + fixed);
+    if (!record_are_user_frames(frames, stack.frame_count)) {
+        writer->summary->lost[RECORD_LOST_OTHER]++;
+        return;
+    }
     struct walked_sample sample = {
         .process = raw->process,
         .map = map,
         .tid = raw->tid,
         .time_ns = raw->time_ns,
         .weight_ns = header.weight_ns,
-        .frames = (const uint64_t *)(const void *)(raw->record + fixed),
+        .frames = frames,
         .frame_count = stack.frame_count,
         .dropped = stack.dropped,
         .flags = header.flags,

@@ -35,7 +35,7 @@ bool stack_copy_parse(struct stack_copy *copied, const uint8_t *record, size_t s
     copied->leaf = (const uint8_t *)(copied->frames + copied->stack.frame_count);
     copied->words = (const uint64_t *)(const void *)(copied->leaf + copied->copy.leaf_bytes);
     copied->root = (const uint8_t *)(copied->words + copied->copy.word_count);
-    return true;
+    return record_are_user_frames(copied->frames, copied->stack.frame_count);
 }
 
 bool stack_copy_is_whole(const struct stack_copy *copied)

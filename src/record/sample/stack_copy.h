@@ -20,7 +20,8 @@ struct stack_copy {
     const uint8_t *root;
 };
 
-/* False: its sizes are not those of a record of this size. The record is aligned to 8 bytes. */
+/* False: its sizes are not those of a record of this size, or a frame is no user address. The
+ * record is aligned to 8 bytes. */
 bool stack_copy_parse(struct stack_copy *copied, const uint8_t *record, size_t size);
 
 /* Whether every word of the stack was taken. */

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include "wire/records.h"
+
 #include <stdint.h>
 
 enum synthetic {
@@ -20,6 +22,7 @@ enum synthetic {
 };
 
 #define SYNTHETIC_BASE UINT64_C(0x800000000000)
+_Static_assert(SYNTHETIC_BASE == RECORD_ADDRESSES_END, "no target can write a frame there");
 #define SYNTHETIC_BYTES UINT64_C(4096)
 
 const char *synthetic_name(enum synthetic synthetic);

@@ -55,7 +55,7 @@ static int set_up(void **state)
         (struct thread_slot){.state = THREAD_ACTIVE, .pid = PID, .tid = TID, .process = PROCESS};
     rings->header.threads_started = 1;
     rings->header.threads_used = THREAD + 1;
-    at.ring = (struct ring){&rings->controls[THREAD], rings->data[THREAD]};
+    at.ring = (struct ring){.control = &rings->controls[THREAD], .data = rings->data[THREAD]};
     return 0;
 }
 
@@ -297,6 +297,65 @@ static void copies_with_absurd_registers_give_a_leaf(void **state)
     expect_good_records_still_pass();
 }
 
+/* Else a program of another user writes any text into the file. */
+static void frames_that_are_no_user_addresses_get_into_no_file(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {UINT64_C(1) << 47, SYNTHETIC_BASE + 8,
+                                      UINT64_C(0x35353264652d6873), UINT64_C(0xffffffffff600000),
+                                      UINT64_MAX};
+    for (size_t i = 0; i < 5; i++) {
+        struct stack_record stack = good_record();
+        stack.frames[i % 4] = values[i];
+        put(&stack, sizeof(stack));
+        stack.header.kind = RECORD_CHECK;
+        put(&stack, sizeof(stack));
+        drain();
+        struct copy_record copy = good_copy();
+        copy.stack.frame_count = 1;
+        copy.words[0] = values[i];
+        copy.copy.leaf_bytes = 56;
+        take_copy(&copy);
+        copy = good_copy();
+        copy.copy.registers[16] = values[i];
+        take_copy(&copy);
+        assert_int_equal(damaged(), 4 * i + 4);
+        assert_int_equal(at.summary.samples, i);
+        expect_good_records_still_pass();
+    }
+}
+
+/* The one below is, so is what was walked: the stack ends there. */
+static void the_highest_user_address_is_one(void **state)
+{
+    (void)state;
+    struct stack_record record = good_record();
+    record.frames[3] = (UINT64_C(1) << 47) - 1;
+    put(&record, sizeof(record));
+    struct copy_record copy = good_copy();
+    copy.stack.frame_count = 1;
+    copy.words[0] = 0x401000;
+    copy.copy.leaf_bytes = 56;
+    copy.copy.registers[16] = UINT64_MAX;
+    take_copy(&copy);
+    assert_int_equal(damaged(), 0);
+    assert_int_equal(at.summary.samples, 2);
+}
+
+static void a_start_routine_that_is_no_user_address_is_counted(void **state)
+{
+    (void)state;
+    struct {
+        struct record_header header;
+        struct record_exit last;
+    } record = {.header = {.bytes = sizeof(record), .kind = RECORD_EXIT, .weight_ns = 1000},
+                .last = {.start_avma = UINT64_C(0x35353264652d6873)}};
+    put(&record, sizeof(record));
+    drain();
+    assert_int_equal(damaged(), 1);
+    assert_int_equal(at.summary.cpu_seen_ns, 0);
+}
+
 static void weights_that_nobody_can_have_used_are_counted(void **state)
 {
     (void)state;
@@ -343,6 +402,7 @@ static void positions_that_make_no_sense_are_skipped(void **state)
     }
     store_release(&at.ring.control->head, 0); /* backwards */
     drain();
+    at.ring.head = 0;
     expect_good_records_still_pass();
 }
 
@@ -442,6 +502,9 @@ int main(void)
         TEST(copies_whose_sizes_do_not_add_up_are_counted),
         TEST(root_ends_that_cannot_be_are_counted),
         TEST(copies_with_absurd_registers_give_a_leaf),
+        TEST(frames_that_are_no_user_addresses_get_into_no_file),
+        TEST(the_highest_user_address_is_one),
+        TEST(a_start_routine_that_is_no_user_address_is_counted),
         TEST(weights_that_nobody_can_have_used_are_counted),
         TEST(the_name_in_a_last_record_need_not_end),
         TEST(positions_that_make_no_sense_are_skipped),

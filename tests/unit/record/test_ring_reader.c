@@ -22,7 +22,7 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&at, 0, sizeof(at));
-    at.ring = (struct ring){&at.control, calloc(1, SESSION_RING_BYTES)};
+    at.ring = (struct ring){.control = &at.control, .data = calloc(1, SESSION_RING_BYTES)};
     at.scratch = malloc(SESSION_RING_BYTES);
     return at.ring.data && at.scratch ? 0 : -1;
 }
@@ -87,7 +87,7 @@ static void lengths_that_cannot_be_end_the_round(void **state)
         put(32, 2);
         struct record_header *first =
             (struct record_header *)(void *)(at.ring.data +
-                                             ring_place(&at.control, at.reader.tail));
+                                             ring_place(at.control.base, at.reader.tail));
         first->bytes = lengths[i];
         assert_int_equal(drain().damaged, 1);
         assert_int_equal(at.taken, taken);

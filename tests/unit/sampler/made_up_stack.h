@@ -104,7 +104,7 @@ static inline int set_up(void **state)
     process = (struct process){
         .tables = at.tables, .slot = &at.process_slot, .verdict = &at.tables->verdicts[0]};
     at.thread.slot = &at.thread_slot;
-    at.thread.ring = (struct ring){&at.control, at.data};
+    at.thread.ring = (struct ring){.control = &at.control, .data = at.data};
     at.thread.stack_start_avma = (uint64_t)(uintptr_t)at.stack;
     at.thread.stack_end_avma = (uint64_t)(uintptr_t)(at.stack + STACK_WORDS);
     at.context.uc_stack.ss_flags = SS_DISABLE;
@@ -172,9 +172,9 @@ struct found {
 static inline struct found walk_and_read(void)
 {
     struct found found = {0};
-    uint64_t before = at.control.head;
+    uint64_t before = at.thread.ring.head;
     assert_true(walk_record(&at.thread, &at.context, 111, 222, 0));
-    const uint8_t *record = at.data + (before - at.control.base) % SESSION_RING_BYTES;
+    const uint8_t *record = at.data + ring_place(at.thread.ring.base, before);
     memcpy(&found.header, record, sizeof(found.header));
     if (found.header.kind == RECORD_PADDING) {
         before += found.header.bytes;

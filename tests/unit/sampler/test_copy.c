@@ -202,7 +202,7 @@ static void a_ring_that_fills_up_takes_smaller_copies(void **state)
                                : bytes < RECORD_COPY_BYTES_MAX / 8);
         assert_in_range(copy->leaf_bytes, copies < 2 ? LEAF_BYTES_MAX : bytes / 8 - 8, bytes / 8);
         before = bytes;
-        place = at.control.head - at.control.base;
+        place = at.thread.ring.head - at.thread.ring.base;
     }
     assert_true(copies > 15);
 }
@@ -228,9 +228,9 @@ static void a_check_carries_the_walk_and_what_to_compare_it_with(void **state)
 /* So many bytes before the end of the ring, which is not empty: then it would begin again. */
 static void leave_room(uint64_t back)
 {
-    at.control.base = 0;
-    at.control.head = 5 * SESSION_RING_BYTES - back;
-    at.control.tail = at.control.head - 8;
+    at.thread.ring.base = 0;
+    at.thread.ring.head = 5 * SESSION_RING_BYTES - back;
+    at.control.tail = at.thread.ring.head - 8;
 }
 
 /* Records of all kinds where the ring's end forces them to its beginning. */
@@ -269,7 +269,7 @@ static void a_copy_for_which_the_rings_end_leaves_no_room_is_smaller(void **stat
     (void)state;
     fill_with_code(STACK_WORDS - 60000);
     leave_room(RECORD_COPY_BYTES_MAX);
-    at.control.tail = at.control.head - SESSION_RING_BYTES / 2;
+    at.control.tail = at.thread.ring.head - SESSION_RING_BYTES / 2;
     struct found found = walk_and_read();
     assert_int_equal(found.copy.registers[7], address_of(STACK_WORDS - 60000));
     assert_int_equal(found.copy.leaf_bytes + 8 * found.copy.word_count, RECORD_COPY_BYTES_MAX / 2);
@@ -288,7 +288,9 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
     interrupted_at(LEAF, address_of(last - 2 * callers), 0);
     for (uint64_t head = 64; head < 1024; head += 64) {
         struct walk walk = {.thread = &at.thread, .context = &at.context};
-        at.control = (struct ring_control){.head = head, .tail = head - 8};
+        at.thread.ring.base = 0;
+        at.thread.ring.head = head;
+        at.control.tail = head - 8;
         walk.frames =
             (void *)(ring_reserve(&at.thread.ring, fixed + 8 * RECORD_FRAMES_MAX, &position) +
                      fixed);

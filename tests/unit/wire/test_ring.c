@@ -30,7 +30,7 @@ static int set_up(void **state)
     fixture->data = malloc(SESSION_RING_BYTES + GUARD);
     assert_non_null(fixture->data);
     memset(fixture->data, 0xa5, SESSION_RING_BYTES + GUARD);
-    fixture->ring = (struct ring){&fixture->control, fixture->data};
+    fixture->ring = (struct ring){.control = &fixture->control, .data = fixture->data};
     *state = fixture;
     return 0;
 }
@@ -204,8 +204,8 @@ static void padding_counts_as_used_space(void **state)
 {
     struct fixture *fixture = *state;
     /* 1000 bytes before the end; all but 1032 bytes are taken. */
-    fixture->control.head = 2 * SESSION_RING_BYTES - 1000;
-    fixture->control.tail = fixture->control.head + 1032 - SESSION_RING_BYTES;
+    fixture->ring.head = 2 * SESSION_RING_BYTES - 1000;
+    fixture->control.tail = fixture->ring.head + 1032 - SESSION_RING_BYTES;
     assert_false(put(fixture, 1, 1008)); /* the 1000 at the end, then 1008 from the start */
     assert_true(put(fixture, 1, 1000));
 }
@@ -242,7 +242,6 @@ static void a_tail_that_makes_no_sense_only_loses_records(void **state)
     struct fixture *fixture = *state;
     static const uint64_t tails[] = {8, 4096, SESSION_RING_BYTES, UINT64_MAX - 7};
     for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
-        fixture->control.head = 0;
         fixture->control.tail = tails[i];
         uint64_t position;
         const uint8_t *place = ring_reserve(&fixture->ring, 64, &position);
@@ -251,6 +250,39 @@ static void a_tail_that_makes_no_sense_only_loses_records(void **state)
             assert_ptr_equal(place, fixture->data);
         else
             assert_null(place);
+    }
+}
+
+/* Any process of the recording may write there at any time: the guard behind the ring stays as it
+ * is, and so does the place of the next record. */
+static void positions_that_another_process_overwrites_lead_nowhere(void **state)
+{
+    struct fixture *fixture = *state;
+    const uint64_t head = UINT64_C(8) << 20;
+    uint64_t position = 0, written = 0;
+    for (uint64_t back = 0; back < 64; back++) {
+        fixture->control.head = head - back;
+        fixture->control.base = head - (SESSION_RING_BYTES - 1) + back;
+        fixture->control.tail = fixture->ring.head - 8; /* not empty: the base stays */
+        uint8_t *place = ring_reserve(&fixture->ring, 48, &position);
+        assert_ptr_equal(place, fixture->data + written);
+        memset(place, 0, 48);
+        ring_commit(&fixture->ring, position, 48);
+        written += 48;
+        assert_int_equal(fixture->control.head, written);
+    }
+}
+
+static void whatever_the_positions_are_a_place_is_a_multiple_of_8_inside_of_the_ring(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {
+        0, 1, 7, 8, SESSION_RING_BYTES - 1, SESSION_RING_BYTES, UINT64_C(1) << 63, UINT64_MAX};
+    const size_t count = sizeof(values) / sizeof(values[0]);
+    for (size_t i = 0; i < count * count; i++) {
+        uint64_t place = ring_place(values[i / count], values[i % count]);
+        assert_int_equal(place % 8, 0);
+        assert_true(place <= SESSION_RING_BYTES - 8);
     }
 }
 
@@ -302,6 +334,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(less_may_be_committed_than_was_reserved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_tail_that_makes_no_sense_only_loses_records, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(positions_that_another_process_overwrites_lead_nowhere,
+                                        set_up, tear_down),
+        cmocka_unit_test(whatever_the_positions_are_a_place_is_a_multiple_of_8_inside_of_the_ring),
         cmocka_unit_test_setup_teardown(a_reader_on_another_processor_never_sees_half_a_record,
                                         set_up, tear_down),
     };
