@@ -172,9 +172,17 @@ static bool is_variable(const char *entry, const char *name)
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
+void session_name(const struct session *session, char name[SESSION_NAME_BYTES])
+{
+    snprintf(name, SESSION_NAME_BYTES, "%s=%d:%d:%d:%llx:", SESSION_VARIABLE, session->tables_fd,
+             session->rings_fd, (int)getpid(), (unsigned long long)session->token);
+}
+
 int session_environment(const struct session *session, struct session_environment *environment)
 {
     *environment = (struct session_environment){0};
+    char name[SESSION_NAME_BYTES];
+    session_name(session, name);
     const char *preloaded = getenv("LD_PRELOAD");
     size_t count = 0;
     while (environ[count])
@@ -183,9 +191,7 @@ int session_environment(const struct session *session, struct session_environmen
     if (!environment->variables ||
         asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", session->sampler_path,
                  preloaded ? ":" : "", preloaded ? preloaded : "") < 0 ||
-        asprintf(&environment->invitation, "%s=%d:%d:%d:%llx:0", SESSION_VARIABLE,
-                 session->tables_fd, session->rings_fd, (int)getpid(),
-                 (unsigned long long)session->token) < 0) {
+        asprintf(&environment->invitation, "%s0", name) < 0) {
         session_environment_free(environment);
         return -ENOMEM;
     }

@@ -46,5 +46,9 @@ struct session_environment {
 int session_environment(const struct session *session, struct session_environment *environment);
 void session_environment_free(struct session_environment *environment);
 
+/* What every entry SESSION_VARIABLE of this session begins with. */
+#define SESSION_NAME_BYTES 96
+void session_name(const struct session *session, char name[SESSION_NAME_BYTES]);
+
 /* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it. */
 int session_find_sampler(char path[4096], struct error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/handshake.h"
-#include "record/process/proc.h"
 
+#include "record/process/membership.h"
+#include "record/process/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
 
@@ -108,16 +109,17 @@ static bool reply(struct handshake *handshake, const struct join *join, enum eng
 }
 
 /* Most forked children execute another program at once, and reading /proc takes longer than all other
- * steps, so their mappings are their parent's. False: the process is gone. */
+ * steps, so their mappings are their parent's. False: the process is gone, or no member. */
 static bool find_mappings(const struct handshake *handshake, struct join *join)
 {
     if (!join->identity.is_marked) /* identified by its mappings, which are known then */
         return true;
     const struct process *original = original_of(handshake, &join->request);
     if (original && process_maps_inherit(handshake->maps, original, &join->mappings))
-        return true;
+        return membership_is_shown(handshake->session, join->identity.pid, join->request.mark_avma);
     proc_maps_free(&join->mappings);
-    return proc_maps_read(&join->mappings, (pid_t)join->request.pid) == 0;
+    return membership_read_maps(handshake->session, join->identity.pid, join->request.mark_avma,
+                                &join->mappings);
 }
 
 /* The program that an exec replaced; NULL: none. A process that has ended, unseen so far, merely had the
@@ -210,7 +212,9 @@ static void answer(struct handshake *handshake, uint32_t slot)
                                            &join.mappings, &join.identity);
     join.request.pid = (uint32_t)join.identity.pid;
     join.request.parent_pid = (uint32_t)join.identity.parent_pid;
-    if (is_found && find_mappings(handshake, &join))
+    bool is_member = is_found && membership_descends(handshake->session, handshake->processes,
+                                                     join.identity.pid);
+    if (is_member && find_mappings(handshake, &join))
         follow(handshake, &join);
     else
         reply(handshake, &join, ENGINE_NONE, NULL);

@@ -2,13 +2,13 @@
 #include "record/process/pid_namespace.h"
 
 #include "base/process_ids.h"
+#include "record/process/membership.h"
 #include "record/process/proc.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -136,7 +136,7 @@ bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
     if (identity->is_marked)
         return true;
     if (stated == IS_HIDDEN &&
-        pid_namespace_maps_of_member(namespaces->session, identity->pid, mappings))
+        membership_read_maps(namespaces->session, identity->pid, request->mark_avma, mappings))
         return true;
     proc_maps_free(mappings);
     pid_t pid = find_known(namespaces, slot, request);
@@ -205,14 +205,4 @@ pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *proce
     bool is_tid = stated_tid > 0 && stated_tid < IDS_MAX;
     pid_t tid = is_there && is_tid ? find_thread(process, stated_tid) : 0;
     return tid ? tid : (pid_t)(IDS_MAX + ++namespaces->made_up_tids);
-}
-
-bool pid_namespace_maps_of_member(const struct session *session, pid_t pid,
-                                  struct proc_maps *mappings)
-{
-    struct stat rings;
-    if (fstat(session->rings_fd, &rings) != 0)
-        return false;
-    mappings->memfd_inode = rings.st_ino;
-    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
 }

@@ -41,7 +41,3 @@ bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
 /* The tid that a thread has here; a thread that is gone gets a number that no thread has. */
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot);
-
-/* Reads the mappings, for proc_maps_free() in any case; true if the session's memory is among them. */
-bool pid_namespace_maps_of_member(const struct session *session, pid_t pid,
-                                  struct proc_maps *mappings);

@@ -46,10 +46,16 @@ struct map_query {
 _Static_assert(sizeof(struct map_query) == 104, "the kernel's layout");
 #define MAP_QUERY _IOWR('f', 17, struct map_query)
 
-static void note_memfd(struct proc_maps *maps, uint64_t inode, const char *path)
+static void note_signs(struct proc_maps *maps, const struct map_query *mapping)
 {
-    if (inode == maps->memfd_inode && strncmp(path, "/memfd:", 7) == 0)
+    bool is_shared = mapping->properties & QUERY_SHARED;
+    uint64_t device = makedev(mapping->device_major, mapping->device_minor);
+    if (maps->memfd_inode && is_shared && mapping->inode == maps->memfd_inode &&
+        device == maps->memfd_device)
         maps->has_memfd = true;
+    if (maps->private_avma >= mapping->start && maps->private_avma < mapping->end && !is_shared &&
+        mapping->inode == 0)
+        maps->has_private = true;
 }
 
 static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, const char *path)
@@ -93,7 +99,12 @@ static int parse_line(struct proc_maps *maps, const char *line)
     if (is_bad || end <= start)
         return -EBADMSG;
     const char *path = at + strspn(at, " ");
-    note_memfd(maps, inode, path);
+    note_signs(maps, &(struct map_query){.start = start,
+                                         .end = end,
+                                         .properties = permissions[3] == 's' ? QUERY_SHARED : 0,
+                                         .inode = inode,
+                                         .device_major = (uint32_t)major,
+                                         .device_minor = (uint32_t)minor});
     if (permissions[2] != 'x')
         return 0;
     return add_mapping(maps,
@@ -135,33 +146,53 @@ static int read_text(struct proc_maps *maps, int fd)
     return err;
 }
 
+static int query_one(int fd, struct map_query *mapping)
+{
+    mapping->size = sizeof(*mapping);
+    return ioctl(fd, MAP_QUERY, mapping) == 0 ? 0 : -errno;
+}
+
 /* The next one at or behind the address; its name, "" when it has none. -ENOENT: there is no other. A name of
  * several lines is left to the text, which makes one of them. */
 static int query(int fd, struct map_query *mapping, uint64_t properties, uint64_t address,
                  char name[PATH_BYTES])
 {
-    *mapping = (struct map_query){.size = sizeof(*mapping),
-                                  .wanted = properties | QUERY_OR_NEXT,
+    *mapping = (struct map_query){.wanted = properties | QUERY_OR_NEXT,
                                   .address = address,
                                   .name_bytes = PATH_BYTES,
                                   .name = (uintptr_t)name};
     name[0] = '\0';
-    if (ioctl(fd, MAP_QUERY, mapping) != 0)
-        return -errno;
-    return strchr(name, '\n') ? -EILSEQ : 0;
+    int err = query_one(fd, mapping);
+    return err == 0 && strchr(name, '\n') ? -EILSEQ : err;
 }
 
 static int query_memfd(struct proc_maps *maps, int fd)
 {
     struct map_query found = {0};
-    char name[PATH_BYTES];
     int err = 0;
     while (err == 0 && !maps->has_memfd) {
-        err = query(fd, &found, QUERY_OF_FILE | QUERY_SHARED | QUERY_WRITABLE, found.end, name);
+        found = (struct map_query){.wanted = QUERY_OF_FILE | QUERY_SHARED | QUERY_OR_NEXT,
+                                   .address = found.end};
+        err = query_one(fd, &found);
         if (err == 0)
-            note_memfd(maps, found.inode, name);
+            note_signs(maps, &found);
     }
     return err == -ENOENT ? 0 : err;
+}
+
+static int query_private(struct proc_maps *maps, int fd)
+{
+    struct map_query found = {.address = maps->private_avma};
+    int err = query_one(fd, &found);
+    if (err == 0)
+        note_signs(maps, &found);
+    return err == -ENOENT ? 0 : err;
+}
+
+static int query_signs(struct proc_maps *maps, int fd)
+{
+    int err = maps->memfd_inode ? query_memfd(maps, fd) : 0;
+    return err == 0 && maps->private_avma ? query_private(maps, fd) : err;
 }
 
 static int query_executable(struct proc_maps *maps, int fd)
@@ -186,27 +217,39 @@ static int query_executable(struct proc_maps *maps, int fd)
 
 static void begin_again(struct proc_maps *maps)
 {
-    uint64_t memfd_inode = maps->memfd_inode;
+    struct proc_maps fresh = {.memfd_device = maps->memfd_device,
+                              .memfd_inode = maps->memfd_inode,
+                              .private_avma = maps->private_avma};
     proc_maps_free(maps);
-    maps->memfd_inode = memfd_inode;
+    *maps = fresh;
 }
 
-int proc_maps_read(struct proc_maps *maps, pid_t pid)
+static int read_maps(struct proc_maps *maps, pid_t pid, bool wants_list)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int err = query_executable(maps, fd);
-    if (err == 0 && maps->memfd_inode)
-        err = query_memfd(maps, fd);
+    int err = wants_list ? query_executable(maps, fd) : 0;
+    if (err == 0)
+        err = query_signs(maps, fd);
     if (err && err != -ENOMEM) { /* an older kernel, or a strange path */
         begin_again(maps);
         err = read_text(maps, fd);
     }
     close(fd);
     return err;
+}
+
+int proc_maps_read(struct proc_maps *maps, pid_t pid)
+{
+    return read_maps(maps, pid, true);
+}
+
+int proc_maps_look(struct proc_maps *maps, pid_t pid)
+{
+    return read_maps(maps, pid, false);
 }
 
 void proc_maps_free(struct proc_maps *maps)

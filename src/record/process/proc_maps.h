@@ -18,10 +18,14 @@ struct proc_mapping {
 struct proc_maps {
     struct proc_mapping *mappings; /* in address order; only the executable ones */
     size_t count, capacity;
-    uint64_t memfd_inode; /* set before reading: is this memfd mapped? */
-    bool has_memfd;
+    /* Set before reading; 0: not looked for. */
+    uint64_t memfd_device, memfd_inode; /* a file that is mapped shared */
+    uint64_t private_avma;              /* an address in private anonymous memory */
+    bool has_memfd, has_private;        /* out: they were found */
 };
 
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size);
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
+/* The same without the list, as far as the kernel can be queried: 3 us. */
+int proc_maps_look(struct proc_maps *maps, pid_t pid);
 void proc_maps_free(struct proc_maps *maps);

@@ -4,7 +4,7 @@
 #include "base/buffer.h"
 #include "base/io.h"
 #include "record/launch/exec_target.h"
-#include "record/process/pid_namespace.h"
+#include "record/process/membership.h"
 #include "record/process/proc.h"
 
 #include <errno.h>
@@ -43,15 +43,6 @@ static bool is_in_other_recording(pid_t pid)
     bool found = io_read_file(path, &maps, 16u << 20) == 0 &&
                  memmem(maps.bytes, maps.size, "/memfd:rec-rings", 16) != NULL;
     buffer_free(&maps);
-    return found;
-}
-
-/* A copy of a process that has our sampler. */
-static bool has_our_rings(const struct session *session, pid_t pid)
-{
-    struct proc_maps mappings = {0};
-    bool found = pid_namespace_maps_of_member(session, pid, &mappings);
-    proc_maps_free(&mappings);
     return found;
 }
 
@@ -100,7 +91,7 @@ const char *untracked_reason(const struct session *session, pid_t pid, uint64_t 
         return reason;
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
-    if (has_our_rings(session, pid))
+    if (membership_has_rings(session, pid))
         return executable != 0 && executable == parents
                    ? "made by clone(), not by fork(): it has no sampler of its own"
                    : record_started_late;

@@ -7,11 +7,13 @@
 #include "wire/atomic.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -362,14 +364,91 @@ static void the_slot_of_a_process_that_takes_long_to_start_is_its_own(void **sta
     assert_int_equal(slot->state, PROCESS_ANSWERED);
 }
 
+/* Where samplers have it. */
+static struct process_mark *make_mark(int kind)
+{
+    void *mark = mmap(NULL, 4096, PROT_READ | PROT_WRITE, kind | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(mark, MAP_FAILED);
+    return mark;
+}
+
+static void ask_with_mark_at(struct fixture *fixture, pid_t pid, struct process_mark *mark)
+{
+    *mark = (struct process_mark){.token = fixture->session.token, .process = PROCESS};
+    rings_of(fixture)->processes[PROCESS].mark_avma = (uint64_t)(uintptr_t)mark;
+    ask(fixture, pid);
+    mark->token = 0;
+}
+
 /* As this very process, under any pid. */
 static void ask_with_mark(struct fixture *fixture, pid_t pid)
 {
-    static struct process_mark mark;
-    mark = (struct process_mark){.token = fixture->session.token, .process = PROCESS};
-    rings_of(fixture)->processes[PROCESS].mark_avma = (uint64_t)(uintptr_t)&mark;
-    ask(fixture, pid);
-    mark.token = 0;
+    struct process_mark *mark = make_mark(MAP_PRIVATE);
+    ask_with_mark_at(fixture, pid, mark);
+    munmap(mark, 4096);
+}
+
+/* A file's pages and shared memory hold what others write. */
+static void a_mark_outside_of_private_memory_is_none(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct process_mark in_file = {.unused = 1};
+    struct process_mark *shared = make_mark(MAP_SHARED);
+    ask_with_mark_at(fixture, getpid(), &in_file);
+    assert_false(fixture->collector->processes.processes[PROCESS].in_use);
+    ask_with_mark_at(fixture, getpid(), shared);
+    assert_false(fixture->collector->processes.processes[PROCESS].in_use);
+    assert_int_equal(fixture->session.tables->verdicts[PROCESS].engine, ENGINE_NONE);
+    munmap(shared, 4096);
+}
+
+/* A child, or one that was left to init, with the mark where this process had it for a moment. */
+static pid_t start_marked(struct fixture *fixture, bool maps_rings, bool is_left)
+{
+    int ready[2];
+    struct process_mark *mark = make_mark(MAP_PRIVATE);
+    *mark = (struct process_mark){.token = fixture->session.token, .process = PROCESS};
+    rings_of(fixture)->processes[PROCESS].mark_avma = (uint64_t)(uintptr_t)mark;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        pid_t first = getpid();
+        if (is_left && fork() != 0)
+            _exit(0);
+        while (is_left && getppid() == first)
+            usleep(1000);
+        if (maps_rings)
+            mmap(NULL, sizeof(struct rings), PROT_READ | PROT_WRITE, MAP_SHARED,
+                 fixture->session.rings_fd, 0);
+        pid = getpid();
+        (void)!write(ready[1], &pid, sizeof(pid));
+        pause();
+    }
+    munmap(mark, 4096);
+    if (is_left)
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(read(ready[0], &pid, sizeof(pid)), sizeof(pid));
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+/* A process that is sent the mark, and keeps it where the sender expects it, belongs to no
+ * recording. */
+static void a_process_is_known_by_its_rings_and_its_ancestors_too(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        bool maps_rings, is_left, is_member;
+    } cases[] = {{false, false, false}, {true, true, false}, {true, false, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pid_t pid = start_marked(fixture, cases[i].maps_rings, cases[i].is_left);
+        ask(fixture, pid);
+        assert_int_equal(fixture->collector->processes.processes[PROCESS].in_use,
+                         cases[i].is_member);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
 }
 
 /* Else in pid namespaces, where every process has another pid, one is taken for another. */
@@ -451,6 +530,8 @@ int main(void)
         TEST(the_slots_of_a_process_killed_at_its_start_are_given_back),
         TEST(the_slot_of_a_process_that_takes_long_to_start_is_its_own),
         TEST(a_process_is_known_by_its_mark_and_not_by_the_pid_that_it_states),
+        TEST(a_mark_outside_of_private_memory_is_none),
+        TEST(a_process_is_known_by_its_rings_and_its_ancestors_too),
         TEST(what_a_process_says_of_its_past_is_held_against_the_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

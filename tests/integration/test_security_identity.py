@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A process of the recording joins in the name of a process outside of it: the latter gets no perf
+event, so no signal, and its CPU time is in no profile."""
+import os
+import shutil
+import socket
+import subprocess
+
+import rec
+
+ROUNDS = rec.figure(3, 200)
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+WAYS = ([], ["copy"], ["maps"], ["maps", "copy"])
+SUDO = dict(os.environ, SUDO_UID="65534", SUDO_GID="65534")
+
+
+class Identity(rec.Case):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("needs root, for processes of two users")
+        os.chmod(self.directory, 0o755)
+
+    def start_service(self):
+        path = os.path.join(self.directory, f"socket-{self.runs}")
+        service = subprocess.Popen([rec.target("takes_requests"), path], stdout=subprocess.PIPE)
+        self.addCleanup(service.stdout.close)
+        self.addCleanup(service.kill)
+        return service, path, service.stdout.readline().decode().strip()
+
+    def quit(self, service, path):
+        if service.poll() is None:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as peer:
+                peer.connect(path)
+                peer.send(b"quit\0")
+        return service.wait(rec.TIMEOUT_S)
+
+    def forge(self, engine, words, environment):
+        self.need_engine(engine)
+        service, path, address = self.start_service()
+        forger = [rec.target("forges_join"), path, str(service.pid), address,
+                  rec.target("takes_requests"), *words]
+        run = self.recorded("sh", "-c", '"$@"; sleep 0.3', "-", *NOBODY, *forger,
+                            rec_options=["-q", f"--engine={engine}"], env=environment)
+        self.assertEqual(self.quit(service, path), 0)
+        self.assertEqual(run.stdout, b"0\n")  # ENGINE_NONE
+        self.assertNotIn("takes_requests", "".join(";".join(stack) for stack in run.stacks()))
+        self.assertFalse([key for key in run.summary if key.startswith("left_running")])
+
+    def test_a_join_in_the_name_of_a_service_outside_of_the_recording(self):
+        for engine in rec.ENGINES:
+            for words in WAYS:
+                with self.subTest(engine=engine, words=words):
+                    self.forge(engine, words, os.environ)
+
+    def test_the_same_again_and_again_under_sudo(self):
+        for _ in range(ROUNDS):
+            self.forge("perf-trap", WAYS[-1], SUDO)
+
+    def test_a_process_that_was_left_to_init_before_it_joined_is_recorded(self):
+        """Its parents are gone; its environment is the recording's."""
+        script = f'{rec.target("static_daemon")} 1 {rec.target("short_run")} 300; sleep 2'
+        run = self.recorded("sh", "-c", script, rec_options=["-q"])
+        self.assertGreater(run.share_of("burn_until_ns"), 50)
+
+
+if __name__ == "__main__":
+    rec.main()
