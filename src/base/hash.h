@@ -15,7 +15,8 @@ static inline uint64_t hash_word(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* For hash tables in memory; not stable across versions, never stored. */
+/* For hash tables in memory, and names of files whose content is compared; not stable across
+ * versions. */
 static inline uint64_t hash_bytes(const void *bytes, size_t size)
 {
     const unsigned char *p = bytes;

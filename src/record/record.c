@@ -117,13 +117,13 @@ static int open_session(struct recording *recording, struct error *error)
         .show_environment = options->show_environment,
         .is_quiet = options->delay_ns > 0,
     };
-    struct preload_path *alias = &recording->result->alias;
+    char *sampler_path = recording->result->sampler_path;
     int err = session_find_sampler(sampler, error);
     if (err == 0)
-        err = preload_path_make(alias, sampler, error);
+        err = preload_path_find(sampler_path, sampler, error);
     if (err == 0)
         err = session_open(&recording->session, &config, error);
-    recording->session.sampler_path = alias->path;
+    recording->session.sampler_path = sampler_path;
     if (err == 0)
         err = session_environment(&recording->session, &recording->environment);
     launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
@@ -246,12 +246,8 @@ static void release(struct recording *recording)
     recording->result->session = recording->session;
     if (recording->probe_fd >= 0)
         close(recording->probe_fd);
-    if (recording->result->is_running)
-        return;
-    launch_restore_signals(recording->launch);
-    /* Those that are left may still start programs. */
-    if (recording->result->summary.left_running.count == 0)
-        preload_path_remove(&recording->result->alias);
+    if (!recording->result->is_running)
+        launch_restore_signals(recording->launch);
 }
 
 /* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
@@ -295,7 +291,6 @@ void record_wait(struct record_result *result)
     launch_wait(&result->launch, 0, NULL);
     launch_reap(&result->launch, &result->wait_status, &usage);
     launch_restore_signals(&result->launch);
-    preload_path_remove(&result->alias);
     result->is_running = false;
 }
 

@@ -23,7 +23,7 @@ struct record_result {
     bool is_running; /* and still does: record_wait() must be called */
     bool was_ended;  /* it was asked to end, as options->end_command wants */
     struct launch launch;
-    struct preload_path alias; /* goes when the command has ended, and nobody of the tree is left */
+    char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
         kept; /* what was mapped and is gone from its path; for open_file_cache_free() */
     struct session session; /* over; for session_close(): 1.4 ms for the 4 MiB of a build */

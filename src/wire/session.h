@@ -44,7 +44,7 @@
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
 #define SESSION_VARIABLE "REC_SESSION"
 
-/* Of the sampler's path, with its end: a longer one goes by an alias. */
+/* Of the sampler's path, with its end: a longer one is loaded from a copy. */
 #define SESSION_SAMPLER_NAME "librec-sampler.so"
 #define SESSION_SAMPLER_BYTES_MAX 2048
 
@@ -192,8 +192,8 @@ struct thread_slot {
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
-/* Producer's and consumer's words on lines of their own. Positions count bytes since the start. Neither side reads back
- * a word that it writes itself: see ring.h. */
+/* Producer's and consumer's words on lines of their own. Positions count bytes since the start.
+ * Neither side reads back a word that it writes itself: see ring.h. */
 struct ring_control {
     uint64_t head; /* written by the thread: everything before it is committed */
     uint64_t base; /* written by the thread: the position that lies at the ring's first byte */
