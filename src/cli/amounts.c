@@ -59,6 +59,17 @@ int amount_time_ns(const char *text, const char *what, uint64_t *time_ns, struct
     return 0;
 }
 
+int amount_percent(const char *text, const char *what, double *percent, struct error *error)
+{
+    static const struct unit units[] = {{"", 1}, {"%", 1}, {NULL, 0}};
+    double value;
+    if (!parse(text, units, &value) || value > 100)
+        return error_set(error, -EINVAL, "%s takes per cent like 5 or 0.5, at most 100, not '%s'",
+                         what, text);
+    *percent = value;
+    return 0;
+}
+
 int amount_bytes(const char *text, const char *what, uint64_t *bytes, struct error *error)
 {
     static const struct unit units[] = {

@@ -9,5 +9,8 @@
 /* "5", "1.5s", "200ms", "2m", "1h"; more than nothing, at most a year. Without a unit: seconds. */
 int amount_time_ns(const char *text, const char *what, uint64_t *time_ns, struct error *error);
 
+/* "5", "0.5", "2.5%"; from 0 to 100. */
+int amount_percent(const char *text, const char *what, double *percent, struct error *error);
+
 /* "64K", "1.5M", "2G", powers of 1024; at least 64 KiB. Without a unit: bytes. */
 int amount_bytes(const char *text, const char *what, uint64_t *bytes, struct error *error);

@@ -5,6 +5,7 @@
 /* Statuses of rec's own; every other one is the recorded program's. */
 enum {
     STATUS_OK = 0,
+    STATUS_INCOMPLETE = 124, /* --fail-on */
     STATUS_FAILED = 125,     /* rec could not do what it was asked to */
     STATUS_CANNOT_RUN = 126, /* the command is there, but cannot be executed */
     STATUS_NO_COMMAND = 127, /* there is no such command */

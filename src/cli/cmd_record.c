@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/embedded.h"
 #include "cli/help.h"
+#include "cli/incomplete.h"
 #include "cli/named.h"
 #include "cli/problems.h"
 #include "cli/record_options.h"
@@ -117,8 +118,11 @@ static int end_as(int wait_status)
 static void say_blind(const struct record_summary *summary, bool was_quiet)
 {
     const struct record_process *worst = problems_worst_not_followed(summary);
-    if (worst && !was_quiet)
+    const char *cause = worst ? NULL : problems_blind_cause(summary);
+    if ((worst || cause) && !was_quiet)
         say_failure("no samples at all");
+    else if (cause)
+        say_failure("no samples at all: %s", cause);
     else if (worst)
         say_failure("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
                     worst->reason);
@@ -133,6 +137,19 @@ static int status_of(const struct record_result *result)
     if (result->was_ended && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM)
         return STATUS_OK;
     return end_as(wait_status);
+}
+
+/* 0, or the status that --fail-on asks for. */
+static int check_completeness(const struct record_request *request,
+                              const struct record_summary *summary)
+{
+    double percent = incomplete_percent(summary);
+    if (!request->fails_on_incomplete || percent <= request->incomplete_max_percent)
+        return STATUS_OK;
+    say_failure("incomplete: no complete stack stands for %.1f %% of the CPU time (lost, not "
+                "followed or truncated); --fail-on allows %g %%",
+                percent, request->incomplete_max_percent);
+    return STATUS_INCOMPLETE;
 }
 
 /* The recording is over: everything after it. Returns the exit status. */
@@ -154,13 +171,15 @@ static int finish(struct record_request *request, struct capture *capture,
         recap_say(&recap);
     if (err)
         say_failure("%s", error->text);
-    bool is_blind = recap_is_blind(summary);
-    if (is_blind)
+    if (recap_is_blind(summary))
         say_blind(summary, request->quiet);
+    int own_status = check_completeness(request, summary);
     profile_free(profile);
     record_wait(result);
     int status = status_of(result);
-    return status == 0 && (err || is_blind) ? STATUS_FAILED : status;
+    if (status != STATUS_OK)
+        return status;
+    return err ? STATUS_FAILED : own_status;
 }
 
 static int record(struct record_request *request)

@@ -65,6 +65,8 @@ static const char record_help[] =
     "  --duration TIME       sample for 5, 1.5s, 200ms, 2m, …; then write the files, while the\n"
     "                        command goes on. rec still ends as the command does\n"
     "  --max-size SIZE       the same when the capture has 500K, 64M, 2G, …\n"
+    "  --fail-on=incomplete[:PERCENT]  exit with 124 when no complete stack stands for more than\n"
+    "                        PERCENT (default 5) of the CPU time, and the command ended with 0\n"
     "  --end-command         send the command SIGTERM when the recording ends before it does\n"
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
@@ -81,9 +83,9 @@ static const char record_help[] =
     "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         say more about the recording itself\n"
     "\n"
-    "Exit status: the command's own, also its death signal, when that is not 0. 125: nothing "
-    "could\n"
-    "be recorded, or a file not be written. 126: the command cannot be run. 127: there is none.\n";
+    "Exit status: the command's own, also its death signal, when that is not 0. 124: --fail-on.\n"
+    "125: wrong usage, rec cannot record here, or a file could not be written. 126: the command\n"
+    "cannot be run. 127: there is none.\n";
 
 static const char convert_help[] =
     "rec convert [FILE] -o NAME [-o NAME...]\n"

@@ -100,15 +100,28 @@ static const char *explain_blind(enum record_blind blind)
     }
 }
 
+static enum record_blind worst_blind(const struct record_summary *summary)
+{
+    enum record_blind worst = 0;
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
+        if (summary->blind_ns[blind] > summary->blind_ns[worst])
+            worst = blind;
+    return worst;
+}
+
+const char *problems_blind_cause(const struct record_summary *summary)
+{
+    enum record_blind worst = worst_blind(summary);
+    bool is_known = summary->blind_ns[worst] > 0 && worst != RECORD_BLIND_OTHER;
+    return is_known ? explain_blind(worst) : NULL;
+}
+
 static void find_blind(struct list *list, const struct record_summary *summary)
 {
     uint64_t sum_ns = 0;
-    enum record_blind worst = 0;
-    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++) {
+    enum record_blind worst = worst_blind(summary);
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
         sum_ns += summary->blind_ns[blind];
-        if (summary->blind_ns[blind] > summary->blind_ns[worst])
-            worst = blind;
-    }
     if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(sum_ns, summary->cpu_billed_ns),
             "no samples for %s of the CPU time: %s",

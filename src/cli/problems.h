@@ -20,6 +20,9 @@ struct problem {
 /* The one with most CPU time; NULL: all were followed. */
 const struct record_process *problems_worst_not_followed(const struct record_summary *summary);
 
+/* The main cause of CPU time without any sample; NULL: there is no such time, or the cause is not known. */
+const char *problems_blind_cause(const struct record_summary *summary);
+
 /* Biggest first. profile may be NULL: then nothing is known of names. Returns how many. */
 size_t problems_find(const struct record_summary *summary, const struct profile *profile,
                      struct problem problems[PROBLEMS_MAX]);

@@ -11,6 +11,7 @@
 
 #define NOT_YET "rec starts the program that it records: rec -- COMMAND"
 #define SELF_CHECK_DEFAULT 100
+#define INCOMPLETE_DEFAULT_PERCENT 5
 
 enum {
     HELP = 1,
@@ -30,6 +31,7 @@ enum {
     DURATION,
     END_COMMAND,
     MAX_SIZE,
+    FAIL_ON,
     HIDE_ENV,
     SHOW_ENV,
     AS_IT_IS, /* asks for what is done anyway */
@@ -60,6 +62,7 @@ static const struct option_spec specs[] = {
     {DURATION, 0, "duration", OPTION_VALUE, NULL},
     {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
     {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
+    {FAIL_ON, 0, "fail-on", OPTION_VALUE, NULL},
     {'D', 'D', "delay", OPTION_VALUE, NULL},
     {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
@@ -127,6 +130,22 @@ static int parse_self_check(struct record_request *request, const char *value, s
     int err = value ? options_number(value, "--self-check", 1, 1000000, &every, error) : 0;
     request->options.self_check_every = (uint32_t)every;
     return err;
+}
+
+/* "incomplete" or "incomplete:PERCENT". */
+static int parse_fail_on(struct record_request *request, const char *value, struct error *error)
+{
+    static const char name[] = "incomplete";
+    const size_t length = sizeof(name) - 1;
+    request->fails_on_incomplete = true;
+    request->incomplete_max_percent = INCOMPLETE_DEFAULT_PERCENT;
+    if (strcmp(value, name) == 0)
+        return 0;
+    if (strncmp(value, name, length) == 0 && value[length] == ':')
+        return amount_percent(value + length + 1, "--fail-on=incomplete:PERCENT",
+                              &request->incomplete_max_percent, error);
+    return error_set(error, -EINVAL, "--fail-on takes incomplete or incomplete:PERCENT, not '%s'",
+                     value);
 }
 
 /* As perf's, in milliseconds. */
@@ -211,6 +230,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return parse_engine(request, value, error);
     case SELF_CHECK:
         return parse_self_check(request, value, error);
+    case FAIL_ON:
+        return parse_fail_on(request, value, error);
     case WITHHOLD_TABLES:
         request->options.withhold_tables = true;
         return 0;

@@ -13,6 +13,8 @@ struct record_request {
     bool symbols_only; /* neither inlined functions nor lines */
     struct export_options export_options;
     bool quiet, verbose;
+    bool fails_on_incomplete; /* --fail-on */
+    double incomplete_max_percent;
     bool help, version;
 };
 

@@ -133,6 +133,7 @@ static void run_round(struct collector *collector)
     begin_round(collector);
     if (handshake_answer(&collector->handshake))
         look_around_now(collector);
+    retirement_answer(&collector->watch);
     process_maps_answer(&collector->maps);
     collector_take_maps(collector);
     process_maps_publish_rows(&collector->maps);
@@ -243,6 +244,7 @@ static void connect_watch(struct collector *collector, const struct collector_co
                                              .period_ns = collector->samples.period_ns};
     collector->accounting = (struct accounting){.processes = &collector->processes,
                                                 .samples = &collector->samples,
+                                                .gaps = &collector->gaps,
                                                 .processors = processors};
     collector->tree = (struct process_tree){
         .processes = &collector->processes, .round = round, .processors = processors};

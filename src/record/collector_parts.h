@@ -3,7 +3,7 @@
  * The parts of the collector, for the loop and for tests. Each part has its own header; only the collector
  * knows all of them.
  *
- *     doorbell or timeout ─▶ round:  answer requests         handshake
+ *     doorbell or timeout ─▶ round:  answer requests         handshake, retirement
  *                                    take finished maps      process_maps
  *                                    read every ring         drain ─▶ pending_stacks ─▶ sample_writer
  *                                    finish waiting samples  pending_stacks ────────────▲
@@ -28,6 +28,7 @@
 #include "record/process/process_table.h"
 #include "record/account/process_tree.h"
 #include "record/process/process_watch.h"
+#include "record/process/retirement.h"
 #include "record/round.h"
 #include "record/sample/sample_writer.h"
 #include "record/account/sampling_gaps.h"

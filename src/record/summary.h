@@ -78,8 +78,9 @@ struct record_summary {
     uint32_t frequency_asked;
     uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate, where it is less; else 0 */
     uint64_t wall_ns;
-    uint64_t cpu_billed_ns; /* rusage of the tree */
-    uint64_t cpu_seen_ns;   /* sum of all weights */
+    uint64_t cpu_billed_ns;   /* rusage of the tree */
+    uint64_t cpu_seen_ns;     /* sum of all weights */
+    uint64_t cpu_complete_ns; /* of these: samples with a complete stack */
     /* Of these: before, between and after the samples of each process and thread, where there is none. */
     uint64_t cpu_ends_ns;
     uint64_t cpu_unsampled_kernel_ns; /* in the kernel, of threads that cannot be sampled */

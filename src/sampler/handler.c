@@ -186,7 +186,7 @@ void handler(int signal, siginfo_t *info, void *context)
         signals_deliver(signal, awaited ? awaited : info, context);
         return;
     }
-    if (!process_is_followed())
+    if (!process_is_sampled())
         return;
     struct thread_state *thread = thread_self;
     if (!thread) {

@@ -77,11 +77,13 @@ static void remember(struct thread_state *thread, uint64_t kernel, bool hides_bl
     thread->masks[i] = (struct known_mask){kernel, hides_block, true};
 }
 
-/* One that is pending arrives at once: it must be known as hidden before. */
+/* One that is pending arrives at once: it must be known as hidden before. A retired process has nothing to hide. */
 void masks_hide(struct thread_state *thread)
 {
     uint64_t bit = samplers_bit();
     thread->usual_mask = kernel_mask();
+    if (load_relaxed(&process.is_retired))
+        return;
     thread->hides_block = (thread->usual_mask & bit) != 0;
     remember(thread, thread->usual_mask & ~bit, thread->hides_block);
     if (!thread->hides_block)
@@ -175,6 +177,21 @@ void masks_resume(void)
     thread_start_timer(thread);
 }
 
+/* Of other senders, a signal below SIGRTMIN is pending at most twice: for the thread and for the process. */
+void masks_retire(struct thread_state *thread)
+{
+    siginfo_t theirs[2];
+    uint32_t count = 0;
+    masks_unhide(thread);
+    thread->has_deferred = false;
+    if (!(kernel_mask() & samplers_bit()))
+        return;
+    while (count < 2 && take_pending(&theirs[count]))
+        count++;
+    for (uint32_t i = 0; i < count; i++)
+        send_on(process.signal, &theirs[i]);
+}
+
 static uint64_t combine(int how, uint64_t mask, uint64_t wanted)
 {
     return how == SIG_SETMASK ? wanted : how == SIG_BLOCK ? mask | wanted : mask & ~wanted;
@@ -193,7 +210,7 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
     uint64_t wanted = shown;
     if (is_another)
         thread = NULL;
-    if (thread && !(before & bit))
+    if (thread && !(before & bit) && !load_relaxed(&process.is_retired))
         wanted &= ~bit;
     bool hides_block = (shown & ~wanted) != 0;
     if (thread) {

@@ -38,7 +38,7 @@ static void await_maps(void)
 
 __attribute__((visibility("default"))) int dlclose(void *handle)
 {
-    if (!process_is_followed())
+    if (!process_is_sampled())
         return REAL(dlclose)(handle);
     await_maps();
     add_release(&process.slot->unload_count, 1);

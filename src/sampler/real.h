@@ -30,6 +30,7 @@
     X(siginterrupt)       \
     X(sigtimedwait)       \
     X(sigsuspend)         \
+    X(signalfd)           \
     X(pselect)            \
     X(ppoll)              \
     X(__ppoll_chk)        \

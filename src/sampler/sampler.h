@@ -16,7 +16,8 @@
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
  *                    locking.c  mlockall;  limits.c  setrlimit;  gprof.c  who needs SIGPROF;
  *                    bills.c  what a child used that has ended;
- *                    sandbox.c  which system calls must not be made
+ *                    sandbox.c  which system calls must not be made;
+ *                    signalfd.c  who reads the sampler's signal;  retire.c  the end of sampling
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;
  * at most 1.5 KiB of stack (scratch lives in the thread's state and in the reserved record); reads
@@ -111,9 +112,10 @@ struct process {
     struct process_slot *slot;
     struct process_mark *mark;
     const struct process_verdict *verdict;
-    enum engine engine; /* ENGINE_NONE: the sampler is inert */
-    int signal;         /* the sampler's signal, 0 while inert */
-    uint64_t forbidden; /* calls that a filter of the program's forbids: see sandbox.h */
+    enum engine engine;  /* ENGINE_NONE: the sampler is inert */
+    int signal;          /* the sampler's signal, 0 while inert */
+    uint64_t forbidden;  /* calls that a filter of the program's forbids: see sandbox.h */
+    uint32_t is_retired; /* 1: see process_retire(); forked children inherit it */
     uint64_t main_stack_end_avma;
     uint64_t vdso_avma; /* 0: none, or hidden, as valgrind does from what it runs */
     /* The descriptors that it inherited, of tables and rings, and what they were of then. */
@@ -133,6 +135,12 @@ extern __thread struct thread_state *thread_self;
 static inline bool process_is_followed(void)
 {
     return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
+}
+
+/* The same, and sampling has not ended early. Async-signal-safe. */
+static inline bool process_is_sampled(void)
+{
+    return process_is_followed() && !load_relaxed(&process.is_retired);
 }
 
 /* The launcher's heart has not beaten for so long. Async-signal-safe. */
@@ -167,6 +175,17 @@ bool clone_is_fork(long number, long flags, long stack);
 /* The program is about to become another one, or not after all. Async-signal-safe (makes system calls). */
 void end_note_exec(void);
 void end_forget(void);
+
+/* retire.c */
+/* Ends the sampling of this process. On return no signal of the sampler is pending in the calling thread or will be,
+ * unless the launcher does not answer; the kernel blocks the signal where the program does. Not async-signal-safe. */
+void process_retire(void);
+
+/* signalfd.c */
+/* Before the system call: ends the sampling if the descriptor is to read the sampler's signal. */
+void signalfd_prepare(const sigset_t *mask, size_t mask_bytes);
+/* Whether a descriptor that the process inherited reads the sampler's signal. Not async-signal-safe. */
+bool signalfd_is_inherited(void);
 
 /* attach.c */
 /* Reads what the environment says of a session, also what must not be done; false: nothing. For the constructor
@@ -210,6 +229,8 @@ void thread_bind(struct thread_state *thread);
 void thread_start_timer(struct thread_state *thread);
 /* Async-signal-safe (makes a system call). */
 void thread_stop_timer(struct thread_state *thread);
+/* Those of all threads. Not async-signal-safe. */
+void threads_stop_timers(void);
 
 /* stacks.c */
 /* Attributes of the same thread with room for samples; false: the given ones will do. Not async-signal-safe. */
@@ -265,6 +286,9 @@ void restarts_end_call(ucontext_t *interrupted);
 void masks_hide(struct thread_state *thread);
 /* And back: true when a block was hidden and is real now. Not async-signal-safe. */
 bool masks_unhide(struct thread_state *thread);
+/* The same for good, once no signal of the sampler comes any more; removes those that are pending. Not
+ * async-signal-safe. */
+void masks_retire(struct thread_state *thread);
 /* The same for what an exec is to inherit, leaving the thread's state alone; after an exec that failed, if
  * it returned true, the other one. Async-signal-safe. */
 bool masks_block_for_exec(void);
@@ -289,6 +313,10 @@ bool masks_defer(int signal, siginfo_t *info, void *context);
 bool masks_hides_block_at(const ucontext_t *interrupted);
 /* That signal has arrived where it belongs: the calling thread is sampled again. Async-signal-safe. */
 void masks_resume(void);
+
+/* waits.c */
+/* rt_sigtimedwait as a bare system call, without the signals of the sampler. As syscall(), with errno. */
+long waits_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
 /* handler.c */
 /* The handler of the sampler's signal. Async-signal-safe. */

@@ -118,6 +118,10 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
         return close_range((unsigned)a, (unsigned)b, (int)c);
     if (number == SYS_mlockall)
         return mlockall((int)a);
+    if (number == SYS_signalfd || number == SYS_signalfd4)
+        signalfd_prepare((const sigset_t *)b, (size_t)c);
+    if (number == SYS_rt_sigtimedwait && d == sizeof(uint64_t))
+        return waits_bare((const sigset_t *)a, (siginfo_t *)b, (const struct timespec *)c);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
     if (signals_are_set_by(number, (int)a, d))

@@ -77,7 +77,9 @@ enum own_call {
 #undef OWN_CALL
         OWN_CALL_COUNT
 };
-_Static_assert(OWN_CALL_COUNT <= SANDBOX_USES_MAX, "a bit for each");
+_Static_assert(OWN_CALL_COUNT < SANDBOX_USES_MAX, "a bit for each");
+/* Not a call: executed programs may inherit a descriptor for the sampler's signal. See signalfd.c. */
+#define SANDBOX_HAS_SIGNALFD (UINT64_C(1) << (SANDBOX_USES_MAX - 1))
 
 enum {
 #define OWN_NUMBER(use, call, any, ...) NUMBER_##use = SYS_##call,

@@ -81,6 +81,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->unknown_count = 0;
     slot->unknown_wanted = 0;
     slot->unknown_seen = 0;
+    slot->retirement = RETIREMENT_NONE;
     slot->name[0] = '\0';
     own_syscall(GET_NAME, PR_GET_NAME, slot->name);
     slot->vdso_avma = process.vdso_avma;
@@ -230,7 +231,8 @@ void process_join_after_fork(void)
     if (process.signal != SIGTRAP)
         signals_uninstall();
     process.engine = ENGINE_NONE;
-    if (!process.tables->header.no_inherit)
+    /* A child of a retired process may read the same descriptor, where it would find its own signals. */
+    if (!process.tables->header.no_inherit && !process.is_retired)
         join(start_cpu_ns, start_ticks, stack_start_avma);
     if (process.engine == ENGINE_NONE)
         signals_uninstall();
@@ -260,6 +262,8 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
     pthread_atfork(NULL, NULL, process_join_after_fork);
     join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    if (process.engine != ENGINE_NONE && signalfd_is_inherited())
+        process_retire();
     /* Who is not recorded keeps the variables, for children that are started past our functions. */
     if (process.engine != ENGINE_NONE && !process.tables->header.show_environment)
         inject_undo(environment);

@@ -152,7 +152,7 @@ void thread_bind(struct thread_state *thread)
 void thread_start_timer(struct thread_state *thread)
 {
     const struct tables_header *header = &process.tables->header;
-    if (sandbox_forbids(CALLS_OF_TIMER))
+    if (sandbox_forbids(CALLS_OF_TIMER) || load_relaxed(&process.is_retired))
         return;
     uint64_t interval_ns =
         process.engine == ENGINE_TIMER ? header->period_ns : header->kernel_interval_ns;
@@ -169,7 +169,9 @@ void thread_start_timer(struct thread_state *thread)
                                 .tv_nsec = (long)(interval_ns % 1000000000)};
     struct itimerspec setting = {.it_interval = interval, .it_value = interval};
     own_syscall(TIMER_SETTIME, timer, 0, &setting);
-    thread->timer = timer;
+    exchange_acquire(&thread->timer, timer);
+    if (load_relaxed(&process.is_retired)) /* threads_stop_timers() may have missed this timer */
+        thread_stop_timer(thread);
 }
 
 /* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
@@ -180,8 +182,7 @@ void thread_stop_timer(struct thread_state *thread)
         own_syscall(TIMER_DELETE, timer);
 }
 
-/* Without a launcher the handler returns at once, but it still has to be called. */
-static void delete_all_timers(void)
+void threads_stop_timers(void)
 {
     uint32_t used = load_relaxed(&process.rings->header.threads_used);
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
@@ -240,11 +241,12 @@ static int c11_thread_main(void *argument)
 static struct thread_state *claim_for_new_thread(void)
 {
     bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
-    if (!process_is_followed() || has_no_clock || sandbox_forbids(CALLS_OF_THREAD))
+    if (!process_is_sampled() || has_no_clock || sandbox_forbids(CALLS_OF_THREAD))
         return NULL;
     if (!launcher_is_gone())
         return thread_claim();
-    delete_all_timers();
+    /* The handler would return at once, but it still has to be called. */
+    threads_stop_timers();
     return NULL;
 }
 
@@ -281,7 +283,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*s
                   void *argument)
 {
     pthread_attr_t larger;
-    if (process_is_followed() && stack_enlarge(attributes, &larger) &&
+    if (process_is_sampled() && stack_enlarge(attributes, &larger) &&
         REAL(pthread_create)(thread, &larger, start, argument) == 0)
         return 0;
     return REAL(pthread_create)(thread, attributes, start, argument);
@@ -353,7 +355,7 @@ static void thread_end(void *argument)
     thread_self = NULL;
     signal_fence();
     thread_stop_timer(thread);
-    if (!sandbox_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
+    if (process_is_sampled() && !sandbox_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
         record_exit(thread);
     store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }

@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 14
+#define SESSION_VERSION 15
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). The last one says which system
  * calls a filter of the program's forbids: the launcher knows of none, samplers tell it to those after them. */
@@ -119,6 +119,13 @@ struct tables {
 };
 _Static_assert(offsetof(struct tables, verdicts) == 4096, "page aligned");
 
+/* A process that must not be sampled any more: process_slot.retirement. */
+enum retirement {
+    RETIREMENT_NONE = 0,
+    RETIREMENT_WANTED = 1, /* by the process; it rings the doorbell */
+    RETIREMENT_DONE = 2,   /* by the launcher: the event is closed; futex */
+};
+
 enum process_state {
     PROCESS_FREE = 0,
     PROCESS_CLAIMED = 1,   /* being filled in */
@@ -152,7 +159,8 @@ struct process_slot {
     /* Who is inside another program (valgrind, qemu) sees another vDSO than the kernel does, or none. */
     uint64_t vdso_avma;   /* 0: see executable */
     uint32_t end_is_exec; /* 1: end_cpu_ns is that of execve() */
-    char executable[396]; /* as the process sees /proc/self/exe, if it knows of no vDSO */
+    uint32_t retirement;  /* enum retirement */
+    char executable[392]; /* as the process sees /proc/self/exe, if it knows of no vDSO */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

@@ -108,8 +108,8 @@ class Identical(Case):
     @staticmethod
     def without_empty_recording(run):
         status, stdout, stderr, files = run
-        stderr, said = re.subn(rb"rec: no samples at all[^\n]*\n", b"", stderr)
-        return 0 if status == 125 and said else status, stdout, stderr, files
+        stderr = re.sub(rb"rec: no samples at all[^\n]*\n", b"", stderr)
+        return status, stdout, stderr, files
 
     def build(self, name, text, *options, compiler="gcc"):
         self.need_program(compiler)

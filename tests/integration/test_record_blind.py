@@ -29,6 +29,37 @@ class Blind(rec.Case):
                                   rec_options=[f"--engine={engine}"])
                 self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
 
+    def test_a_short_process_without_any_sample(self):
+        """It ends before a second look, or is replaced by another program."""
+        short = f"{rec.target('unsampled')} blocked 200"
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            for command in (short.split(), ["sh", "-c", f"{short}; {short}"],
+                            [rec.target("unsampled"), "blocked", 200, "/bin/true"]):
+                with self.subTest(engine=engine, command=command):
+                    run = self.record(*command, rec_options=[f"--engine={engine}"])
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+                    self.assertLess(run.share_of("[between samples]"), 5)
+                    self.assertNotIn(b"rec doctor", run.stderr)
+
+    def test_the_cause_is_named_also_when_all_else_is_quiet(self):
+        run = self.record(rec.target("unsampled"), "blocked", 200, rec_options=["-q"])
+        self.assertRegex(run.stderr, rb"\Arec: no samples at all: the program blocks [^\n]*\n\Z")
+
+    def test_a_short_process_that_is_killed(self):
+        run = self.record("sh", "-c", f"timeout -s KILL 0.4 {rec.target('unsampled')} blocked 5000; true")
+        self.assertGreater(run.share_of("[lost]"), 80)
+        self.assertLess(run.share_of("[between samples]"), 10)
+
+    def test_what_is_too_short_for_a_sample_is_not_called_lost(self):
+        """At 19 Hz most of these processes end before the first period."""
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            script = f"for i in 1 2 3 4 5 6 7 8 9 10; do {rec.target('short_run')} 40; done"
+            run = self.record("sh", "-c", script, rec_options=["-F", "19", f"--engine={engine}"])
+            self.assert_sees(run)
+
     def test_a_sandbox_in_which_no_handler_can_return(self):
         run = self.record(rec.target("sandboxed"), "no-handlers", 300)
         self.assertGreater(run.count("blind_ns.signal-blocked") / run.count("cpu_billed_ns"), 0.6)

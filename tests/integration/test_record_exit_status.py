@@ -66,6 +66,63 @@ class ExitStatus(rec.Case):
         self.assertLessEqual(len([name for name in os.listdir(directory) if "core" in name]), 1)
 
 
+class Incomplete(rec.Case):
+    """The status of a command that ended with 0: 0, or 124 where --fail-on=incomplete is given."""
+
+    def fail_on(self, limit, *command, options=()):
+        return self.record(*command, rec_options=[f"--fail-on=incomplete{limit}", *options])
+
+    def not_sampled(self, status=0):
+        """A command whose CPU time no sample stands for: every signal is blocked by a system call."""
+        return ["sh", "-c", f"{rec.target('unsampled')} blocked 800; exit {status}"]
+
+    def test_without_the_option_the_status_is_the_commands(self):
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            run = self.record(*self.not_sampled(), rec_options=[f"--engine={engine}"])
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertIn(b"no samples for", run.stderr)
+
+    def test_a_complete_recording_passes(self):
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            run = self.fail_on("", rec.target("short_run"), 500, options=[f"--engine={engine}"])
+            self.assertEqual(run.status, 0, run.stderr)
+            self.assertGreater(run.count("cpu_complete_ns") / run.count("cpu_billed_ns"), 0.95)
+
+    def test_a_recording_without_samples_fails(self):
+        for engine in rec.ENGINES:
+            self.need_engine(engine)
+            for quiet in ([], ["-q"]):
+                run = self.fail_on("", *self.not_sampled(), options=[f"--engine={engine}", *quiet])
+                self.assertEqual(run.status, 124, run.stderr)
+                self.assertRegex(run.stderr, rb"rec: incomplete: no complete stack stands for \d+\.\d % of")
+                self.assertIn(b"--fail-on allows 5 %", run.stderr)
+
+    def test_stacks_that_are_cut_count(self):
+        """1024 frames are recorded of up to 5000."""
+        run = self.fail_on(":50", rec.target("deep_recursion"), 5000, 3000)
+        self.assertEqual(run.status, 124, run.stderr)
+        self.assertLess(run.count("cpu_complete_ns") / run.count("cpu_seen_ns"), 0.5)
+
+    def test_the_limit_decides(self):
+        half = ["sh", "-c", f"{rec.target('unsampled')} blocked 800; {rec.target('short_run')} 800"]
+        for limit, status in ((":20", 124), (":20%", 124), (":80.5", 0), (":100", 0)):
+            self.assertEqual(self.fail_on(limit, *half).status, status, limit)
+
+    def test_the_commands_own_failure_comes_first(self):
+        self.assertEqual(self.fail_on(":0", *self.not_sampled(7)).status, 7)
+
+    def test_a_file_that_was_not_written_comes_first(self):
+        directory = self.new_directory()
+        run = self.run_in(directory, [rec.REC, "--fail-on=incomplete:0", "--", "sh", "-c",
+                                      f"{rec.target('unsampled')} blocked 800; rm -r '{directory}'"])
+        self.assertEqual(run.status, 125, run.stderr)
+
+    def test_a_command_that_hardly_uses_cpu_time_is_complete(self):
+        self.assertEqual(self.fail_on(":0.5", "true").status, 0)
+
+
 class Forwarding(rec.Case):
     def start(self, *command, **options):
         process = subprocess.Popen([rec.REC, "-q", "--", *command], cwd=self.new_directory(),

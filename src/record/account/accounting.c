@@ -42,11 +42,11 @@ static void settle_exec(struct accounting *accounting, struct process *process,
         add_cpu_not_followed(accounting, process->pid, before->account.seen_ns);
         return;
     }
-    if (before->is_blind) {
+    struct cpu_rest rest = split(accounting, before, gap_ns, settled_ns);
+    if (sampling_gaps_at_end(accounting->gaps, before, rest.between_ns)) {
         write_lost(accounting, before, gap_ns, before_ns);
         return;
     }
-    struct cpu_rest rest = split(accounting, before, gap_ns, settled_ns);
     settle(accounting, before, SYNTHETIC_BETWEEN, rest.between_ns, before_ns);
     settle(accounting, process, SYNTHETIC_EXEC, rest.after_ns, process->start_ns);
     process->account.seen_ns -= rest.after_ns; /* it lies before start_cpu_ns */
@@ -115,7 +115,9 @@ void accounting_end(struct accounting *accounting, struct process *process, uint
     uint64_t rest_ns = cpu_account_gap_ns(&process->account);
     if (rest_ns == 0)
         return;
-    if (process->is_blind) {
+    uint64_t settled_ns = cpu_account_settled_ns(&process->account);
+    struct cpu_rest rest = split(accounting, process, rest_ns, settled_ns);
+    if (sampling_gaps_at_end(accounting->gaps, process, rest.between_ns)) {
         write_lost(accounting, process, rest_ns, end_ns);
         return;
     }
@@ -124,8 +126,6 @@ void accounting_end(struct accounting *accounting, struct process *process, uint
         add_cpu_not_followed(accounting, process->pid, rest_ns);
         return;
     }
-    uint64_t settled_ns = cpu_account_settled_ns(&process->account);
-    struct cpu_rest rest = split(accounting, process, rest_ns, settled_ns);
     bool is_untracked = became_untracked(accounting, process);
     settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns, end_ns);
     settle(accounting, process, is_untracked ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT,

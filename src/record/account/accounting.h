@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "record/account/sampling_gaps.h"
 #include "record/process/process_table.h"
 #include "record/sample/sample_writer.h"
 
@@ -25,6 +26,7 @@
 struct accounting {
     struct process_table *processes;
     struct sample_writer *samples;
+    const struct sampling_gaps *gaps;
     uint32_t processors;
 };
 

@@ -8,6 +8,8 @@
 
 /* What may be under way beyond the periods: for the process, and for each of its threads. */
 #define SLACK_NS 100000000
+/* For a process without any sample: above a few kernel intervals of 10 ms, whose first sample comes late. */
+#define SLACK_OF_UNSEEN_NS 50000000
 #define SLACK_OF_THREAD_NS 25000000
 /* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more with a
  * large stack. */
@@ -15,6 +17,8 @@
 #define THREADS_LOOKED_AT 64
 /* Twice in a row: rec itself may have been preempted between draining and looking. */
 #define LOOK_INTERVAL_NS 200000000
+/* Until the first sample: only a live process shows the cause. */
+#define UNSEEN_LOOK_INTERVAL_NS 40000000
 #define SIGHTINGS_NEEDED 2
 
 /* A process that has ended has no timers any more. */
@@ -38,12 +42,27 @@ static enum record_blind cause_of(const struct process *process)
     return RECORD_BLIND_OTHER;
 }
 
+static bool has_samples(const struct process *process)
+{
+    return process->account.seen_ns != 0 || process->account.waiting_ns != 0;
+}
+
+static uint64_t slack_ns(const struct sampling_gaps *gaps, const struct process *process)
+{
+    uint64_t process_ns = has_samples(process) ? SLACK_NS : SLACK_OF_UNSEEN_NS;
+    return process_ns + SLACK_OF_THREAD_NS * process->threads +
+           SLACK_OF_END_NS * process->ended_threads + process_periods_ns(process, gaps->period_ns);
+}
+
 static bool has_gap(const struct sampling_gaps *gaps, const struct process *process)
 {
-    uint64_t slack_ns = SLACK_NS + SLACK_OF_THREAD_NS * process->threads +
-                        SLACK_OF_END_NS * process->ended_threads +
-                        process_periods_ns(process, gaps->period_ns);
-    return cpu_account_gap_ns(&process->account) > slack_ns;
+    return cpu_account_gap_ns(&process->account) > slack_ns(gaps, process);
+}
+
+static uint64_t look_interval_ns(const struct process *process)
+{
+    return has_samples(process) || process->blind_sightings > 0 ? LOOK_INTERVAL_NS
+                                                                : UNSEEN_LOOK_INTERVAL_NS;
 }
 
 void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
@@ -52,7 +71,7 @@ void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
         return;
     bool is_due = gaps->round->now_ns >= process->blind_due_ns;
     if (is_due)
-        process->blind_due_ns = gaps->round->now_ns + LOOK_INTERVAL_NS;
+        process->blind_due_ns = gaps->round->now_ns + look_interval_ns(process);
     bool is_suspect = is_due && has_gap(gaps, process);
     if (is_suspect || untracked_threads_are_due(gaps->untracked, process))
         untracked_threads_look(gaps->untracked, process);
@@ -61,8 +80,17 @@ void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
     /* Time of untracked threads has been written by now. */
     is_suspect = is_suspect && has_gap(gaps, process);
     process->blind_sightings = is_suspect ? process->blind_sightings + 1 : 0;
-    if (process->blind_sightings < SIGHTINGS_NEEDED)
-        return;
-    process->is_blind = true;
-    process->blind_cause = cause_of(process);
+    if (is_suspect)
+        process->blind_cause = cause_of(process);
+    process->is_blind = process->blind_sightings >= SIGHTINGS_NEEDED;
+}
+
+bool sampling_gaps_at_end(const struct sampling_gaps *gaps, struct process *process,
+                          uint64_t own_ns)
+{
+    bool ends_unseen = process->engine != ENGINE_NONE && !gaps->round->is_quiet &&
+                       !has_samples(process) && own_ns > slack_ns(gaps, process);
+    if (process->blind_sightings == 0 && !process->is_blind)
+        process->blind_cause = RECORD_BLIND_OTHER;
+    return process->is_blind || ends_unseen;
 }

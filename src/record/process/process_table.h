@@ -40,6 +40,7 @@ struct process {
     bool is_detached;  /* no longer a descendant of the command: see process_tree.h */
     bool has_ended;    /* settled; the slot waits for maps under way */
     bool has_run;      /* used CPU time since its children were last listed */
+    bool is_retired;   /* its sampler ended the sampling: see retirement.h */
 
     /* Identity. */
     uint32_t slot; /* index in the table and in shared memory */
@@ -82,7 +83,7 @@ struct process {
 
     /* CPU time grows without samples: see sampling_gaps.h. */
     bool is_blind;
-    enum record_blind blind_cause;
+    enum record_blind blind_cause; /* of the latest sighting */
     uint32_t blind_sightings;
     uint64_t blind_due_ns;
     uint64_t untracked_threads_due_ns;

@@ -2,6 +2,7 @@
 #include "record/process/untracked_processes.h"
 
 #include "record/process/proc.h"
+#include "record/process/retirement.h"
 #include "record/sample/task_records.h"
 #include "record/process/untracked_reason.h"
 #include "wire/atomic.h"
@@ -48,6 +49,14 @@ static bool is_certain(const struct untracked_processes *untracked, struct proce
            untracked_reason_permanent(untracked->session, process->pid, executable);
 }
 
+/* A child of a retired process has no sampler either. */
+static bool is_retired(struct untracked_processes *untracked, pid_t pid)
+{
+    const struct process *process = process_find(untracked->processes, pid);
+    const struct untracked_process *item = process ? NULL : find(untracked, pid);
+    return (process && process->is_retired) || (item && item->process.is_retired);
+}
+
 static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_pid,
                 uint64_t parents)
 {
@@ -57,6 +66,7 @@ static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_p
         .process = {.pid = pid,
                     .parent_pid = parent_pid,
                     .start_ns = untracked->round->now_ns,
+                    .is_retired = is_retired(untracked, parent_pid),
                     .pid_fd = -1},
         .parents_executable_id = parents,
     };
@@ -75,9 +85,12 @@ static void write_start(struct untracked_processes *untracked, struct untracked_
     task_write_start(untracked->samples->file, process, false);
     untracked->samples->summary->processes++;
     untracked->samples->summary->threads++;
-    record_add_not_followed(untracked->samples->summary, process->pid, process->name,
-                            untracked_reason(untracked->session, process->pid,
-                                             process->executable_id, item->parents_executable_id));
+    uint64_t parents_id = item->parents_executable_id;
+    process->is_retired &= process->executable_id != 0 && process->executable_id == parents_id;
+    const char *reason = process->is_retired ? retirement_reason
+                                             : untracked_reason(untracked->session, process->pid,
+                                                                process->executable_id, parents_id);
+    record_add_not_followed(untracked->samples->summary, process->pid, process->name, reason);
 }
 
 static void settle(struct untracked_processes *untracked, struct untracked_process *item)

@@ -84,15 +84,18 @@ static void note_thread_root(const struct walked_sample *sample)
         memcpy(process->thread_root_avmas, root_avmas, sizeof(process->thread_root_avmas));
 }
 
-static void count(struct record_summary *summary, const struct walked_sample *sample)
+static void count(struct sample_writer *writer, const struct walked_sample *sample)
 {
+    struct record_summary *summary = writer->summary;
     summary->samples++;
     if (sample->dropped)
         summary->cut[RECORD_CUT_DEEP]++;
-    else if (sample->is_complete)
-        summary->complete++;
-    else
+    else if (!sample->is_complete)
         summary->cut[sample->cut]++;
+    else
+        summary->complete++;
+    if (sample->is_complete && !sample->dropped && !writer->round->is_quiet)
+        summary->cpu_complete_ns += sample->weight_ns;
 }
 
 static void write_and_account(struct sample_writer *writer, struct process *process,
@@ -118,7 +121,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
     }
     if (sample.is_complete)
         note_thread_root(&sample);
-    count(writer->summary, &sample);
+    count(writer, &sample);
     struct frame_list list;
     list.count = 0;
     bool plain = is_plain(&sample);

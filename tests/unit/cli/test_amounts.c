@@ -50,6 +50,25 @@ static void sizes_have_units(void **state)
     assert_int_equal(bytes_of("2G"), UINT64_C(2) << 30);
 }
 
+static void per_cents_have_a_fraction_and_a_limit(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "-1", "x", "5 %", "100.1", "5%%", ".5", "1e1", "nan"};
+    double percent = 7;
+    struct error error = {{0}};
+    assert_int_equal(amount_percent("0", "--fail-on", &percent, &error), 0);
+    assert_true(percent == 0);
+    assert_int_equal(amount_percent("12.5", "--fail-on", &percent, &error), 0);
+    assert_true(percent == 12.5);
+    assert_int_equal(amount_percent("100%", "--fail-on", &percent, &error), 0);
+    assert_true(percent == 100);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(amount_percent(wrong[i], "--fail-on", &percent, &error), -EINVAL);
+        assert_non_null(strstr(error.text, "--fail-on"));
+    }
+    assert_true(percent == 100);
+}
+
 static void nonsense_is_refused_by_its_name(void **state)
 {
     (void)state;
@@ -75,6 +94,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(per_cents_have_a_fraction_and_a_limit),
         cmocka_unit_test(nonsense_is_refused_by_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

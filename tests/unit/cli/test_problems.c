@@ -94,6 +94,18 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary, "3 of 100 stacks differ");
 }
 
+static void a_cause_without_samples_is_named_if_it_is_known(void **state)
+{
+    (void)state;
+    struct record_summary summary = good();
+    assert_null(problems_blind_cause(&summary));
+    summary.blind_ns[RECORD_BLIND_OTHER] = 2;
+    summary.blind_ns[RECORD_BLIND_BLOCKED] = 1;
+    assert_null(problems_blind_cause(&summary));
+    summary.blind_ns[RECORD_BLIND_NO_TIMER] = 3;
+    assert_non_null(strstr(problems_blind_cause(&summary), "refuses CPU timers"));
+}
+
 static void add_thread(struct profile *profile)
 {
     ARRAY_PUSH(profile->threads, profile->thread_count, profile->thread_capacity);
@@ -261,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_recording_has_no_problems),
         cmocka_unit_test(each_flaw_has_its_size_and_remedy),
+        cmocka_unit_test(a_cause_without_samples_is_named_if_it_is_known),
         cmocka_unit_test(time_that_could_not_be_followed_is_named),
         cmocka_unit_test(an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample),
         cmocka_unit_test(the_worst_unnamed_modules_are_named_and_others_counted),

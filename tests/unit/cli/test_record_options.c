@@ -112,6 +112,20 @@ static void beginning_and_end_can_be_chosen(void **state)
     record_request_free(&request);
 }
 
+static void a_recording_fails_on_what_is_incomplete_if_that_is_given(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("x"));
+    assert_false(request.fails_on_incomplete);
+    record_request_free(&request);
+    request = parsed(WORDS("--fail-on=incomplete", "x"));
+    assert_true(request.fails_on_incomplete && request.incomplete_max_percent == 5);
+    record_request_free(&request);
+    request = parsed(WORDS("--fail-on", "incomplete:0.25", "x"));
+    assert_true(request.fails_on_incomplete && request.incomplete_max_percent == 0.25);
+    record_request_free(&request);
+}
+
 static void only_what_is_named_is_written(void **state)
 {
     (void)state;
@@ -144,6 +158,10 @@ static void nonsense_is_refused(void **state)
         WORDS("--duration", "0", "x"),
         WORDS("--max-size", "1", "x"),
         WORDS("--end-command", "x"),
+        WORDS("--fail-on=", "x"),
+        WORDS("--fail-on=incompleteness", "x"),
+        WORDS("--fail-on=incomplete:", "x"),
+        WORDS("--fail-on=incomplete:101", "x"),
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct record_request request;
@@ -163,6 +181,7 @@ int main(void)
         cmocka_unit_test(perf_habits_are_accepted),
         cmocka_unit_test(switches_are_off_until_asked_for),
         cmocka_unit_test(beginning_and_end_can_be_chosen),
+        cmocka_unit_test(a_recording_fails_on_what_is_incomplete_if_that_is_given),
         cmocka_unit_test(only_what_is_named_is_written),
         cmocka_unit_test(nonsense_is_refused),
     };

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/retirement.h"
+
+#include "record/process/idle_wakeup.h"
+#include "wire/atomic.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+const char retirement_reason[] =
+    "reads the sampler's signal from a signalfd; not sampled from then on";
+
+static void confirm(uint32_t *word)
+{
+    store_release(word, RETIREMENT_DONE);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static void retire(struct process_watch *watch, struct process *process)
+{
+    perf_event_close(&process->event);
+    confirm(&process_slot(watch->processes, process)->retirement);
+    /* Before the engine is reset: records in the rings may need a map. */
+    drain_process(watch->drain, process);
+    idle_wakeup_forget(process);
+    process->is_retired = true;
+    process->engine = ENGINE_NONE;
+    record_add_not_followed(watch->samples->summary, process->pid, process->name,
+                            retirement_reason);
+}
+
+void retirement_answer(struct process_watch *watch)
+{
+    for (size_t i = 0; i < watch->processes->live_count; i++) {
+        struct process *process = process_table_at(watch->processes, i);
+        uint32_t *word = &process_slot(watch->processes, process)->retirement;
+        if (load_acquire(word) != RETIREMENT_WANTED || process->has_ended)
+            continue;
+        if (process->engine != ENGINE_NONE)
+            retire(watch, process);
+        else
+            confirm(word);
+    }
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes whose samplers end their own sampling: see sampler/retire.c. The request is a word in the
+ * process' slot, and the process waits until its event is closed.
+ */
+#pragma once
+
+#include "record/process/process_watch.h"
+
+/* A reason. */
+extern const char retirement_reason[];
+
+/* Answers all requests. */
+void retirement_answer(struct process_watch *watch);
