@@ -78,16 +78,52 @@ static void output_ends_at_its_size_between_characters(void **state)
     assert_string_equal(tiny, "");
 }
 
-static void text_print_keeps_newlines_and_nothing_else(void **state)
+static void expect_printed(const char *expected, const char *format, const char *argument)
 {
-    (void)state;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    text_print(stream, "one\n%s\n", "\033[31mtwo");
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    text_print(stream, format, argument);
+#pragma GCC diagnostic pop
     fclose(stream);
-    assert_string_equal(text, "one\n?[31mtwo\n");
+    assert_string_equal(text, expected);
     free(text);
+}
+
+static void a_line_ends_where_the_format_says_so_and_nowhere_else(void **state)
+{
+    (void)state;
+    char longest[6000];
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    expect_printed("name ?[31mtwo\n", "name %s\n", "\033[31mtwo");
+    expect_printed("x?rec: wrote /etc/passwd\n", "%s\n", "x\nrec: wrote /etc/passwd");
+    expect_printed("x??\n", "%s\n", "x\n\n");
+    expect_printed("x?", "%s", "x\n");
+    expect_printed("\n", "%s\n", "");
+    expect_printed("", "%s", "");
+    longest[4095] = '\0'; /* the newline of the format does not fit beside it */
+    char line[4097];
+    snprintf(line, sizeof(line), "%.4092s\n", longest);
+    expect_printed(line, "%s\n", longest);
+}
+
+static void a_message_is_one_line_whatever_is_in_it(void **state)
+{
+    (void)state;
+    char text[64] = {0};
+    FILE *file = tmpfile();
+    int err = dup(STDERR_FILENO);
+    assert_true(file && dup2(fileno(file), STDERR_FILENO) >= 0);
+    say("%s: is no file", "x\nrec: all is well");
+    dup2(err, STDERR_FILENO);
+    close(err);
+    rewind(file);
+    assert_true(fread(text, 1, sizeof(text) - 1, file) > 0);
+    fclose(file);
+    assert_string_equal(text, "rec: x?rec: all is well: is no file\n");
 }
 
 /* As in `rec report >log 2>&1`. */
@@ -132,7 +168,8 @@ int main(void)
         cmocka_unit_test(invalid_utf8_is_replaced),
         cmocka_unit_test(bidirectional_overrides_are_replaced),
         cmocka_unit_test(output_ends_at_its_size_between_characters),
-        cmocka_unit_test(text_print_keeps_newlines_and_nothing_else),
+        cmocka_unit_test(a_line_ends_where_the_format_says_so_and_nowhere_else),
+        cmocka_unit_test(a_message_is_one_line_whatever_is_in_it),
         cmocka_unit_test(what_is_said_comes_after_what_was_printed),
         cmocka_unit_test(error_sentences_are_cut_not_overrun),
     };

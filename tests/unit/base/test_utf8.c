@@ -41,6 +41,27 @@ static void every_byte_of_an_ill_formed_sequence_is_replaced(void **state)
     check("\xf5\x80\x80\x80", BAD BAD BAD BAD);
 }
 
+static void check_line(const char *text, const char *expected)
+{
+    struct buffer out = {0};
+    utf8_append_line(&out, text);
+    buffer_u8(&out, 0);
+    assert_string_equal((const char *)out.bytes, expected);
+    buffer_free(&out);
+}
+
+static void a_line_holds_nothing_that_acts_on_a_terminal(void **state)
+{
+    (void)state;
+    check_line("", "");
+    check_line("std::f<int>(\xc3\xa9) \xf0\x9f\x98\x80", "std::f<int>(\xc3\xa9) \xf0\x9f\x98\x80");
+    check_line("a\nb\tc\033]0;x\007\x7f", "a b c ]0;x  ");
+    check_line("\xc2\x9b[m\xc2\x85", BAD "[m" BAD);                        /* C1 */
+    check_line("\xe2\x80\xae \xe2\x81\xa9 \xd8\x9c", BAD " " BAD " " BAD); /* bidirectional */
+    check_line("\xff\xe2\x80", BAD BAD BAD);
+    check_line("\xe2\x80\xa6", "\xe2\x80\xa6");
+}
+
 static void a_sequence_cut_short_does_not_eat_what_follows(void **state)
 {
     (void)state;
@@ -74,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed_text_is_kept),
         cmocka_unit_test(every_byte_of_an_ill_formed_sequence_is_replaced),
+        cmocka_unit_test(a_line_holds_nothing_that_acts_on_a_terminal),
         cmocka_unit_test(a_sequence_cut_short_does_not_eat_what_follows),
         cmocka_unit_test(every_code_point_has_the_length_of_its_encoding),
     };
