@@ -19,12 +19,9 @@ static void escape_name(struct buffer *name)
 {
     char *text = (char *)name->bytes;
     size_t length = name->size;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         if (text[i] == ';')
             text[i] = ':';
-        else if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            text[i] = ' ';
-    }
     while (length && text[length - 1] == ' ')
         length--;
     size_t digits = length;
@@ -43,7 +40,7 @@ static uint32_t name_id(struct collapsed_names *names)
     buffer_clear(clean);
     if (!names->raw.failed) {
         const char *text = (const char *)names->raw.bytes;
-        utf8_append(clean, text + strspn(text, " "));
+        utf8_append_line(clean, text + strspn(text, " "));
     }
     if (clean->size && !clean->failed)
         escape_name(clean);

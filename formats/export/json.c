@@ -38,26 +38,46 @@ void json_key(struct buffer *out, const char *key)
     buffer_append(out, ":", 1);
 }
 
-static void escape_byte(struct buffer *out, uint8_t byte)
+static void append_code(struct buffer *out, uint32_t code)
 {
     static const char digits[] = "0123456789abcdef";
-    if (byte == '"' || byte == '\\') {
-        const char pair[] = {'\\', (char)byte};
+    const char text[] = {'\\',
+                         'u',
+                         digits[code >> 12 & 15],
+                         digits[code >> 8 & 15],
+                         digits[code >> 4 & 15],
+                         digits[code & 15]};
+    buffer_append(out, text, sizeof(text));
+}
+
+/* Escapes the character at p. Returns its bytes. All characters that are not printable have four hexadecimal digits. */
+static size_t escape(struct buffer *out, const uint8_t *p, size_t left)
+{
+    size_t length = utf8_length(p, left);
+    if (*p == '"' || *p == '\\' || *p == '/') {
+        const char pair[] = {'\\', (char)*p};
         buffer_append(out, pair, 2);
-    } else if (byte < 0x20 || byte == 0x7f) {
-        const char code[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
-        buffer_append(out, code, sizeof(code));
+    } else if (length) {
+        append_code(out, utf8_code(p, length));
     } else {
         buffer_text(out, "\xef\xbf\xbd");
     }
+    return length ? length : 1;
+}
+
+/* Within <script>, "</script" ends the element and "<!--" hides its end (HTML, "restrictions for contents of script
+ * elements"). */
+static bool is_markup(const uint8_t *p, size_t at)
+{
+    return at > 0 && p[at - 1] == '<' && (p[at] == '/' || p[at] == '!');
 }
 
 /* Bytes at the start that stand for themselves. */
 static size_t plain_run(const uint8_t *p, size_t left)
 {
     size_t run = 0;
-    while (run < left && p[run] != '"' && p[run] != '\\' && p[run] >= 0x20 && p[run] != 0x7f) {
-        size_t length = utf8_length(p + run, left - run);
+    while (run < left && p[run] != '"' && p[run] != '\\' && !is_markup(p, run)) {
+        size_t length = utf8_printable_length(p + run, left - run);
         if (length == 0)
             break;
         run += length;
@@ -71,14 +91,12 @@ void json_string(struct buffer *out, const char *text)
     buffer_append(out, "\"", 1);
     const uint8_t *p = (const uint8_t *)text;
     for (size_t left = strlen(text); left > 0;) {
-        size_t run = plain_run(p, left);
-        buffer_append(out, p, run);
-        p += run;
-        left -= run;
-        if (left > 0) {
-            escape_byte(out, *p++);
-            left--;
-        }
+        size_t bytes = plain_run(p, left);
+        buffer_append(out, p, bytes);
+        if (bytes < left)
+            bytes += escape(out, p + bytes, left - bytes);
+        p += bytes;
+        left -= bytes;
     }
     buffer_append(out, "\"", 1);
 }

@@ -17,7 +17,8 @@ void json_open(struct buffer *out, char bracket);
 void json_close(struct buffer *out, char bracket);
 void json_key(struct buffer *out, const char *key);
 
-/* Escaped; bytes that are not UTF-8 become U+FFFD. */
+/* Escaped, so that the text may also stand in a <script> element and on a terminal: "</", "<!" and every character that is
+ * not printable (utf8_printable_length()). Bytes that are not UTF-8 become U+FFFD. */
 void json_string(struct buffer *out, const char *text);
 void json_integer(struct buffer *out, int64_t value);
 void json_unsigned(struct buffer *out, uint64_t value);

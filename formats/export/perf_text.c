@@ -35,16 +35,6 @@ struct perf_text {
     struct piece *events;  /* by event */
 };
 
-/* Nothing that ends a line or acts on a terminal. */
-static void append_clean(struct buffer *out, const char *text)
-{
-    size_t start = out->size;
-    utf8_append(out, text);
-    for (size_t i = start; i < out->size; i++)
-        if (out->bytes[i] < 0x20 || out->bytes[i] == 0x7f)
-            out->bytes[i] = ' ';
-}
-
 static const char *module_name(const struct profile *profile, const struct profile_frame *frame)
 {
     return frame->lib == PROFILE_NONE ? "[unknown]"
@@ -75,8 +65,8 @@ static void make_line(struct perf_text *text, const struct profile_frame *frame,
     buffer_append(out, "\t", 1);
     append_hex(out, svma, 16);
     buffer_append(out, " ", 1);
-    append_clean(out, is_unknown ? "[unknown]"
-                                 : profile_text(profile, profile->funcs[frame->func].name));
+    utf8_append_line(out, is_unknown ? "[unknown]"
+                                     : profile_text(profile, profile->funcs[frame->func].name));
     if (frame->inline_depth) {
         buffer_text(out, " (inlined)\n");
         return;
@@ -86,7 +76,7 @@ static void make_line(struct perf_text *text, const struct profile_frame *frame,
         append_hex(out, svma - symbol->svma, 0);
     }
     buffer_text(out, " (");
-    append_clean(out, module_name(profile, frame));
+    utf8_append_line(out, module_name(profile, frame));
     buffer_text(out, ")\n");
 }
 
@@ -94,7 +84,7 @@ static void make_thread(struct perf_text *text, const struct profile_thread *thr
 {
     const struct profile *profile = text->profile;
     const char *comm = profile_text(profile, thread->name);
-    append_clean(&text->made, comm[0] ? comm : ":0");
+    utf8_append_line(&text->made, comm[0] ? comm : ":0");
     buffer_printf(&text->made, " %7d/%-7d ", profile->processes[thread->process].pid, thread->tid);
 }
 
@@ -103,7 +93,7 @@ static void make_event(struct perf_text *text, uint32_t event)
     const struct profile *profile = text->profile;
     const char *name =
         event < profile->event_count ? profile_text(profile, profile->events[event].name) : "";
-    append_clean(&text->made, name[0] ? name : "unknown");
+    utf8_append_line(&text->made, name[0] ? name : "unknown");
     buffer_text(&text->made, ": \n");
 }
 

@@ -42,9 +42,30 @@ static void strings_are_escaped_and_made_valid_utf8(void **state)
 {
     (void)state;
     struct buffer out = {0};
-    json_string(&out, "q\" b\\ n\n z\x01 d\x7f </script> \xc3\xa9 \xff\xe2\x82");
-    expect(&out, "\"q\\\" b\\\\ n\\u000a z\\u0001 d\\u007f </script> \xc3\xa9 "
+    json_string(&out, "q\" b\\ n\n z\x01 d\x7f \xc3\xa9 \xff\xe2\x82");
+    expect(&out, "\"q\\\" b\\\\ n\\u000a z\\u0001 d\\u007f \xc3\xa9 "
                  "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
+}
+
+static void strings_may_stand_in_a_script_element(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    json_string(&out, "</script><!--<//!a/b<\\/<");
+    expect(&out, "\"<\\/script><\\u0021--<\\//!a/b<\\\\/<\"");
+    json_string(&out, "/!");
+    expect(&out, "\"/!\"");
+}
+
+static void characters_that_are_not_printable_are_escaped(void **state)
+{
+    (void)state;
+    struct buffer out = {0};
+    json_string(&out, "\xe2\x80\xaeX\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c\xc2\x9b\xe2\x80\xa8\xe2\x80"
+                      "\xa9\xef\xbb\xbf");
+    expect(&out, "\"\\u202eX\\u2066\\u200f\\u061c\\u009b\\u2028\\u2029\\ufeff\"");
+    json_string(&out, "\xe2\x80\xa6 \xf0\x9f\x98\x80");
+    expect(&out, "\"\xe2\x80\xa6 \xf0\x9f\x98\x80\"");
 }
 
 static void whole_numbers_keep_all_their_digits(void **state)
@@ -81,6 +102,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_where_they_belong),
         cmocka_unit_test(strings_are_escaped_and_made_valid_utf8),
+        cmocka_unit_test(strings_may_stand_in_a_script_element),
+        cmocka_unit_test(characters_that_are_not_printable_are_escaped),
         cmocka_unit_test(whole_numbers_keep_all_their_digits),
         cmocka_unit_test(millionths_are_exact_and_short),
     };
