@@ -1,55 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/vdso.h"
 
-#include "base/buffer.h"
-#include "base/io.h"
 #include "elf/elf_file.h"
 
+#include <elf.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 
-enum { MAPS_LIMIT = 1 << 26 };
-
-/* How far the mapping that starts at this address reaches. */
-static size_t mapped_bytes(const char *maps, unsigned long start)
+/* The end of what its headers name. They come from the kernel; files below /proc, which would have the size as well, are not
+ * for processes that are confined. */
+static size_t image_bytes(const Elf64_Ehdr *header)
 {
-    char prefix[32];
-    snprintf(prefix, sizeof(prefix), "%lx-", start);
-    for (const char *line = maps; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        unsigned long end;
-        if (strncmp(line, prefix, strlen(prefix)) == 0 &&
-            sscanf(line + strlen(prefix), "%lx", &end) == 1)
-            return end - start;
-    }
-    return 0;
+    const Elf64_Phdr *segments = (const void *)((const char *)header + header->e_phoff);
+    size_t end = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    for (size_t i = 0; i < header->e_phnum; i++)
+        if (segments[i].p_offset + segments[i].p_filesz > end)
+            end = segments[i].p_offset + segments[i].p_filesz;
+    return end;
 }
 
-static size_t read_size(unsigned long start)
-{
-    struct buffer maps = {0};
-    size_t size = 0;
-    if (io_read_file("/proc/self/maps", &maps, MAPS_LIMIT) == 0) {
-        buffer_u8(&maps, 0);
-        if (!maps.failed)
-            size = mapped_bytes((char *)maps.bytes, start);
-    }
-    buffer_free(&maps);
-    return size;
-}
-
-/* Where it lies does not change, and the list of all mappings takes the kernel long. */
 static const void *vdso_image(size_t *size)
 {
-    static size_t found;
-    unsigned long start = getauxval(AT_SYSINFO_EHDR);
-    if (start && found == 0)
-        found = read_size(start);
-    *size = found;
-    return found ? (const void *)start : NULL;
+    const void *start = (const void *)getauxval(AT_SYSINFO_EHDR);
+    *size = start ? image_bytes(start) : 0;
+    return start;
 }
 
 const void *vdso_of_build_id(const uint8_t *build_id, size_t build_id_bytes, size_t *size)
