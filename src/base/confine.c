@@ -1,92 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/confine.h"
+#include "base/confine_layers.h"
+
+#include "base/sudo_user.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
+#include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-/* The low half of an argument: little-endian. */
-#define LOAD_ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
-#define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
-#define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
-#define ALLOW RETURN(SECCOMP_RET_ALLOW)
-
-#define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), ALLOW
-
-/* The call, unless one of these bits is set in the argument. */
-#define ALLOW_CALL_WITHOUT(number, argument, bits)                                \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4), LOAD_ARGUMENT(argument), \
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), REFUSE, ALLOW
-
-#define ALLOW_CALL_ON(number, argument, value)                                    \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4), LOAD_ARGUMENT(argument), \
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), REFUSE, ALLOW
-
-enum { WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC };
-
-static int filter_calls(int writable_fd)
-{
-    const struct sock_filter filter[] = {
-        LOAD(arch),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
-        RETURN(SECCOMP_RET_KILL_PROCESS),
-        LOAD(nr),
-        ALLOW_CALL(__NR_pread64),
-        ALLOW_CALL(__NR_read),
-        ALLOW_CALL_ON(__NR_write, 0, (uint32_t)writable_fd),
-        ALLOW_CALL(__NR_brk),
-        ALLOW_CALL_WITHOUT(__NR_mmap, 2, PROT_EXEC),
-        ALLOW_CALL_WITHOUT(__NR_mprotect, 2, PROT_EXEC),
-        ALLOW_CALL(__NR_mremap),
-        ALLOW_CALL(__NR_munmap),
-        ALLOW_CALL(__NR_madvise),
-        ALLOW_CALL_WITHOUT(__NR_openat, 2, WRITING),
-        ALLOW_CALL_WITHOUT(__NR_open, 1, WRITING),
-        ALLOW_CALL(__NR_close),
-        ALLOW_CALL_ON(__NR_fcntl, 1, F_DUPFD_CLOEXEC),
-        ALLOW_CALL(__NR_lseek),
-        ALLOW_CALL(__NR_fstat),
-        ALLOW_CALL(__NR_stat),
-        ALLOW_CALL(__NR_lstat),
-        ALLOW_CALL(__NR_newfstatat),
-        ALLOW_CALL(__NR_statx),
-        ALLOW_CALL(__NR_readlink),
-        ALLOW_CALL(__NR_readlinkat),
-        ALLOW_CALL(__NR_access),
-        ALLOW_CALL(__NR_faccessat),
-        ALLOW_CALL(__NR_faccessat2),
-        ALLOW_CALL(__NR_getdents64),
-        ALLOW_CALL(__NR_getcwd),
-        ALLOW_CALL(__NR_futex),
-        ALLOW_CALL(__NR_sysinfo), /* qsort() asks how much memory there is */
-        ALLOW_CALL(__NR_getrandom),
-        ALLOW_CALL(__NR_clock_gettime),
-        ALLOW_CALL(__NR_getpid),
-        ALLOW_CALL(__NR_gettid),
-        ALLOW_CALL(__NR_rt_sigprocmask),
-        ALLOW_CALL(__NR_sigaltstack), /* the address sanitizer asks where it ends */
-        ALLOW_CALL(__NR_rt_sigreturn),
-        ALLOW_CALL(__NR_exit),
-        ALLOW_CALL(__NR_exit_group),
-        REFUSE,
-    };
-    const struct sock_fprog program = {.len = sizeof(filter) / sizeof(filter[0]),
-                                       .filter = (struct sock_filter *)filter};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
-        return -errno;
-    return 0;
-}
 
 static uint64_t address_space_bytes(void)
 {
@@ -111,7 +34,7 @@ static int lower(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
     return setrlimit(resource, &limit) == 0 ? 0 : -errno;
 }
 
-int confine(const struct confine_limits *limits, int writable_fd)
+static int confine_resources(const struct confine_limits *limits)
 {
     uint64_t memory_bytes = address_space_bytes() + limits->memory_bytes;
     int err = lower(RLIMIT_CORE, 0, 0);
@@ -122,7 +45,60 @@ int confine(const struct confine_limits *limits, int writable_fd)
             lower(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1); /* SIGXCPU comes before SIGKILL */
     if (err == 0)
         err = lower(RLIMIT_AS, memory_bytes, memory_bytes);
+    return err;
+}
+
+/* A change of ids takes the signal away: after it. */
+static int end_with(pid_t parent)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+        return -errno;
+    return getppid() == parent ? 0 : -ESRCH;
+}
+
+struct confine_support confine_support(void)
+{
+    return (struct confine_support){.seccomp_err = confine_calls_are_missing(),
+                                    .landlock_abi = confine_files_abi()};
+}
+
+int confine(const struct confine_limits *limits, pid_t parent)
+{
+    struct confine_support support = confine_support();
+    int err = confine_resources(limits);
     if (err == 0)
-        err = filter_calls(writable_fd);
-    return err == -EINVAL || err == -ENOSYS ? 0 : err;
+        err = confine_rights();
+    if (err == 0)
+        err = end_with(parent);
+    if (err == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        err = -errno;
+    if (err == 0 && support.landlock_abi > 0)
+        err = confine_files(support.landlock_abi, limits->directories);
+    if (err == 0 && support.seccomp_err == 0)
+        err = confine_calls();
+    else if (err == 0 && geteuid() == 0)
+        err = -EPERM;
+    return err;
+}
+
+bool confine_gap(struct error *message, bool *is_refused)
+{
+    struct confine_support support = confine_support();
+    struct sudo_user user = sudo_user_find();
+    if (support.seccomp_err == 0)
+        return false;
+    const char *reason = strerror(-support.seccomp_err);
+    *is_refused = geteuid() == 0 && (!user.is_known || user.uid == 0);
+    if (*is_refused)
+        error_set(
+            message, -EPERM,
+            "symbols are not read: for root, parsing binaries needs a seccomp filter, and none "
+            "can be installed here (%s); convert the capture as another user",
+            reason);
+    else
+        error_set(message, -EPERM,
+                  "symbols are read without a seccomp filter: none can be installed here (%s); see "
+                  "`rec doctor`",
+                  reason);
+    return true;
 }

@@ -1,17 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes from the calling process, for good, what parsing a foreign file does not need. What is left:
- * reading files, memory (not executable) up to a limit, CPU time up to a limit, and writing to one
- * descriptor. Everything else (creating or changing files, sockets, other processes) fails with EPERM.
+ * The sandbox of a process that parses a foreign file. Layers, each taken for good and in this order:
+ *
+ *     limits    CPU time, address space; no core file, no byte written to any file (setrlimit)
+ *     rights    under sudo, the ids of the user who typed it; no groups; no capability but CAP_DAC_READ_SEARCH of
+ *               a root that stays root, who profiles the programs of all users (capset)
+ *     files     open regular places for reading: not below /proc, /sys, /dev, /etc; no directory listed; nothing
+ *               written, made, removed, executed, renamed; no TCP, no ioctl of devices, no signals or abstract
+ *               sockets outside (Landlock, as far as the kernel's ABI has it)
+ *     calls     reading, memory that is neither executable nor shared, writing to CONFINE_ANSWER_FD; everything else
+ *               fails with EPERM (seccomp)
+ *
+ * The kernel may lack Landlock (before Linux 5.13, or not enabled). Without seccomp a process that stays root is
+ * not confined: confine() fails; other users' processes go on with the other layers, and confine_gap() has a message.
  */
 #pragma once
 
+#include "base/error.h"
+
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+enum {
+    CONFINE_ANSWER_FD = 3, /* the only descriptor that may be written to */
+    CONFINE_DIRECTORIES = 2,
+};
 
 struct confine_limits {
     uint64_t memory_bytes; /* of address space, beyond what the process has already */
     uint64_t cpu_s;        /* more of CPU time ends the process */
+    const char *directories[CONFINE_DIRECTORIES]; /* readable whatever their place; NULL: none */
 };
 
-/* Where the kernel knows no seccomp filters the limits hold all the same. 0 or a negative errno. */
-int confine(const struct confine_limits *limits, int writable_fd);
+/* What this kernel, and the sandbox that this process itself may run in, allow. */
+struct confine_support {
+    int seccomp_err;  /* 0 or a negative errno */
+    int landlock_abi; /* 1 and more, or a negative errno */
+};
+struct confine_support confine_support(void);
+
+/* Confines the calling process, which has one thread, and lets it end with its parent. 0 or a negative errno. */
+int confine(const struct confine_limits *limits, pid_t parent);
+
+/* The second layer alone. 0 or a negative errno. */
+int confine_rights(void);
+
+/* Whether a layer that every kernel should have is missing. Then *message is for the user, and *is_refused is
+ * whether confine() is going to fail for that reason. */
+bool confine_gap(struct error *message, bool *is_refused);

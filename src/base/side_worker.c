@@ -14,12 +14,13 @@
 
 enum { CHUNK_BYTES = 1 << 15, FAILED_STATUS = 3 }; /* larger packets may not fit the socket */
 
-static bool send_answer(struct buffer *answer, int fd)
+static bool send_answer(struct buffer *answer)
 {
     buffer_u64(answer, answer->size);
     for (size_t at = 0; !answer->failed && at < answer->size;) {
         size_t left = answer->size - at;
-        ssize_t n = write(fd, answer->bytes + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
+        ssize_t n =
+            write(CONFINE_ANSWER_FD, answer->bytes + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
         if (n < 0 && errno != EINTR)
             return false;
         at += n > 0 ? (size_t)n : 0;
@@ -33,17 +34,17 @@ __attribute__((noreturn)) static void serve(const struct side_work *work, int fd
     uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
     struct buffer answer = {0};
     ssize_t n;
-    if (worker_confine(&work->limits, fd, parent) != 0)
-        _exit(FAILED_STATUS);
-    while ((n = read(fd, message, sizeof(message))) != 0) {
+    if (worker_confine(&work->limits, &(struct worker_fds){.answer = fd}, parent) != 0)
+        _exit(WORKER_UNCONFINED_STATUS);
+    while ((n = read(CONFINE_ANSWER_FD, message, sizeof(message))) != 0) {
         if (n < 0 && errno != EINTR)
             _exit(FAILED_STATUS);
         if (n > 0)
             work->take(work->context, message, (size_t)n);
     }
     work->finish(work->context, &answer);
-    bool is_sent = send_answer(&answer, fd);
-    close(fd); /* what it ends is used while this process is taken apart */
+    bool is_sent = send_answer(&answer);
+    close(CONFINE_ANSWER_FD); /* what it ends is used while this process is taken apart */
     _exit(is_sent ? 0 : FAILED_STATUS);
 }
 

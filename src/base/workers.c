@@ -62,17 +62,41 @@ static void forget_handlers(void)
         (void)signal(number, SIG_DFL);
 }
 
-int worker_confine(const struct confine_limits *limits, int fd, pid_t parent)
+/* Libraries print to the standard streams, which may be a terminal. Without /dev they are closed: a file that takes their
+ * place is open for reading only. */
+static void silence_standard_streams(void)
 {
-    int err = rights_become_reader(); /* resets the signal at the parent's death: prctl(2) */
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < CONFINE_ANSWER_FD; fd++)
+        if (null < 0)
+            close(fd);
+        else
+            (void)dup2(null, fd);
+}
+
+static void close_all_but(const struct worker_fds *fds)
+{
+    unsigned from = CONFINE_ANSWER_FD + 1;
+    for (size_t i = 0; i < fds->kept_count; i++) {
+        unsigned kept = (unsigned)fds->kept[i];
+        if (kept > from)
+            close_range(from, kept - 1, 0);
+        from = kept + 1;
+    }
+    close_range(from, ~0u, 0);
+}
+
+int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent)
+{
     heap_save_memory();
     forget_handlers();
-    close_range(3, (unsigned)fd - 1, 0);
-    close_range((unsigned)fd + 1, ~0u, 0);
-    if (err != 0)
-        return err;
-    return getppid() == parent ? confine(limits, fd) : -ESRCH;
+    int answer = fcntl(fds->answer, F_DUPFD,
+                       CONFINE_ANSWER_FD); /* which may be a standard stream's number */
+    silence_standard_streams();
+    if (answer < 0 || dup2(answer, CONFINE_ANSWER_FD) < 0)
+        return -errno;
+    close_all_but(fds);
+    return confine(limits, parent);
 }
 
 /* The worker's whole life. */
@@ -80,13 +104,15 @@ __attribute__((noreturn)) static void work(const struct workers *workers, size_t
                                            pid_t parent)
 {
     struct buffer answer = {0};
-    if (worker_confine(&workers->limits, fd, parent) != 0)
-        _exit(FAILED_STATUS);
+    struct worker_fds fds = workers->fds;
+    fds.answer = fd;
+    if (worker_confine(&workers->limits, &fds, parent) != 0)
+        _exit(WORKER_UNCONFINED_STATUS);
     workers->run(workers->context, job, &answer);
     buffer_u64(&answer, answer.size);
-    if (answer.failed || io_write(fd, answer.bytes, answer.size) != 0)
+    if (answer.failed || io_write(CONFINE_ANSWER_FD, answer.bytes, answer.size) != 0)
         _exit(FAILED_STATUS);
-    close(fd); /* what it ends is used while this process is taken apart */
+    close(CONFINE_ANSWER_FD); /* what it ends is used while this process is taken apart */
     _exit(0);
 }
 
@@ -122,6 +148,8 @@ static const char *trouble_of(const struct worker *worker, int status)
         return "was ended from outside, perhaps for want of memory";
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
+    if (WEXITSTATUS(status) == WORKER_UNCONFINED_STATUS)
+        return "was refused: its process could not be confined (see `rec doctor`)";
     return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";
 }
 

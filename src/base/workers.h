@@ -17,6 +17,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Descriptors that a worker has beside 0 to 2, which are /dev/null; all others are closed. */
+struct worker_fds {
+    int answer;      /* becomes CONFINE_ANSWER_FD */
+    const int *kept; /* all above CONFINE_ANSWER_FD, in rising order; they keep their numbers */
+    size_t kept_count;
+};
+
+enum { WORKER_UNCONFINED_STATUS = 4 };
+
 struct workers {
     size_t job_count;
     /* In the worker: the answer goes to out. Nothing else that it does is seen outside. */
@@ -28,7 +37,8 @@ struct workers {
     void (*meanwhile)(void *context);
     void *context;
     struct confine_limits limits;
-    unsigned wall_s; /* a job that takes longer is killed */
+    struct worker_fds fds; /* the answer is set for each */
+    unsigned wall_s;       /* a job that takes longer is killed */
     size_t answer_limit_bytes;
 };
 
@@ -41,9 +51,8 @@ void workers_set_limits(struct workers *workers);
 /* Only while this process has one thread. Jobs that cannot be started fail. */
 void workers_run(const struct workers *workers);
 
-/* For other kinds of workers. In the child, first of all: it keeps one descriptor beside the usual three, and dies with
- * its parent. 0 or a negative errno. */
-int worker_confine(const struct confine_limits *limits, int fd, pid_t parent);
+/* For other kinds of workers: confines the child that calls it, before anything else. 0 or a negative errno. */
+int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent);
 
 /* Waits for a child to end. Returns its wait status; 0: somebody else has it. */
 int worker_reap(pid_t pid);

@@ -70,10 +70,13 @@ static int convert(struct record_request *request, struct capture *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
+    int gone_fds[KEPT_MAX];
     struct convert_options from = {.input_name = capture->name,
                                    .debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
                                    .find_gone_context = &result->kept,
+                                   .gone_fds = gone_fds,
+                                   .gone_fd_count = open_file_cache_descriptors(&result->kept, gone_fds),
                                    .meanwhile = close_session,
                                    .meanwhile_context = &result->session,
                                    .use_debuginfod = request->use_debuginfod,

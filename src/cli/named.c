@@ -14,11 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_about_names(const char *key)
+{
+    return strcmp(key, "no_names") == 0 || strcmp(key, "sandbox") == 0;
+}
+
 /* What could not be read, or is not what was recorded. */
 static void say_unread(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->note_count; i++)
-        if (strcmp(profile_text(profile, profile->notes[i].key), "no_names") == 0)
+        if (is_about_names(profile_text(profile, profile->notes[i].key)))
             say("%s", profile_text(profile, profile->notes[i].value));
 }
 

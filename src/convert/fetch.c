@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/confine.h"
 #include "base/io.h"
 #include "base/workers.h"
 
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,10 +46,23 @@ const char *fetch_find(const struct fetch *fetch, const uint8_t *build_id, size_
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
 
+/* What a server sends is not handled with the rights of root; those who read it need not have them either. The cache is
+ * in the home directory of the user. */
+static void use_user(void)
+{
+    uid_t before = geteuid();
+    if (confine_rights() != 0)
+        _exit(0);
+    const struct passwd *user = geteuid() != before ? getpwuid(geteuid()) : NULL;
+    if (user)
+        setenv("HOME", user->pw_dir, 1);
+}
+
 /* Writes the path of what was fetched; nothing on failure. */
 __attribute__((noreturn)) static void fetch_one(const struct fetch_file *file, int out)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    use_user();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* which a change of ids takes away */
     setenv("DEBUGINFOD_MAXTIME", MODULE_SECONDS, 0);
     setenv("DEBUGINFOD_MAXSIZE", LARGEST_FILE, 0);
     unsetenv("DEBUGINFOD_PROGRESS");

@@ -31,6 +31,8 @@ struct convert_options {         /* NULL in their place: none */
     const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
                              size_t build_id_bytes);
     const void *find_gone_context;
+    const int *gone_fds; /* open descriptors that such paths lead to, in rising order */
+    size_t gone_fd_count;
     bool symbols_only;    /* as symbol tables have them: neither inlined functions nor lines */
     bool use_debuginfod;  /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;       /* which samples are loaded */

@@ -252,6 +252,22 @@ static void fetch_missing(struct lookup *lookup)
     fetch_each(lookup, fetch_add_supplement);
 }
 
+void lookup_set_directories(struct confine_limits *limits, const struct convert_options *options)
+{
+    limits->directories[0] = options->symfs;
+    limits->directories[1] = options->debug_directory;
+}
+
+/* Once for all files. False: nothing may be read. */
+static bool note_gap(struct lookup *lookup)
+{
+    struct error message;
+    bool is_refused = false;
+    if (lookup->count && confine_gap(&message, &is_refused))
+        profile_add_note(lookup->profile, "sandbox", message.text);
+    return !is_refused;
+}
+
 static void do_meanwhile(void *context)
 {
     struct lookup *lookup = context;
@@ -269,6 +285,9 @@ static void run_jobs(struct lookup *lookup, void (*meanwhile)(void *context))
         .context = lookup,
     };
     workers_set_limits(&workers);
+    lookup_set_directories(&workers.limits, lookup->options);
+    workers.fds.kept = lookup->options->gone_fds;
+    workers.fds.kept_count = lookup->options->gone_fd_count;
     workers_run(&workers);
 }
 
@@ -312,7 +331,8 @@ void lookup_run(struct lookup *lookup)
         fetch_missing(lookup);
     if (lookup->options->ahead)
         take_answers(lookup, lookup->options->ahead);
-    make_jobs(lookup);
+    if (note_gap(lookup))
+        make_jobs(lookup);
     if (lookup->options->symbols_only && lookup->jobs.count)
         heap_give_back();
     run_jobs(lookup, do_meanwhile);

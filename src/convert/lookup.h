@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/confine.h"
 #include "convert/fetch.h"
 #include "convert/load.h"
 #include "convert/names.h"
@@ -60,6 +61,9 @@ struct lookup {
 
 /* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */
 int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info);
+
+/* What the sandbox of a process that reads the files of these options must be allowed. */
+void lookup_set_directories(struct confine_limits *limits, const struct convert_options *options);
 
 void lookup_run(struct lookup *lookup);
 void lookup_free(struct lookup *lookup);

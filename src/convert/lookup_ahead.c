@@ -2,6 +2,7 @@
 #include "convert/lookup_ahead.h"
 
 #include "base/workers.h"
+#include "convert/lookup.h"
 #include "convert/lookup_naming.h"
 #include "convert/lookup_server.h"
 
@@ -27,6 +28,7 @@ void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options
     struct lookup_server server;
     struct workers usual;
     workers_set_limits(&usual);
+    lookup_set_directories(&usual.limits, options);
     if (lookup_server_init(&server, options) == 0)
         side_worker_start(&ahead->worker, &(struct side_work){
                                               .take = lookup_server_take,

@@ -2,6 +2,7 @@
 #include "elf/elf_file.h"
 
 #include "base/array.h"
+#include "base/confine.h"
 #include "base/cursor.h"
 #include "elf/elf_internal.h"
 
@@ -188,7 +189,7 @@ int elf_open(struct elf_file **out, int fd, struct error *error)
         return error_set(error, -ENOMEM, "out of memory");
     struct stat status;
     int err;
-    elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    elf->fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_ANSWER_FD + 1);
     if (elf->fd < 0 || fstat(elf->fd, &status) != 0) {
         err = error_set(error, -errno, "cannot read the file: %s", strerror(errno));
         goto out;

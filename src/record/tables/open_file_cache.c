@@ -2,6 +2,7 @@
 #include "record/tables/open_file_cache.h"
 
 #include "base/array.h"
+#include "base/confine.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -15,10 +16,7 @@
 
 #define KEPT_BYTES_MAX (UINT64_C(1) << 30)
 #define XFS_MAGIC 0x58465342 /* as in linux/magic.h of later kernels */
-enum {
-    KEPT_MAX = 256,
-    FILES_SHARE = 8, /* the part of all descriptors that may be used */
-};
+enum { FILES_SHARE = 8 };    /* the part of all descriptors that may be used */
 
 /* 0: not known. */
 static uint64_t mount_of(int directory_fd, const char *path)
@@ -92,13 +90,13 @@ void open_file_cache_add(struct open_file_cache *kept, const char *path, const u
     while (kept->count >= kept->limit ||
            kept->bytes + (uint64_t)file.status.st_size > KEPT_BYTES_MAX)
         drop(kept, 0);
-    file.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    file.fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_ANSWER_FD + 1);
     struct kept_file *place =
         file.fd < 0 ? NULL : ARRAY_PUSH(kept->files, kept->count, kept->capacity);
     if (!place)
         goto out;
     memcpy(file.build_id, build_id, build_id_bytes);
-    snprintf(file.path_now, sizeof(file.path_now), "/proc/%d/fd/%d", (int)getpid(), file.fd);
+    snprintf(file.path_now, sizeof(file.path_now), "/proc/self/fd/%d", file.fd);
     kept->bytes += (uint64_t)file.status.st_size;
     *place = file;
     return;
@@ -130,6 +128,19 @@ const char *open_file_cache_find(const struct open_file_cache *kept, const char 
             return file->path_now;
     }
     return NULL;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    return *(const int *)left - *(const int *)right;
+}
+
+size_t open_file_cache_descriptors(const struct open_file_cache *kept, int descriptors[KEPT_MAX])
+{
+    for (size_t i = 0; i < kept->count; i++)
+        descriptors[i] = kept->files[i].fd;
+    qsort(descriptors, kept->count, sizeof(*descriptors), by_number);
+    return kept->count;
 }
 
 void open_file_cache_free(struct open_file_cache *kept)

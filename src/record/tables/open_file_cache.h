@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { KEPT_MOUNTS = 8 };
+enum { KEPT_MOUNTS = 8, KEPT_MAX = 256 };
 
 struct kept_file {
     char *path; /* where it was mapped from */
@@ -41,8 +41,11 @@ void open_file_cache_add(struct open_file_cache *kept, const char *path, const u
 /* Lets those go that still lie at their path, and those that were written over. */
 void open_file_cache_drop_present(struct open_file_cache *kept);
 
-/* The path under which this process and its children can open the file now; NULL: it is not held. */
+/* The path under which this process, and a child that has the descriptor, can open the file; NULL: not held. */
 const char *open_file_cache_find(const struct open_file_cache *kept, const char *path,
-                                 const uint8_t *build_id, size_t build_id_bytes);
+                            const uint8_t *build_id, size_t build_id_bytes);
+
+/* The open descriptors in rising order. Returns their number. */
+size_t open_file_cache_descriptors(const struct open_file_cache *kept, int descriptors[KEPT_MAX]);
 
 void open_file_cache_free(struct open_file_cache *kept);

@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,8 +30,18 @@ struct outcomes {
     size_t ended;
     int release_fd; /* written to while jobs run; 0: nobody waits */
     unsigned meanwhile_calls;
+    bool keeps; /* descriptors 200 and 205 */
     bool kills; /* the first that there is, while jobs run */
 };
+
+/* Made by main(). */
+static const char *fifo_path(void)
+{
+    static char path[64];
+    if (!path[0])
+        snprintf(path, sizeof(path), "/tmp/rec-workers-%d", (int)getpid());
+    return path;
+}
 
 static void run_job(void *context, size_t job, struct buffer *out)
 {
@@ -89,6 +98,9 @@ static void run_all(struct outcomes *outcomes)
                               .limits = {.memory_bytes = 64 << 20, .cpu_s = 1},
                               .wall_s = 2,
                               .answer_limit_bytes = 1 << 20};
+    static const int kept[] = {200, 205};
+    if (outcomes->keeps)
+        workers.fds = (struct worker_fds){.kept = kept, .kept_count = 2};
     while (workers.job_count < MOST_JOBS && outcomes->jobs[workers.job_count])
         workers.job_count++;
     workers_run(&workers);
@@ -125,11 +137,9 @@ static void sleeps(struct buffer *out)
 {
     (void)out;
     int unheld = 0;
-    /* Nothing that waits is allowed but reading: from a pipe that nobody writes. */
-    int fd = open("/proc/self/fd/0", O_RDONLY);
-    for (;;)
-        if (fd < 0 || read(fd, &unheld, sizeof(unheld)) <= 0)
-            break;
+    /* Nothing that waits is allowed but reading: from a FIFO that no process writes to. */
+    int fd = open(fifo_path(), O_RDONLY);
+    (void)!read(fd, &unheld, sizeof(unheld));
     spins(out);
 }
 
@@ -173,12 +183,8 @@ static void one_bad_job_costs_its_own_answer(void **state)
 static void a_job_that_waits_for_ever_is_ended(void **state)
 {
     (void)state;
-    int ends[2], saved = dup(0);
-    assert_int_equal(pipe(ends), 0);
-    dup2(ends[0], 0);
     struct outcomes outcomes = {.jobs = {sleeps, answers}};
     run_all(&outcomes);
-    dup2(saved, 0);
     assert_string_equal(outcomes.troubles[0], "took too long");
     assert_string_equal(outcomes.answers[1], "an answer");
 }
@@ -195,7 +201,7 @@ static void a_job_that_somebody_kills_did_not_take_too_long(void **state)
 static void waits_to_be_released(struct buffer *out)
 {
     char byte;
-    int fd = open("/proc/self/fd/0", O_RDONLY);
+    int fd = open(fifo_path(), O_RDONLY);
     if (fd >= 0 && read(fd, &byte, 1) == 1)
         buffer_text(out, "released");
 }
@@ -204,12 +210,11 @@ static void waits_to_be_released(struct buffer *out)
 static void the_caller_works_while_jobs_run(void **state)
 {
     (void)state;
-    int ends[2], saved = dup(0);
-    assert_int_equal(pipe(ends), 0);
-    dup2(ends[0], 0);
-    struct outcomes outcomes = {.jobs = {waits_to_be_released}, .release_fd = ends[1]};
+    int fifo = open(fifo_path(), O_RDWR);
+    assert_true(fifo >= 0);
+    struct outcomes outcomes = {.jobs = {waits_to_be_released}, .release_fd = fifo};
     run_all(&outcomes);
-    dup2(saved, 0);
+    close(fifo);
     assert_int_equal(outcomes.meanwhile_calls, 1);
     assert_string_equal(outcomes.answers[0], "released");
     struct outcomes none = {0};
@@ -252,43 +257,63 @@ static void answers_of_any_size_are_what_was_said(void **state)
     assert_string_equal(outcomes.answers[0], "much");
 }
 
-static bool is_refused(long result)
+/* What it is confined from: test_confine.c. */
+static void tries_to_write(struct buffer *out)
 {
-    return result < 0 && errno == EPERM;
+    bool is_confined = open("/tmp/rec-confined", O_WRONLY | O_CREAT, 0600) < 0 && errno == EPERM &&
+                       write(2, "x", 1) < 0 && errno == EPERM && fork() < 0 && errno == EPERM;
+    buffer_text(out, is_confined ? "confined" : "free");
 }
 
-static void tries_what_is_forbidden(struct buffer *out)
+static bool is_null(int fd)
 {
-    char byte;
-    int file = open("/proc/self/status", O_RDONLY);
-    bool may_read = file >= 0 && read(file, &byte, 1) == 1;
-    bool is_confined = is_refused(open("/tmp/rec-confined", O_WRONLY | O_CREAT, 0600)) &&
-                       is_refused(open("/dev/null", O_RDWR)) && is_refused(write(2, "x", 1)) &&
-                       is_refused(socket(AF_UNIX, SOCK_STREAM, 0)) && is_refused(fork()) &&
-                       is_refused(execl("/bin/true", "true", NULL)) &&
-                       is_refused(unlink("/tmp/rec-confined")) && is_refused(kill(getpid(), 0)) &&
-                       mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
-                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED;
-    buffer_text(out, !may_read ? "cannot read" : is_confined ? "confined" : "free");
+    struct stat status, null;
+    return stat("/dev/null", &null) == 0 && fstat(fd, &status) == 0 && S_ISCHR(status.st_mode) &&
+           status.st_rdev == null.st_rdev;
 }
 
-static void sees_foreign_descriptor(struct buffer *out)
+static void sees_descriptors(struct buffer *out)
 {
     char byte;
-    buffer_text(out, pread(200, &byte, 1, 0) < 0 && errno == EBADF ? "closed" : "open");
+    bool kept = pread(200, &byte, 1, 0) == 1 && pread(205, &byte, 1, 0) == 1;
+    for (int fd = CONFINE_ANSWER_FD + 1; fd < 300; fd++)
+        if (fd != 200 && fd != 205 && (pread(fd, &byte, 1, 0) >= 0 || errno != EBADF))
+            kept = false;
+    buffer_text(out, !kept                                    ? "others"
+                     : is_null(0) && is_null(1) && is_null(2) ? "its own"
+                                                              : "ours");
 }
 
-static void a_job_can_read_and_nothing_else(void **state)
+static void a_job_has_its_answer_and_what_it_was_given(void **state)
 {
     (void)state;
     int fd = open("/proc/self/exe", O_RDONLY);
-    assert_int_equal(dup2(fd, 200), 200);
-    struct outcomes outcomes = {.jobs = {tries_what_is_forbidden, sees_foreign_descriptor}};
+    const int copies[] = {4, 5, 100, 200, 201, 205, 206};
+    for (size_t i = 0; i < sizeof(copies) / sizeof(copies[0]); i++)
+        assert_true(fd == copies[i] || dup2(fd, copies[i]) == copies[i]);
+    struct outcomes outcomes = {.jobs = {tries_to_write, sees_descriptors}, .keeps = true};
     run_all(&outcomes);
     assert_string_equal(outcomes.answers[0], "confined");
-    assert_string_equal(outcomes.answers[1], "closed");
-    close(200);
-    close(fd);
+    assert_string_equal(outcomes.answers[1], "its own");
+    close_range(3, 300, 0);
+}
+
+/* Then the answer's pipe takes the numbers of the standard streams. */
+static void a_process_without_standard_streams_has_workers(void **state)
+{
+    (void)state;
+    int saved[3];
+    struct outcomes outcomes = {.jobs = {answers, says_much, tries_to_write}};
+    for (int fd = 0; fd < 3; fd++)
+        saved[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 100);
+    close_range(0, 2, 0);
+    run_all(&outcomes);
+    for (int fd = 0; fd < 3; fd++)
+        dup2(saved[fd], fd);
+    close_range(100, 110, 0);
+    assert_string_equal(outcomes.answers[0], "an answer");
+    assert_int_equal(outcomes.answer_bytes[1], 900000);
+    assert_string_equal(outcomes.answers[2], "confined");
 }
 
 int main(void)
@@ -300,7 +325,12 @@ int main(void)
         cmocka_unit_test(the_caller_works_while_jobs_run),
         cmocka_unit_test(more_jobs_than_processors),
         cmocka_unit_test(answers_of_any_size_are_what_was_said),
-        cmocka_unit_test(a_job_can_read_and_nothing_else),
+        cmocka_unit_test(a_job_has_its_answer_and_what_it_was_given),
+        cmocka_unit_test(a_process_without_standard_streams_has_workers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (mkfifo(fifo_path(), 0600) != 0)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(fifo_path());
+    return failed;
 }
