@@ -4,8 +4,9 @@
 #include "base/say.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "record/options.h"
+#include "cli/sandbox.h"
 #include "record/launch/probe.h"
+#include "record/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ int cmd_doctor(char *const *words)
     print_rate(&probe);
     print_kernel(&probe);
     print_debug_info();
+    sandbox_print();
     print_advice(&probe);
     return STATUS_OK;
 }

@@ -6,6 +6,7 @@
 #include "convert/vdso.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -135,6 +136,8 @@ void lookup_naming_say(struct lookup_naming *naming, struct buffer *out)
     const char *path = profile_text(profile, lib->path);
     if (naming->err != 0 && !is_expected(naming->err, lib))
         buffer_text(out, naming->error.text);
+    if (naming->err == -EACCES && getenv("SUDO_UID"))
+        buffer_text(out, " (under sudo, binaries are read with the rights of the user)");
     /* What is damaged shows when it is asked for. */
     if (naming->symbols && symbols_is_damaged(naming->symbols))
         buffer_printf(
