@@ -62,7 +62,13 @@ struct confine_support confine_support(void)
                                     .landlock_abi = confine_files_abi()};
 }
 
-int confine(const struct confine_limits *limits, pid_t parent)
+int confine_rules(const struct confine_limits *limits)
+{
+    int abi = confine_files_abi();
+    return abi > 0 ? confine_files_rules(abi, limits->directories) : abi;
+}
+
+int confine(const struct confine_limits *limits, int rules_fd, pid_t parent)
 {
     struct confine_support support = confine_support();
     int err = confine_resources(limits);
@@ -73,7 +79,9 @@ int confine(const struct confine_limits *limits, pid_t parent)
     if (err == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         err = -errno;
     if (err == 0 && support.landlock_abi > 0)
-        err = confine_files(support.landlock_abi, limits->directories);
+        rules_fd = rules_fd < 0 ? confine_rules(limits) : rules_fd;
+    if (err == 0 && support.landlock_abi > 0)
+        err = rules_fd < 0 ? rules_fd : confine_files(rules_fd);
     if (err == 0 && support.seccomp_err == 0)
         err = confine_calls();
     else if (err == 0 && geteuid() == 0)

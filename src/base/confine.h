@@ -24,6 +24,7 @@
 
 enum {
     CONFINE_ANSWER_FD = 3, /* the only descriptor that may be written to */
+    CONFINE_RULES_FD,      /* open until the process is confined */
     CONFINE_DIRECTORIES = 2,
 };
 
@@ -40,8 +41,13 @@ struct confine_support {
 };
 struct confine_support confine_support(void);
 
-/* Confines the calling process, which has one thread, and lets it end with its parent. 0 or a negative errno. */
-int confine(const struct confine_limits *limits, pid_t parent);
+/* The rules of Landlock for several processes with these limits: making them takes 0.1 ms, applying them 0.01 ms. A
+ * descriptor; negative: each process has to make its own. */
+int confine_rules(const struct confine_limits *limits);
+
+/* Confines the calling process, which has one thread, and lets it end with its parent. rules_fd is closed; negative: none
+ * are made yet. 0 or a negative errno. */
+int confine(const struct confine_limits *limits, int rules_fd, pid_t parent);
 
 /* The second layer alone. 0 or a negative errno. */
 int confine_rights(void);

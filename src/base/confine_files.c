@@ -84,7 +84,7 @@ static int allow_usual_places(int ruleset_fd)
     return err ? err : allow_reading(ruleset_fd, AT_FDCWD, "/dev/shm", O_NOFOLLOW);
 }
 
-int confine_files(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES])
+int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES])
 {
     struct ruleset ruleset = everything(landlock_abi);
     long fd = syscall(CALL_CREATE_RULESET, &ruleset, sizeof(ruleset), 0);
@@ -94,8 +94,14 @@ int confine_files(int landlock_abi, const char *const directories[CONFINE_DIRECT
     for (size_t i = 0; err == 0 && i < CONFINE_DIRECTORIES; i++)
         if (directories[i])
             err = allow_reading((int)fd, AT_FDCWD, directories[i], 0);
-    if (err == 0 && syscall(CALL_RESTRICT_SELF, fd, 0) != 0)
-        err = -errno;
-    close((int)fd);
+    if (err != 0)
+        close((int)fd);
+    return err ? err : (int)fd;
+}
+
+int confine_files(int rules_fd)
+{
+    int err = syscall(CALL_RESTRICT_SELF, rules_fd, 0) == 0 ? 0 : -errno;
+    close(rules_fd);
     return err;
 }

@@ -4,8 +4,11 @@
 
 #include "base/confine.h"
 
-/* With the process' privileges fixed (PR_SET_NO_NEW_PRIVS). */
-int confine_files(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES]);
+/* A descriptor of the rules. */
+int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES]);
+
+/* With the process' privileges fixed (PR_SET_NO_NEW_PRIVS). The descriptor is closed. */
+int confine_files(int rules_fd);
 int confine_calls(void);
 
 int confine_files_abi(void);         /* 1 and more, or a negative errno */

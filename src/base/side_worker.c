@@ -34,7 +34,7 @@ __attribute__((noreturn)) static void serve(const struct side_work *work, int fd
     uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
     struct buffer answer = {0};
     ssize_t n;
-    if (worker_confine(&work->limits, &(struct worker_fds){.answer = fd}, parent) != 0)
+    if (worker_confine(&work->limits, &(struct worker_fds){.answer = fd, .rules = -1}, parent) != 0)
         _exit(WORKER_UNCONFINED_STATUS);
     while ((n = read(CONFINE_ANSWER_FD, message, sizeof(message))) != 0) {
         if (n < 0 && errno != EINTR)

@@ -32,6 +32,7 @@ struct pool {
     const struct workers *workers;
     struct worker places[MOST_AT_ONCE];
     size_t place_count, busy_count;
+    int rules_fd;
 };
 
 size_t workers_at_once(void)
@@ -76,7 +77,7 @@ static void silence_standard_streams(void)
 
 static void close_all_but(const struct worker_fds *fds)
 {
-    unsigned from = CONFINE_ANSWER_FD + 1;
+    unsigned from = (fds->rules < 0 ? CONFINE_ANSWER_FD : CONFINE_RULES_FD) + 1;
     for (size_t i = 0; i < fds->kept_count; i++) {
         unsigned kept = (unsigned)fds->kept[i];
         if (kept > from)
@@ -90,22 +91,26 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
 {
     heap_save_memory();
     forget_handlers();
-    int answer = fcntl(fds->answer, F_DUPFD,
-                       CONFINE_ANSWER_FD); /* which may be a standard stream's number */
+    /* Above the places that they are moved to, which they may have themselves. */
+    int answer = fcntl(fds->answer, F_DUPFD, CONFINE_RULES_FD + 1);
+    int rules = fds->rules < 0 ? -1 : fcntl(fds->rules, F_DUPFD, CONFINE_RULES_FD + 1);
     silence_standard_streams();
-    if (answer < 0 || dup2(answer, CONFINE_ANSWER_FD) < 0)
+    if (answer < 0 || dup2(answer, CONFINE_ANSWER_FD) < 0 ||
+        (fds->rules >= 0 && dup2(rules, CONFINE_RULES_FD) < 0))
         return -errno;
     close_all_but(fds);
-    return confine(limits, parent);
+    return confine(limits, fds->rules < 0 ? -1 : CONFINE_RULES_FD, parent);
 }
 
 /* The worker's whole life. */
-__attribute__((noreturn)) static void work(const struct workers *workers, size_t job, int fd,
+__attribute__((noreturn)) static void work(const struct pool *pool, size_t job, int fd,
                                            pid_t parent)
 {
+    const struct workers *workers = pool->workers;
     struct buffer answer = {0};
     struct worker_fds fds = workers->fds;
     fds.answer = fd;
+    fds.rules = pool->rules_fd;
     if (worker_confine(&workers->limits, &fds, parent) != 0)
         _exit(WORKER_UNCONFINED_STATUS);
     workers->run(workers->context, job, &answer);
@@ -124,7 +129,7 @@ static bool start(struct pool *pool, struct worker *worker, size_t job)
     pid_t parent = getpid();
     pid_t pid = fork();
     if (pid == 0)
-        work(pool->workers, job, ends[1], parent);
+        work(pool, job, ends[1], parent);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -259,7 +264,9 @@ static size_t start_some(struct pool *pool, size_t job)
 
 void workers_run(const struct workers *workers)
 {
-    struct pool pool = {.workers = workers, .place_count = workers_at_once()};
+    struct pool pool = {.workers = workers,
+                        .place_count = workers_at_once(),
+                        .rules_fd = workers->job_count ? confine_rules(&workers->limits) : -1};
     for (size_t i = 0; i < pool.place_count; i++)
         pool.places[i].fd = -1;
     size_t job = start_some(&pool, 0);
@@ -269,4 +276,6 @@ void workers_run(const struct workers *workers)
         wait_for_any(&pool);
         job = start_some(&pool, job);
     }
+    if (pool.rules_fd >= 0)
+        close(pool.rules_fd);
 }

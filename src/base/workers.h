@@ -20,7 +20,8 @@
 /* Descriptors that a worker has beside 0 to 2, which are /dev/null; all others are closed. */
 struct worker_fds {
     int answer;      /* becomes CONFINE_ANSWER_FD */
-    const int *kept; /* all above CONFINE_ANSWER_FD, in rising order; they keep their numbers */
+    int rules;       /* of confine_rules() */
+    const int *kept; /* all above CONFINE_RULES_FD, in rising order; they keep their numbers */
     size_t kept_count;
 };
 
@@ -37,7 +38,7 @@ struct workers {
     void (*meanwhile)(void *context);
     void *context;
     struct confine_limits limits;
-    struct worker_fds fds; /* the answer is set for each */
+    struct worker_fds fds; /* what is kept; the rest is set for each */
     unsigned wall_s;       /* a job that takes longer is killed */
     size_t answer_limit_bytes;
 };

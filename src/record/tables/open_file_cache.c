@@ -90,7 +90,7 @@ void open_file_cache_add(struct open_file_cache *kept, const char *path, const u
     while (kept->count >= kept->limit ||
            kept->bytes + (uint64_t)file.status.st_size > KEPT_BYTES_MAX)
         drop(kept, 0);
-    file.fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_ANSWER_FD + 1);
+    file.fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_RULES_FD + 1);
     struct kept_file *place =
         file.fd < 0 ? NULL : ARRAY_PUSH(kept->files, kept->count, kept->capacity);
     if (!place)

@@ -60,7 +60,7 @@ static int confined(uid_t uid, int attempt(void))
         if (uid != 0 && geteuid() == 0 &&
             (setgroups(0, NULL) != 0 || setresuid(uid, uid, uid) != 0))
             _exit(NOT_CONFINED);
-        _exit(confine(&limits, parent) == 0 ? attempt() : NOT_CONFINED);
+        _exit(confine(&limits, -1, parent) == 0 ? attempt() : NOT_CONFINED);
     }
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -390,7 +390,7 @@ static void it_ends_with_its_parent(void **state)
         close(ends[0]);
         if (fork() == 0) {
             struct confine_limits limits = {.memory_bytes = 64 << 20, .cpu_s = 60};
-            bool is_confined = confine(&limits, getppid()) == 0;
+            bool is_confined = confine(&limits, -1, getppid()) == 0;
             while (is_confined)
                 (void)getpid();
             _exit(1);

@@ -276,7 +276,7 @@ static void sees_descriptors(struct buffer *out)
 {
     char byte;
     bool kept = pread(200, &byte, 1, 0) == 1 && pread(205, &byte, 1, 0) == 1;
-    for (int fd = CONFINE_ANSWER_FD + 1; fd < 300; fd++)
+    for (int fd = CONFINE_RULES_FD; fd < 300; fd++)
         if (fd != 200 && fd != 205 && (pread(fd, &byte, 1, 0) >= 0 || errno != EBADF))
             kept = false;
     buffer_text(out, !kept                                    ? "others"
