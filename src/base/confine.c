@@ -23,7 +23,7 @@ static uint64_t address_space_bytes(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Never above what the process may have already. */
+/* Never above the limit in force. */
 static int lower(__rlimit_resource_t resource, rlim_t soft, rlim_t hard)
 {
     struct rlimit limit;
@@ -48,7 +48,7 @@ static int confine_resources(const struct confine_limits *limits)
     return err;
 }
 
-/* A change of ids takes the signal away: after it. */
+/* After the change of ids, which clears the signal (prctl(2), PR_SET_PDEATHSIG). */
 static int end_with(pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)

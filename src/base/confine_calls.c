@@ -29,7 +29,7 @@
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4), LOAD_ARGUMENT(argument), \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), REFUSE, ALLOW
 
-/* mmap() of memory that is neither executable nor shared. MAP_SHARED is a bit of MAP_SHARED_VALIDATE as well. */
+/* mmap() of private memory without PROT_EXEC. MAP_SHARED is a bit of MAP_SHARED_VALIDATE as well. */
 #define ALLOW_PRIVATE_MAPPING                                                    \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6), LOAD_ARGUMENT(2),      \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 2, 0), LOAD_ARGUMENT(3), \
@@ -94,7 +94,7 @@ int confine_calls(void)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
 }
 
-/* A kernel with filters looks for one at this address. */
+/* EFAULT: the kernel supports filters and has tried to read the program. */
 int confine_calls_are_missing(void)
 {
     (void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0);

@@ -20,7 +20,7 @@ enum {
 };
 
 struct
-    ruleset { /* struct landlock_ruleset_attr of ABI 6; kernels before take a longer one whose end is zero */
+    ruleset { /* struct landlock_ruleset_attr of ABI 6; older kernels accept the size if the excess is zero */
     uint64_t files, net, scopes;
 };
 
@@ -35,7 +35,7 @@ int confine_files_abi(void)
     return abi > 0 ? (int)abi : -errno;
 }
 
-/* Everything that the ABI can refuse: bits are added from the lowest on. */
+/* All rights of the ABI: later ABIs add higher bits. */
 static struct ruleset everything(int abi)
 {
     /* ABI 1: 13 rights; 2: REFER; 3: TRUNCATE; 5: IOCTL_DEV */
@@ -60,7 +60,7 @@ static int allow_reading(int ruleset_fd, int directory_fd, const char *path, int
     return err;
 }
 
-/* Devices; what the kernel shows of processes, itself and the machine; secrets of the system. No program is there. */
+/* Devices, views of processes and the kernel, secrets of the system; no programs. */
 static bool is_withheld(const char *name)
 {
     static const char *const withheld[] = {".", "..", "proc", "sys", "dev", "etc"};
@@ -70,7 +70,7 @@ static bool is_withheld(const char *name)
     return false;
 }
 
-/* Landlock has no rule that takes away: all other entries of "/" are allowed. Links lead to another of them. */
+/* Landlock rules only add rights, so every other entry of "/" has a rule. Links lead to such an entry. */
 static int allow_usual_places(int ruleset_fd)
 {
     DIR *root = opendir("/");

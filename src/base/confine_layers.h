@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layers of confine.h that have a file of their own. All return 0 or a negative errno. */
+/* The layers of confine.h with a file each. All return 0 or a negative errno. */
 #pragma once
 
 #include "base/confine.h"

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* -EINVAL: the user namespace of this process does not map the user; -EPERM: it does not allow setgroups(). */
+/* -EINVAL: the user namespace of this process does not map the user; -EPERM: setgroups() is disabled in the namespace. */
 static int become(const struct sudo_user *user)
 {
     if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
@@ -20,7 +20,7 @@ static int become(const struct sudo_user *user)
     return prctl(PR_SET_DUMPABLE, 0) == 0 ? 0 : -errno;
 }
 
-/* Of the capabilities that are permitted, keeps these of the first 32. */
+/* Drops all capabilities outside of the mask of the first 32. */
 static int keep_capabilities(uint32_t kept)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The user who started this process through sudo. */
+/* The invoking user of sudo. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What `rec doctor` shows of the sandbox that binaries are parsed in. */
+/* `rec doctor`: the layers of the sandbox for parsing binaries. */
 #pragma once
 
-/* Runs a sandboxed process that tries the layers, and prints a line for each. */
+/* Tries the layers in a sandboxed process; prints a line for each. */
 void sandbox_print(void);
