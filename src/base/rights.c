@@ -95,11 +95,3 @@ const struct rights *rights_reader(void)
 {
     return reader;
 }
-
-int rights_become_reader(void)
-{
-    int err = are_others(reader) ? take(reader) : 0;
-    if (err == 0)
-        reader = NULL;
-    return err;
-}

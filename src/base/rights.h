@@ -37,6 +37,3 @@ void rights_return(const struct rights_loan *loan);
  * set before threads start; kept by pointer. */
 void rights_set_reader(const struct rights *reader);
 const struct rights *rights_reader(void);
-
-/* Gives the calling thread the reader's rights for good. */
-int rights_become_reader(void);

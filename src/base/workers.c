@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/io.h"
-#include "base/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -43,7 +43,7 @@ void open_file_cache_drop_present(struct open_file_cache *kept);
 
 /* The path under which this process, and a child that has the descriptor, can open the file; NULL: not held. */
 const char *open_file_cache_find(const struct open_file_cache *kept, const char *path,
-                            const uint8_t *build_id, size_t build_id_bytes);
+                                 const uint8_t *build_id, size_t build_id_bytes);
 
 /* The open descriptors in rising order. Returns their number. */
 size_t open_file_cache_descriptors(const struct open_file_cache *kept, int descriptors[KEPT_MAX]);

@@ -121,33 +121,6 @@ static void own_rights_are_not_borrowed(void **state)
     rights_return(&loan);
 }
 
-/* In a process of its own: there is no way back. */
-static void run_as_reader(void)
-{
-    char text[4096];
-    struct rights_loan loan;
-    rights_set_reader(&other);
-    if (rights_become_reader() != 0 || rights_reader())
-        _exit(1);
-    read_status(text);
-    bool is_other =
-        has_line(text, "Uid:\t0\t0\t0\t65534\n") && (effective_capabilities(text) & 6) == 0;
-    _exit(is_other && rights_borrow(&loan, rights_reader()) == 0 && !loan.is_taken ? 0 : 2);
-}
-
-static void a_process_becomes_the_reader_for_good(void **state)
-{
-    (void)state;
-    if (geteuid() != 0)
-        skip();
-    pid_t pid = fork();
-    if (pid == 0)
-        run_as_reader();
-    int status = -1;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,7 +128,6 @@ int main(void)
         cmocka_unit_test(a_process_stays_dumpable),
         cmocka_unit_test(other_threads_keep_their_rights),
         cmocka_unit_test(own_rights_are_not_borrowed),
-        cmocka_unit_test(a_process_becomes_the_reader_for_good),
     };
     return cmocka_run_group_tests(tests, set_group, NULL);
 }
