@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/confine_layers.h"
+#include "base/confine_internal.h"
 
 #include "base/sudo_user.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/confine_layers.h"
+#include "base/confine_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

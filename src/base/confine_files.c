@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Landlock, through bare system calls: C libraries have no functions for it. The numbers of include/uapi/linux/landlock.h,
  * since headers of older kernels lack the later ones. */
-#include "base/confine_layers.h"
+#include "base/confine_internal.h"
 
 #include <dirent.h>
 #include <errno.h>
