@@ -30,7 +30,7 @@ if(REC_FUZZ)
   target_link_options(rec_host INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# One static library a folder: its files are all the folder's .c files.
+# One static library a folder: its files are all .c files of the folder and of its sub-folders.
 function(rec_layer name)
   cmake_parse_arguments(ARG "" "" "EXCLUDE;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables shared by all threads: one function a column says what is in its rows. */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include "export/source.h"
 

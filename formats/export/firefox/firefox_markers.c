@@ -4,7 +4,7 @@
  * line it happened, how much, and the stack. Threads without any sample of the main event have no row for
  * markers; theirs are only the rows of the event itself.
  */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include "profile/walk.h"
 

@@ -4,7 +4,7 @@
  * The call tree merges by function, so functions are made unique here by what a user sees of them:
  * name, lib and file.
  */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include "base/array.h"
 

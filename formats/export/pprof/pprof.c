@@ -14,9 +14,9 @@
 #include "export/export.h"
 
 #include "export/common.h"
-#include "export/pprof_fields.h"
-#include "export/pprof_mappings.h"
-#include "export/pprof_tallies.h"
+#include "export/pprof/pprof_fields.h"
+#include "export/pprof/pprof_mappings.h"
+#include "export/pprof/pprof_tallies.h"
 #include "export/protobuf.h"
 #include "profile/walk.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/pprof_tallies.h"
+#include "export/pprof/pprof_tallies.h"
 
 #include "base/array.h"
 

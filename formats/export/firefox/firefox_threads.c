@@ -5,7 +5,7 @@
  * Of the main event every thread is there; every other event has its own threads below those of the same
  * process, "worker (page-faults)", to be selected instead.
  */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include "base/array.h"
 #include "export/threads.h"

@@ -14,7 +14,7 @@
  * neighbouring samples of a thread become one row: the stack and time of one of them, each with a chance
  * by its weight, and the weight of all.
  */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include "base/hash.h"
 #include "profile/walk.h"

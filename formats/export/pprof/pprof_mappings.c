@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/pprof_mappings.h"
+#include "export/pprof/pprof_mappings.h"
 
 #include "base/placeholder.h"
-#include "export/pprof_fields.h"
+#include "export/pprof/pprof_fields.h"
 #include "export/protobuf.h"
 
 #include <errno.h>

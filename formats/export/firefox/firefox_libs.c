@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/firefox.h"
+#include "export/firefox/firefox.h"
 
 #include <string.h>
 
