@@ -45,8 +45,9 @@ extern const struct exporter export_collapsed;
 extern const struct exporter export_speedscope;
 extern const struct exporter export_perf_text;
 
-/* How many samples one row of the Firefox file stands for, so that a browser can open it; mostly 1. */
-uint32_t export_firefox_thinning(const struct profile *profile);
+/* Periods of CPU time, or samples of other events, in one row of the Firefox file; 1 unless the file would be too
+ * large for a browser. */
+uint64_t export_firefox_thinning(const struct profile *profile);
 
 /* All of them, NULL-terminated, in the order of help. */
 extern const struct exporter *const exporters[];

@@ -6,6 +6,7 @@
 #include "base/say.h"
 #include "base/workers.h"
 #include "cli/progress.h"
+#include "cli/shown.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -53,12 +54,12 @@ static int write_one(const struct output *output, const struct profile *profile,
 
 static void say_thinned(const struct outputs *outputs, const struct profile *profile)
 {
-    uint32_t thinning = export_firefox_thinning(profile);
+    uint64_t thinning = export_firefox_thinning(profile);
     for (size_t i = 0; i < outputs->count && thinning > 1; i++)
         if (outputs->items[i].exporter == &export_firefox)
-            say("%s: every %u samples of a thread became one of their weight: a browser opens no "
+            say("%s: every %s samples of a thread became one of their weight: a browser opens no "
                 "more",
-                outputs->items[i].path, thinning);
+                outputs->items[i].path, shown_count(thinning).text);
 }
 
 static void *write_some(void *argument)

@@ -132,10 +132,10 @@ class FirefoxProfiler:
         return self.query('function', 'annotate', function, '--mode', 'src', '--context', 'file')
 
     def tally(self):
-        period_ns = self.meta()['interval'] * 1e6
+        """Of weights in ms."""
         tally = Tally()
         for thread in self.threads():
-            add_tree(tally, self.call_tree(thread['threadHandle']), period_ns)
+            add_tree(tally, self.call_tree(thread['threadHandle']), 1e6)
         return tally
 
 

@@ -166,13 +166,12 @@ def firefox_stacks(profile):
 def read_firefox(path):
     profile = read_json(path)
     stacks = firefox_stacks(profile)
-    period_ns = profile['meta']['interval'] * 1e6
     tally = Tally()
     for thread in profile['threads']:
         samples = thread['samples']
-        weights = samples['weight'] or [1] * samples['length']
-        for stack, weight in zip(samples['stack'], weights):
-            tally.add(stacks[stack] if stack is not None else [], weight * period_ns)
+        assert samples['weightType'] == 'tracing-ms'
+        for stack, weight in zip(samples['stack'], samples['weight']):
+            tally.add(stacks[stack] if stack is not None else [], weight * 1e6)
     return tally
 
 

@@ -81,9 +81,11 @@ def firefox_threads_have_times_weights_and_unique_ids(prefix):
                [(t['processName'], t['name'], t['pid'], t['tid'], t['isMainThread'])
                 for t in threads])
     worker = threads[1]['samples']
-    check.same([3.5, 0.5, 3], worker['timeDeltas'])
-    check.same([1, 2.5, 1], worker['weight'])
-    check.same([1000000, 2500000, 1000000], worker['threadCPUDelta'])
+    # The sample of 2.5 periods, 0.5 ms after the previous one, is three rows in that time.
+    check.same([3.5, 0.166, 0.167, 0.167, 3], worker['timeDeltas'])
+    check.same([1, 0.833333, 0.833333, 0.833334, 1], worker['weight'])
+    check.same([1000000, 833333, 833333, 833334, 1000000], worker['threadCPUDelta'])
+    check.same(('tracing-ms', 5), (worker['weightType'], worker['length']))
     check.same(1.000001, threads[0]['samples']['weight'][-1])
     check.same([None, 8.5, 9.5], [threads[i]['processShutdownTime'] for i in (0, 2, 3)])
 

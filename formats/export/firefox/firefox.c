@@ -61,9 +61,9 @@ static void write_machine(struct firefox *firefox)
 
 static void write_thinning(struct firefox *firefox)
 {
-    char text[64];
-    snprintf(text, sizeof(text), "%u samples are one row: a browser opens no more",
-             firefox->thinning);
+    char text[80];
+    snprintf(text, sizeof(text), "%ju samples are one row: a browser opens no more",
+             (uintmax_t)firefox->thinning);
     json_open(firefox->out, '{');
     json_member_string(firefox->out, "label", "thinned");
     json_member_string(firefox->out, "format", "string");
@@ -100,8 +100,7 @@ static void write_notes(struct firefox *firefox)
  * something else it is as even a share of the recording as the number of samples makes it. */
 static uint64_t interval_ns(const struct profile *profile)
 {
-    struct profile_event event = profile_main_event(profile);
-    if (event.unit == PROFILE_NANOSECONDS && !event.is_off_cpu)
+    if (firefox_is_cpu_time(profile, profile->main_event))
         return export_period(profile, profile->main_event);
     uint64_t span_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;

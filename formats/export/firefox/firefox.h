@@ -8,6 +8,7 @@
  *     firefox_tables.c   the tables shared by all threads
  *     firefox_threads.c  threads, of each event
  *     firefox_samples.c  the samples of a thread
+ *     period_rows.c      rows of equal CPU time from weighted samples
  *     firefox_markers.c  samples of other events on the time line of a thread
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
@@ -51,7 +52,7 @@ struct firefox {
     const struct export_options *options;
     struct buffer *out;
     struct text_table texts;
-    uint32_t thinning; /* samples a row */
+    uint64_t thinning; /* periods, or samples of other events, a row */
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;
@@ -86,14 +87,16 @@ void firefox_write_threads(struct firefox *firefox);
 struct firefox_event {
     uint32_t index;
     struct profile_event event;
-    bool is_cpu_time; /* then: */
-    uint64_t period;
-    bool is_uniform; /* every sample weighs one period */
+    bool is_cpu_time;
+    uint64_t period; /* of CPU time, else 0 */
     struct thread_list threads;
 };
 
+/* An event outside of the profile's table is the unnamed main event of profile_main_event(). */
+bool firefox_is_cpu_time(const struct profile *profile, uint32_t event);
+
 void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,
-                           const struct thread_view *view);
+                           uint32_t thread);
 
 void firefox_write_marker_schema(struct firefox *firefox);
 /* Into the string table, before that is written. */

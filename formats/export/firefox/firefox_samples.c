@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The samples of a thread, as columns.
+ * The samples of a thread, as columns. Weights and rows:
  *
- * The format has one weight a sample. Weights:
+ *     CPU time   ms with six decimals, so sums are exact; one row for each period: see period_rows.h
+ *     off CPU    ms; one row a sample
+ *     the rest   counts as they are; one row a sample
  *
- *     CPU time   in periods, with six decimals, so that all sums stay true to the recording's CPU
- *                time. The column is null when every sample is exactly one period (then the
- *                front-end also computes traced time).
- *     off CPU    in ms
- *     the rest   counts, as they are
- *
- * Browsers fail to open much more than LARGEST_BYTES. Of a recording that would be larger, every `thinning`
- * neighbouring samples of a thread become one row: the stack and time of one of them, each with a chance
- * by its weight, and the weight of all.
+ * Browsers fail to open files far above LARGEST_BYTES. In a larger recording, `thinning` neighbouring rows of a
+ * thread become one row: the weight of all, the time of the last, and one of their stacks, chosen with a
+ * probability proportional to its weight.
  */
 #include "export/firefox/firefox.h"
 
 #include "base/hash.h"
+#include "export/firefox/period_rows.h"
 #include "profile/walk.h"
 
 enum {
@@ -24,79 +21,118 @@ enum {
     SOON = 8, /* while so many rows are written, memory answers */
 };
 
-uint32_t export_firefox_thinning(const struct profile *profile)
-{
-    enum {
-        SAMPLE_BYTES = 28,
-        STACK_BYTES = 10,
-        FRAME_BYTES = 60,
-        SMALLEST_SHARE = LARGEST_BYTES / 4
-    };
-    uint64_t tables =
-        profile->stack_count * (uint64_t)STACK_BYTES + profile->frame_count * (uint64_t)FRAME_BYTES;
-    uint64_t share =
-        tables < LARGEST_BYTES - SMALLEST_SHARE ? LARGEST_BYTES - tables : SMALLEST_SHARE;
-    return (uint32_t)(1 + profile->sample_count * (uint64_t)SAMPLE_BYTES / share);
-}
-
 struct row { /* of the samples table */
-    struct profile_sample shown;
+    uint64_t time_ns;
     uint64_t weight;
+    uint32_t call;
 };
 
 struct row_reader {
     struct sample_reader samples;
-    uint32_t thinning;
-    bool is_shown;  /* else the rows' weights are all that matters */
-    uint64_t count; /* rows read */
+    struct period_rows rows;
+    struct row_run run; /* of the sample read last */
+    uint64_t taken;     /* rows of the run */
+    uint64_t thinning;
+    bool is_shown; /* else the rows' weights and times are all that matters */
+    uint64_t choices;
 };
 
-static struct row_reader read_rows(const struct firefox *firefox, const struct firefox_event *rows,
-                                   const struct thread_view *view)
+static uint64_t period_of_rows(const struct profile *profile, uint32_t event)
 {
-    const struct profile_list *list = profile_list_of(firefox->profile, view->thread, rows->index);
-    return (struct row_reader){.samples = profile_read_list(list), .thinning = firefox->thinning};
+    bool is_cpu_time = firefox_is_cpu_time(profile, event);
+    return is_cpu_time ? export_period(profile, event) : 0;
 }
 
-static size_t row_count(const struct firefox *firefox, const struct thread_view *view)
+/* Rows do not precede the thread, unless its samples do. */
+static struct row_reader read_rows(const struct profile *profile, const struct profile_list *list,
+                                   uint64_t period, uint64_t thinning)
 {
-    return view->sample_count / firefox->thinning + (view->sample_count % firefox->thinning != 0);
-}
-
-/* Of the samples that weigh row->weight together, from row->shown on, the one that is shown. */
-static void choose(struct sample_reader samples, uint64_t number, struct row *row)
-{
-    uint64_t chance = hash_word(number) % row->weight;
-    while (chance >= row->shown.weight && sample_reader_next(&samples)) {
-        chance -= row->shown.weight;
-        row->shown = samples.sample;
+    uint64_t start_ns = profile->start_ns;
+    if (list) {
+        uint64_t thread_ns = profile->threads[list->thread].start_ns;
+        if (thread_ns > start_ns && thread_ns <= list->samples.first_ns)
+            start_ns = thread_ns;
     }
+    return (struct row_reader){.samples = profile_read_list(list),
+                               .rows = period_rows_start(period, start_ns),
+                               .thinning = thinning};
 }
 
-static void add_neighbours(struct row_reader *reader, struct row *row)
+/* The next sample's rows; false: no sample is left. */
+static bool next_run(struct row_reader *reader)
 {
-    const struct sample_reader second = reader->samples;
-    for (uint32_t i = 1; i < reader->thinning && sample_reader_next(&reader->samples); i++)
-        row->weight += reader->samples.sample.weight;
-    if (reader->is_shown && row->weight)
-        choose(second, reader->count, row);
+    if (!sample_reader_next(&reader->samples))
+        return false;
+    const struct profile_sample *sample = &reader->samples.sample;
+    reader->run = period_rows_add(&reader->rows, sample->time_ns, sample->weight);
+    reader->taken = 0;
+    return true;
+}
+
+/* Replaces the stack with the probability of the part in the whole: in the end each has that of its weight. */
+static void choose(struct row_reader *reader, struct row *row, uint64_t part)
+{
+    if (row->weight == part ||
+        (reader->is_shown && hash_word(++reader->choices) % row->weight < part))
+        row->call = reader->samples.sample.call;
 }
 
 static bool next_row(struct row_reader *reader, struct row *row)
 {
-    if (!sample_reader_next(&reader->samples))
-        return false;
-    *row = (struct row){reader->samples.sample, reader->samples.sample.weight};
-    reader->count++;
-    if (reader->thinning > 1)
-        add_neighbours(reader, row);
-    return true;
+    *row = (struct row){.call = PROFILE_NONE};
+    uint64_t missing = reader->thinning;
+    while (missing > 0 && (reader->taken < reader->run.count || next_run(reader))) {
+        uint64_t left = reader->run.count - reader->taken;
+        uint64_t end = reader->taken + (left < missing ? left : missing);
+        uint64_t part = row_run_weight(&reader->run, reader->taken, end);
+        missing -= end - reader->taken;
+        reader->taken = end;
+        row->weight += part;
+        row->time_ns = row_run_time(&reader->run, end - 1);
+        choose(reader, row, part);
+    }
+    return missing < reader->thinning;
 }
 
-/* a / b in millionths, rounded; no overflow below a period of five hours. */
-static uint64_t ratio_millionths(uint64_t a, uint64_t b)
+/* Saturates. Rows of one list: at most one for each sample and one for each period. */
+static uint64_t most_rows(const struct profile *profile)
 {
-    return a / b * 1000000 + (a % b * 1000000 + b / 2) / b;
+    uint64_t rows = 0;
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct profile_list *list = &profile->lists[i];
+        uint64_t period = period_of_rows(profile, list->event);
+        uint64_t periods = period ? list->samples.weight / period : 0;
+        if (__builtin_add_overflow(rows, list->samples.count, &rows) ||
+            __builtin_add_overflow(rows, periods, &rows))
+            return UINT64_MAX;
+    }
+    return rows;
+}
+
+/* Saturates. */
+static uint64_t count_rows(const struct profile *profile)
+{
+    uint64_t rows = 0;
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct profile_list *list = &profile->lists[i];
+        struct row_reader reader =
+            read_rows(profile, list, period_of_rows(profile, list->event), 1);
+        while (next_run(&reader))
+            if (__builtin_add_overflow(rows, reader.run.count, &rows))
+                return UINT64_MAX;
+    }
+    return rows;
+}
+
+uint64_t export_firefox_thinning(const struct profile *profile)
+{
+    enum { ROW_BYTES = 32, STACK_BYTES = 10, FRAME_BYTES = 60, SMALLEST_SHARE = LARGEST_BYTES / 4 };
+    uint64_t tables =
+        profile->stack_count * (uint64_t)STACK_BYTES + profile->frame_count * (uint64_t)FRAME_BYTES;
+    uint64_t share =
+        tables < LARGEST_BYTES - SMALLEST_SHARE ? LARGEST_BYTES - tables : SMALLEST_SHARE;
+    uint64_t fitting = share / ROW_BYTES;
+    return most_rows(profile) < fitting ? 1 : 1 + count_rows(profile) / fitting;
 }
 
 /* Tells memory of the stack of the row that comes SOON. */
@@ -104,71 +140,63 @@ static void expect_stack(const struct firefox *firefox, struct row_reader *ahead
 {
     struct row row;
     if (next_row(ahead, &row))
-        profile_expect_stack(firefox->profile, row.shown.call);
+        profile_expect_stack(firefox->profile, row.call);
 }
 
-static void write_stack_column(struct firefox *firefox, struct row_reader reader)
+/* Returns the number of rows. */
+static uint64_t write_stack_column(struct firefox *firefox, struct row_reader reader)
 {
     reader.is_shown = true;
     struct row_reader ahead = reader;
+    uint64_t count = 0;
     for (int i = 0; i < SOON; i++)
         expect_stack(firefox, &ahead);
     json_key(firefox->out, "stack");
     json_open(firefox->out, '[');
-    for (struct row row; next_row(&reader, &row);) {
+    for (struct row row; next_row(&reader, &row); count++) {
         expect_stack(firefox, &ahead);
-        uint32_t stack = profile_stack_of(firefox->profile, row.shown.call);
+        uint32_t stack = profile_stack_of(firefox->profile, row.call);
         if (stack == PROFILE_NONE)
             json_null(firefox->out);
         else
             json_unsigned(firefox->out, stack);
     }
     json_close(firefox->out, ']');
+    return count;
 }
 
-/* The first delta counts from the start of the recording. Never negative, also if clocks disagreed.
- */
+/* The first delta counts from the start of the recording. Whole microseconds: the digits below would be a
+ * fifth of the compressed file, and no view shows them. */
 static void write_time_column(struct firefox *firefox, struct row_reader reader)
 {
-    uint64_t before_ns = firefox->profile->start_ns;
-    reader.is_shown = true;
+    uint64_t start_ns = firefox->profile->start_ns, before_us = 0;
     json_key(firefox->out, "timeDeltas");
     json_open(firefox->out, '[');
     for (struct row row; next_row(&reader, &row);) {
-        uint64_t time_ns = row.shown.time_ns < before_ns ? before_ns : row.shown.time_ns;
-        json_millionths(firefox->out, time_ns - before_ns);
-        before_ns = time_ns;
+        uint64_t time_us = (row.time_ns - start_ns) / 1000;
+        json_millionths(firefox->out, (time_us - before_us) * 1000);
+        before_us = time_us;
     }
     json_close(firefox->out, ']');
-}
-
-static void write_weight(struct firefox *firefox, const struct firefox_event *rows, uint64_t weight)
-{
-    if (rows->is_cpu_time)
-        json_millionths(firefox->out, ratio_millionths(weight, rows->period));
-    else if (rows->event.unit == PROFILE_NANOSECONDS)
-        json_millionths(firefox->out, weight);
-    else
-        json_unsigned(firefox->out, weight);
 }
 
 static void write_weight_column(struct firefox *firefox, const struct firefox_event *rows,
                                 struct row_reader reader)
 {
-    json_member_string(firefox->out, "weightType",
-                       rows->event.is_off_cpu ? "tracing-ms" : "samples");
-    if (rows->is_cpu_time && rows->is_uniform && firefox->thinning == 1) {
-        json_member_null(firefox->out, "weight");
-        return;
-    }
+    bool is_time = rows->event.unit == PROFILE_NANOSECONDS;
+    json_member_string(firefox->out, "weightType", is_time ? "tracing-ms" : "samples");
     json_key(firefox->out, "weight");
     json_open(firefox->out, '[');
-    for (struct row row; next_row(&reader, &row);)
-        write_weight(firefox, rows, row.weight);
+    for (struct row row; next_row(&reader, &row);) {
+        if (is_time)
+            json_millionths(firefox->out, row.weight);
+        else
+            json_unsigned(firefox->out, row.weight);
+    }
     json_close(firefox->out, ']');
 }
 
-/* CPU time since the thread's sample before: that is what a sample's weight is, of a clock. */
+/* CPU time since the previous row: the weight of a row of CPU time. */
 static void write_cpu_column(struct firefox *firefox, const struct firefox_event *rows,
                              struct row_reader reader)
 {
@@ -186,15 +214,17 @@ static void write_cpu_column(struct firefox *firefox, const struct firefox_event
 }
 
 void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,
-                           const struct thread_view *view)
+                           uint32_t thread)
 {
-    const struct row_reader reader = read_rows(firefox, rows, view);
+    const struct profile *profile = firefox->profile;
+    const struct row_reader reader = read_rows(
+        profile, profile_list_of(profile, thread, rows->index), rows->period, firefox->thinning);
     json_key(firefox->out, "samples");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", row_count(firefox, view));
-    write_stack_column(firefox, reader);
+    uint64_t count = write_stack_column(firefox, reader);
     write_time_column(firefox, reader);
     write_weight_column(firefox, rows, reader);
     write_cpu_column(firefox, rows, reader);
+    json_member_unsigned(firefox->out, "length", count);
     json_close(firefox->out, '}');
 }

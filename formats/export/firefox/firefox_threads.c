@@ -125,7 +125,7 @@ static void write_thread(struct firefox *firefox, struct ids *ids, const struct 
     write_names(firefox, rows, shown);
     write_ids(firefox, ids, shown);
     write_life(firefox, shown);
-    firefox_write_samples(firefox, rows, &shown->view);
+    firefox_write_samples(firefox, rows, shown->view.thread);
     firefox_write_markers(firefox, shown->marked);
     json_close(firefox->out, '}');
 }
@@ -144,28 +144,23 @@ static void write_each(struct firefox *firefox, struct ids *ids, const struct fi
     }
 }
 
-static bool is_uniform(const struct profile *profile, const struct firefox_event *rows)
+static struct profile_event event_of(const struct profile *profile, uint32_t index)
 {
-    for (size_t i = 0; i < profile->list_count; i++) {
-        const struct sample_list *samples = &profile->lists[i].samples;
-        if (profile->lists[i].event == rows->index &&
-            (samples->least_weight != rows->period || samples->most_weight != rows->period))
-            return false;
-    }
-    return true;
+    return index < profile->event_count ? profile->events[index] : profile_main_event(profile);
+}
+
+bool firefox_is_cpu_time(const struct profile *profile, uint32_t event)
+{
+    struct profile_event found = event_of(profile, event);
+    return found.unit == PROFILE_NANOSECONDS && !found.is_off_cpu;
 }
 
 static void write_event(struct firefox *firefox, struct ids *ids, uint32_t index)
 {
     const struct profile *profile = firefox->profile;
-    struct firefox_event rows = {.index = index};
-    rows.event =
-        index < profile->event_count ? profile->events[index] : profile_main_event(profile);
-    rows.is_cpu_time = rows.event.unit == PROFILE_NANOSECONDS && !rows.event.is_off_cpu;
-    if (rows.is_cpu_time) {
-        rows.period = export_period(profile, index);
-        rows.is_uniform = is_uniform(profile, &rows);
-    }
+    struct firefox_event rows = {.index = index, .event = event_of(profile, index)};
+    rows.is_cpu_time = firefox_is_cpu_time(profile, index);
+    rows.period = rows.is_cpu_time ? export_period(profile, index) : 0;
     if (thread_list_collect(&rows.threads, profile, index) == 0)
         write_each(firefox, ids, &rows);
     else

@@ -192,8 +192,8 @@ static void a_firefox_file_for_no_browser_is_thinned(void **state)
         samples[i % 2].time_ns = i * 1000;
         profile_add_sample(profile, &samples[i % 2]);
     }
-    uint32_t thinning = export_firefox_thinning(profile);
-    assert_in_range(thinning, 2, 3);
+    uint64_t thinning = export_firefox_thinning(profile);
+    assert_in_range(thinning, 3, 4); /* of one row for each sample, and two more for every second */
     struct buffer out = {0};
     struct error error;
     assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);
@@ -201,32 +201,30 @@ static void a_firefox_file_for_no_browser_is_thinned(void **state)
     buffer_u8(&out, 0);
     size_t rows;
     double sum = sum_of_weights((const char *)out.bytes, &rows);
-    assert_int_equal(rows, (SAMPLES + thinning - 1) / thinning);
-    double expected = (SAMPLES * 2000.0 - 2000) / (double)export_period(profile, 0);
+    assert_int_equal(rows, (2 * SAMPLES - 2 + thinning - 1) / thinning);
+    double expected = (SAMPLES * 2000.0 - 2000) / 1e6; /* ms */
     assert_true(sum > expected * 0.999 && sum < expected * 1.001);
     assert_non_null(strstr((const char *)out.bytes, "thinned"));
     buffer_free(&out);
     profile_free(profile);
 }
 
-/* Weights that are all one period leave the column out: the front-end then computes times itself.
- */
-static void uniform_weights_are_left_out_of_the_firefox_file(void **state)
+static void firefox_rows_are_periods_weighed_in_ms(void **state)
 {
     (void)state;
-    for (unsigned odd = 0; odd < 2; odd++) {
-        struct profile *profile = profile_of_samples(1);
-        build_sample(profile, 0, "main", 1000 + odd);
-        profile_link_stacks(profile);
-        struct buffer out = {0};
-        struct error error;
-        assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);
-        buffer_u8(&out, 0);
-        const char *weights = odd ? "\"weight\":[1,1.001]," : "\"weight\":null,";
-        assert_non_null(strstr((const char *)out.bytes, weights));
-        buffer_free(&out);
-        profile_free(profile);
-    }
+    struct profile *profile = profile_of_samples(1);
+    build_sample(profile, 0, "main", 3001);
+    profile_link_stacks(profile);
+    struct buffer out = {0};
+    struct error error;
+    assert_int_equal(export_to_buffer(&export_firefox, profile, NULL, false, &out, &error), 0);
+    buffer_u8(&out, 0);
+    assert_non_null(strstr((const char *)out.bytes, "\"weightType\":\"tracing-ms\","
+                                                    "\"weight\":[0.001,0.001,0.001,0.001001],"
+                                                    "\"threadCPUDelta\":[1000,1000,1000,1001],"
+                                                    "\"length\":4}"));
+    buffer_free(&out);
+    profile_free(profile);
 }
 
 static void the_program_s_own_lib_is_found(void **state)
@@ -272,7 +270,7 @@ int main(void)
         cmocka_unit_test(an_empty_profile_can_be_written_in_every_format),
         cmocka_unit_test(an_incomplete_profile_is_refused),
         cmocka_unit_test(a_firefox_file_for_no_browser_is_thinned),
-        cmocka_unit_test(uniform_weights_are_left_out_of_the_firefox_file),
+        cmocka_unit_test(firefox_rows_are_periods_weighed_in_ms),
         cmocka_unit_test(the_program_s_own_lib_is_found),
         cmocka_unit_test(no_kernel_is_taken_for_the_program),
     };

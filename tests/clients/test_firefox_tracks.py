@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The Firefox Profiler's CPU graph, merged threads and first view show where the CPU time went."""
+import collections
+import json
+import os
+import tempfile
+
+import check
+import clients
+import decoders
+import recordings
+from tally import Tally, plain
+
+# Kernel-only processes have few heavy samples, the others many light ones.
+MIX = '''
+dd if=/dev/zero of=/dev/null bs=1M count=3000 status=none &
+dd if=/dev/zero of=/dev/null bs=512 count=200000 status=none &
+head -c 6000000 {libc} | xz -T2 -1 >/dev/null
+wait
+'''
+BURSTS = '''
+import time
+zero, room = open('/dev/zero', 'rb', buffering=0), bytearray(100 << 20)
+for _ in range(5):
+    time.sleep(0.4)
+    start = time.monotonic_ns()
+    while time.monotonic_ns() < start + 20000000:
+        zero.readinto(room)
+    print(start, time.monotonic_ns())
+'''
+
+
+class Recorded:
+    def __init__(self, directory, *command):
+        self.directory = directory
+        os.makedirs(directory)
+        self.output = recordings.rec('--', *command, cwd=directory)
+        self.path = os.path.join(directory, 'rec.json.gz')
+
+    def report(self):
+        return json.loads(recordings.rec('report', '--json', cwd=self.directory))
+
+
+def merged_threads_keep_the_shares(recorded):
+    mix = recorded['mix']
+    expected = collections.Counter()
+    for row in mix.report()['functions']:
+        module = os.path.basename(row.get('module', '')).strip('[]')
+        name = f'[{module}]' if row['name'] == '[no name]' else row['name']
+        expected[plain(name)] += row['self_ns']
+    whole = sum(expected.values())
+    with clients.FirefoxProfiler(mix.path) as viewer:
+        every = ','.join(thread['threadHandle'] for thread in viewer.threads())
+        tally = Tally()
+        clients.add_tree(tally, viewer.call_tree(every), 1)
+    for name, weight in expected.most_common(20):
+        merged = 100 * tally.functions.get(name, [0])[0] / tally.total
+        if abs(merged - 100 * weight / whole) > 1:
+            raise AssertionError(f'{name}: {merged:.1f} % of the rows, '
+                                 f'{100 * weight / whole:.1f} % of the CPU time')
+
+
+def bursts_are_drawn_where_the_time_was_spent(recorded):
+    """By the front-end's rule: the CPU time of a row is spread over the time since the row before."""
+    bursts = recorded['bursts']
+    profile = decoders.read_json(bursts.path)
+    start_ns = profile['meta']['startTimeAsClockMonotonicNanosecondsSinceBoot']
+    spans = [[(int(word) - start_ns) / 1e6 for word in line.split()]
+             for line in bursts.output.splitlines()]
+    check.same(5, len(spans))
+    inside = whole = now_ms = 0
+    samples = profile['threads'][0]['samples']
+    for delta_ms, cpu_ns in zip(samples['timeDeltas'], samples['threadCPUDelta']):
+        before_ms, now_ms = now_ms, now_ms + delta_ms
+        if not spans[0][0] < now_ms < spans[-1][1]:
+            continue  # Python's start and end
+        whole += cpu_ns
+        near_ms = sum(max(0, min(now_ms, end + 10) - max(before_ms, start - 10))
+                      for start, end in spans)
+        inside += cpu_ns * (near_ms / delta_ms if delta_ms else 1)
+    if inside < 0.9 * whole or whole < 50e6:
+        raise AssertionError(f'{inside / 1e6:.1f} of {whole / 1e6:.1f} ms are near their burst')
+
+
+TESTS = [
+    merged_threads_keep_the_shares,
+    bursts_are_drawn_where_the_time_was_spent,
+]
+
+if __name__ == '__main__':
+    with tempfile.TemporaryDirectory() as directory:
+        libc = '/usr/lib/x86_64-linux-gnu/libc.so.6'
+        check.run(TESTS, {
+            'mix': Recorded(f'{directory}/mix', 'sh', '-c', MIX.format(libc=libc)),
+            'bursts': Recorded(f'{directory}/bursts', recordings.PYTHON, '-c', BURSTS),
+        })
