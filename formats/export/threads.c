@@ -16,19 +16,40 @@ static void count_samples(struct thread_list *list, const struct profile *profil
         list->views[i].thread = (uint32_t)i;
 }
 
-/* Process of each view, whether it is the main thread, then start: the order of the list. */
+static int compare_numbers(uint64_t left, uint64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+/* An id's distance from the first id: ids are given in ascending order, and begin again after the largest. */
+static uint32_t distance(int32_t first, int32_t id)
+{
+    return (uint32_t)id - (uint32_t)first;
+}
+
+static int compare_processes(const struct profile *profile, uint32_t left, uint32_t right)
+{
+    const struct profile_process *processes = profile->processes;
+    int order = compare_numbers(distance(processes[0].pid, processes[left].pid),
+                                distance(processes[0].pid, processes[right].pid));
+    return order ? order : compare_numbers(left, right);
+}
+
+/* By ids, not by start: of processes and threads created in succession either may be seen first. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct profile *profile = context;
     const struct profile_thread *left = &profile->threads[((const struct thread_view *)a)->thread];
     const struct profile_thread *right = &profile->threads[((const struct thread_view *)b)->thread];
     if (left->process != right->process)
-        return left->process < right->process ? -1 : 1;
+        return compare_processes(profile, left->process, right->process);
     if (left->is_main != right->is_main)
         return left->is_main ? -1 : 1;
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return left < right ? -1 : left > right;
+    int32_t pid = profile->processes[left->process].pid;
+    int order = compare_numbers(distance(pid, left->tid), distance(pid, right->tid));
+    if (order == 0)
+        order = compare_numbers(left->start_ns, right->start_ns);
+    return order ? order : (left < right ? -1 : left > right);
 }
 
 /* Of the views [first, end) of one process, moves the shown ones to `kept`; returns its new end. */

@@ -128,7 +128,6 @@ static void write_meta(struct firefox *firefox)
     write_times(firefox);
     json_member_unsigned(out, "processType", 0);
     json_member_unsigned(out, "stackwalk", 1);
-    json_member_bool(out, "debug", false);
     json_member_unsigned(out, "version", GECKO_PROFILE_VERSION);
     json_member_unsigned(out, "preprocessedProfileVersion", PROCESSED_PROFILE_VERSION);
     /* All names are in the file: the front-end asks no server. */
@@ -136,6 +135,7 @@ static void write_meta(struct firefox *firefox)
     json_member_bool(out, "usesOnlyOneStackType", true);
     json_member_bool(out, "sourceCodeIsNotOnSearchfox", true);
     json_member_bool(out, "keepProfileThreadOrder", true);
+    firefox_write_first_view(firefox);
     write_categories(out);
     write_units(out);
     firefox_write_marker_schema(firefox);
@@ -176,7 +176,7 @@ static int firefox_open(struct firefox *firefox)
         !firefox->resources || !firefox->sources || !firefox->funcs ||
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
-    return 0;
+    return firefox_choose_tracks(firefox);
 }
 
 static void firefox_close(struct firefox *firefox)
@@ -190,6 +190,7 @@ static void firefox_close(struct firefox *firefox)
     free(firefox->source_libs);
     intern_free(firefox->funcs);
     free(firefox->func_lines);
+    free(firefox->tracks);
     text_table_close(&firefox->texts);
 }
 

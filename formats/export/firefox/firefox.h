@@ -6,6 +6,7 @@
  *     firefox_libs.c     libs, and how the symbol server would know them
  *     firefox_rows.c     from indices of the model to rows of the file
  *     firefox_tables.c   the tables shared by all threads
+ *     firefox_tracks.c   order of the threads of all events; which are shown first
  *     firefox_threads.c  threads, of each event
  *     firefox_samples.c  the samples of a thread
  *     period_rows.c      rows of equal CPU time from weighted samples
@@ -47,12 +48,21 @@ struct firefox_func { /* a row of funcTable: what tells it from the others */
     uint32_t source;   /* PROFILE_NONE: none */
 };
 
+struct firefox_track { /* a row of threads: a thread of the model, of one event */
+    uint32_t event;
+    uint32_t thread;
+    bool is_visible, is_selected; /* when the file is opened */
+};
+
 struct firefox {
     const struct profile *profile;
     const struct export_options *options;
     struct buffer *out;
     struct text_table texts;
     uint64_t thinning; /* periods, or samples of other events, a row */
+
+    struct firefox_track *tracks;
+    size_t track_count, track_capacity;
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;
@@ -81,19 +91,24 @@ void firefox_write_libs(struct firefox *firefox);
 void firefox_build_rows(struct firefox *firefox);
 void firefox_write_tables(struct firefox *firefox);
 
+/* Fills tracks; without any, a stand-in is written. 0 or -ENOMEM. */
+int firefox_choose_tracks(struct firefox *firefox);
+void firefox_write_first_view(struct firefox *firefox);
+
 void firefox_write_threads(struct firefox *firefox);
 
-/* One event's threads while they are written. */
+/* The event of the thread that is being written. */
 struct firefox_event {
     uint32_t index;
     struct profile_event event;
     bool is_cpu_time;
-    uint64_t period; /* of CPU time, else 0 */
-    struct thread_list threads;
+    uint64_t period; /* see firefox_row_period() */
 };
 
 /* An event outside of the profile's table is the unnamed main event of profile_main_event(). */
 bool firefox_is_cpu_time(const struct profile *profile, uint32_t event);
+/* CPU time of a row; 0 of other events. Reads all lists where the recording does not state a period. */
+uint64_t firefox_row_period(const struct profile *profile, uint32_t event);
 
 void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,
                            uint32_t thread);

@@ -37,12 +37,6 @@ struct row_reader {
     uint64_t choices;
 };
 
-static uint64_t period_of_rows(const struct profile *profile, uint32_t event)
-{
-    bool is_cpu_time = firefox_is_cpu_time(profile, event);
-    return is_cpu_time ? export_period(profile, event) : 0;
-}
-
 /* Rows do not precede the thread, unless its samples do. */
 static struct row_reader read_rows(const struct profile *profile, const struct profile_list *list,
                                    uint64_t period, uint64_t thinning)
@@ -94,32 +88,38 @@ static bool next_row(struct row_reader *reader, struct row *row)
     return missing < reader->thinning;
 }
 
-/* Saturates. Rows of one list: at most one for each sample and one for each period. */
-static uint64_t most_rows(const struct profile *profile)
+/* Saturates. At most one row for each sample and one for each period. */
+static uint64_t most_rows(const struct profile_list *list, uint64_t period)
+{
+    uint64_t rows = period ? list->samples.weight / period : 0;
+    return __builtin_add_overflow(rows, list->samples.count, &rows) ? UINT64_MAX : rows;
+}
+
+static uint64_t count_rows(const struct profile *profile, const struct profile_list *list,
+                           uint64_t period)
 {
     uint64_t rows = 0;
-    for (size_t i = 0; i < profile->list_count; i++) {
-        const struct profile_list *list = &profile->lists[i];
-        uint64_t period = period_of_rows(profile, list->event);
-        uint64_t periods = period ? list->samples.weight / period : 0;
-        if (__builtin_add_overflow(rows, list->samples.count, &rows) ||
-            __builtin_add_overflow(rows, periods, &rows))
+    struct row_reader reader = read_rows(profile, list, period, 1);
+    while (next_run(&reader))
+        if (__builtin_add_overflow(rows, reader.run.count, &rows))
             return UINT64_MAX;
-    }
     return rows;
 }
 
-/* Saturates. */
-static uint64_t count_rows(const struct profile *profile)
+/* Of all events. Saturates; counting exactly reads all samples. */
+static uint64_t rows_of_all(const struct profile *profile, bool is_exact)
 {
     uint64_t rows = 0;
-    for (size_t i = 0; i < profile->list_count; i++) {
-        const struct profile_list *list = &profile->lists[i];
-        struct row_reader reader =
-            read_rows(profile, list, period_of_rows(profile, list->event), 1);
-        while (next_run(&reader))
-            if (__builtin_add_overflow(rows, reader.run.count, &rows))
+    for (uint32_t event = 0; event == 0 || event < profile->event_count; event++) {
+        uint64_t period = firefox_row_period(profile, event);
+        for (size_t i = 0; i < profile->list_count; i++) {
+            const struct profile_list *list = &profile->lists[i];
+            if (list->event == event &&
+                __builtin_add_overflow(
+                    rows, is_exact ? count_rows(profile, list, period) : most_rows(list, period),
+                    &rows))
                 return UINT64_MAX;
+        }
     }
     return rows;
 }
@@ -132,7 +132,7 @@ uint64_t export_firefox_thinning(const struct profile *profile)
     uint64_t share =
         tables < LARGEST_BYTES - SMALLEST_SHARE ? LARGEST_BYTES - tables : SMALLEST_SHARE;
     uint64_t fitting = share / ROW_BYTES;
-    return most_rows(profile) < fitting ? 1 : 1 + count_rows(profile) / fitting;
+    return rows_of_all(profile, false) < fitting ? 1 : 1 + rows_of_all(profile, true) / fitting;
 }
 
 /* Tells memory of the stack of the row that comes SOON. */

@@ -70,8 +70,8 @@ static void write_id(struct buffer *out, int32_t id, uint32_t reuse, bool as_str
 struct shown_thread {
     const struct profile_process *process;
     const struct profile_thread *thread;
-    struct thread_view view;
-    uint32_t marked; /* the thread again; PROFILE_NONE: its markers are in other rows */
+    uint32_t index;   /* of the thread; PROFILE_NONE: a stand-in */
+    bool has_markers; /* else the markers are in the track of the main event */
 };
 
 static void write_ids(struct firefox *firefox, struct ids *ids, const struct shown_thread *shown)
@@ -125,23 +125,9 @@ static void write_thread(struct firefox *firefox, struct ids *ids, const struct 
     write_names(firefox, rows, shown);
     write_ids(firefox, ids, shown);
     write_life(firefox, shown);
-    firefox_write_samples(firefox, rows, shown->view.thread);
-    firefox_write_markers(firefox, shown->marked);
+    firefox_write_samples(firefox, rows, shown->index);
+    firefox_write_markers(firefox, shown->has_markers ? shown->index : PROFILE_NONE);
     json_close(firefox->out, '}');
-}
-
-static void write_each(struct firefox *firefox, struct ids *ids, const struct firefox_event *rows)
-{
-    const struct profile *profile = firefox->profile;
-    for (size_t i = 0; i < rows->threads.count && !firefox->texts.failed; i++) {
-        struct shown_thread shown = {.view = rows->threads.views[i], .marked = PROFILE_NONE};
-        shown.thread = &profile->threads[shown.view.thread];
-        shown.process = &profile->processes[shown.thread->process];
-        if (rows->index == profile->main_event)
-            shown.marked = shown.view.thread;
-        if (shown.view.sample_count > 0 || rows->index == profile->main_event)
-            write_thread(firefox, ids, rows, &shown);
-    }
 }
 
 static struct profile_event event_of(const struct profile *profile, uint32_t index)
@@ -155,17 +141,41 @@ bool firefox_is_cpu_time(const struct profile *profile, uint32_t event)
     return found.unit == PROFILE_NANOSECONDS && !found.is_off_cpu;
 }
 
-static void write_event(struct firefox *firefox, struct ids *ids, uint32_t index)
+uint64_t firefox_row_period(const struct profile *profile, uint32_t event)
+{
+    return firefox_is_cpu_time(profile, event) ? export_period(profile, event) : 0;
+}
+
+static struct firefox_event rows_of(const struct profile *profile, uint32_t event)
+{
+    return (struct firefox_event){.index = event,
+                                  .event = event_of(profile, event),
+                                  .is_cpu_time = firefox_is_cpu_time(profile, event),
+                                  .period = firefox_row_period(profile, event)};
+}
+
+static void write_track(struct firefox *firefox, struct ids *ids, const struct firefox_event *rows,
+                        uint32_t index)
 {
     const struct profile *profile = firefox->profile;
-    struct firefox_event rows = {.index = index, .event = event_of(profile, index)};
-    rows.is_cpu_time = firefox_is_cpu_time(profile, index);
-    rows.period = rows.is_cpu_time ? export_period(profile, index) : 0;
-    if (thread_list_collect(&rows.threads, profile, index) == 0)
-        write_each(firefox, ids, &rows);
-    else
-        firefox->texts.failed = true;
-    thread_list_free(&rows.threads);
+    const struct profile_thread *thread = &profile->threads[index];
+    const struct shown_thread shown = {.process = &profile->processes[thread->process],
+                                       .thread = thread,
+                                       .index = index,
+                                       .has_markers = rows->index == profile->main_event};
+    write_thread(firefox, ids, rows, &shown);
+}
+
+/* The tracks of an event follow one another. */
+static void write_tracks(struct firefox *firefox, struct ids *ids)
+{
+    struct firefox_event rows = rows_of(firefox->profile, firefox->profile->main_event);
+    for (size_t i = 0; i < firefox->track_count && !firefox->texts.failed; i++) {
+        const struct firefox_track *track = &firefox->tracks[i];
+        if (track->event != rows.index)
+            rows = rows_of(firefox->profile, track->event);
+        write_track(firefox, ids, &rows, track->thread);
+    }
 }
 
 /* A recording of nothing: the front-end cannot open a file without a thread. */
@@ -174,7 +184,7 @@ static void write_stand_in(struct firefox *firefox, struct ids *ids)
     const struct firefox_event rows = {.index = firefox->profile->main_event};
     const struct profile_process process = {.name = firefox->profile->product};
     const struct profile_thread thread = {.name = firefox->profile->product};
-    const struct shown_thread shown = {&process, &thread, {.is_main = true}, PROFILE_NONE};
+    const struct shown_thread shown = {&process, &thread, PROFILE_NONE, false};
     write_thread(firefox, ids, &rows, &shown);
 }
 
@@ -200,19 +210,15 @@ static void ids_close(struct ids *ids)
 
 void firefox_write_threads(struct firefox *firefox)
 {
-    const struct profile *profile = firefox->profile;
     struct ids ids;
     json_key(firefox->out, "threads");
     json_open(firefox->out, '[');
-    if (ids_open(&ids, profile) != 0)
+    if (ids_open(&ids, firefox->profile) != 0)
         firefox->texts.failed = true;
-    else if (profile->thread_count == 0)
+    else if (firefox->track_count == 0)
         write_stand_in(firefox, &ids);
     else
-        write_event(firefox, &ids, profile->main_event);
-    for (uint32_t i = 0; i < profile->event_count && !firefox->texts.failed; i++)
-        if (i != profile->main_event)
-            write_event(firefox, &ids, i);
+        write_tracks(firefox, &ids);
     json_close(firefox->out, ']');
     ids_close(&ids);
 }

@@ -36,7 +36,7 @@ static void expect(struct profile *profile, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void threads_come_by_process_main_first_then_by_start(void **state)
+static void threads_come_by_process_main_first_then_by_creation(void **state)
 {
     struct profile *profile = *state;
     build_process(profile, 10, "a");
@@ -48,6 +48,26 @@ static void threads_come_by_process_main_first_then_by_start(void **state)
     for (uint32_t i = 0; i < 8; i++)
         build_sample(profile, i % 4, "f", 1);
     expect(profile, "10*:2 11:2 12:2 20*:2");
+}
+
+/* Of two that start at one time either may be seen first, and ids begin again after the largest. */
+static void the_order_is_that_of_creation_however_threads_were_seen(void **state)
+{
+    struct profile *profile = *state;
+    build_process(profile, 30, "first");
+    build_process(profile, 5, "after the largest id");
+    build_process(profile, 32, "third");
+    build_process(profile, 31, "second");
+    build_thread(profile, 0, 30, true, 0);
+    build_thread(profile, 0, 6, false, 3);
+    build_thread(profile, 0, 40, false, 2);
+    build_thread(profile, 0, 39, false, 9);
+    build_thread(profile, 1, 5, true, 1);
+    build_thread(profile, 2, 32, true, 1);
+    build_thread(profile, 3, 31, true, 2);
+    for (uint32_t i = 0; i < 7; i++)
+        build_sample(profile, i, "f", 1);
+    expect(profile, "30*:1 39:1 40:1 6:1 31*:1 32*:1 5*:1");
 }
 
 static void a_main_thread_is_shown_when_its_process_has_samples(void **state)
@@ -92,7 +112,8 @@ static void a_recording_without_samples_shows_all_main_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(threads_come_by_process_main_first_then_by_start),
+        TEST(threads_come_by_process_main_first_then_by_creation),
+        TEST(the_order_is_that_of_creation_however_threads_were_seen),
         TEST(a_main_thread_is_shown_when_its_process_has_samples),
         TEST(a_process_whose_main_thread_was_never_seen_gets_one),
         TEST(a_recording_without_samples_shows_all_main_threads),
