@@ -45,6 +45,16 @@ app;run;outer;mid;inner 1
 helper_2;main;outer;mid;inner 1
 '''
 
+# The section "Recording" of the info panel: label, format, value, text that is shown.
+RECORDING = [
+    ('Sampling engine', 'string', 'perf-trap', 'perf-trap'),
+    ('Samples', 'integer', 12, '12'),
+    ('Run time', 'duration', 12, '12ms'),
+    ('Lost samples: ring full', 'integer', 3, '3'),
+    ('later ns', 'duration', 0.0015, '1.500μs'),
+    ('Not recorded, process: 0', 'string', '7 "x" setuid', '7 "x" setuid'),
+]
+
 
 def truth():
     tally = Tally()

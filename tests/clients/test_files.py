@@ -51,8 +51,12 @@ def firefox_tells_the_machine_and_the_summary(prefix):
                 meta['arguments']))
     check.same(1, meta['interval'])
     check.same(1700000000123.456789, meta['startTime'])
-    check.same([('engine', 'perf-trap'), ('samples', '12')],
-               [(entry['label'], entry['value']) for entry in meta['extra'][0]['entries']])
+    check.same([row[:3] for row in demo.RECORDING],
+               [(entry['label'], entry['format'], entry['value'])
+                for entry in meta['extra'][0]['entries']])
+    check.same(('Recording', False), (meta['extra'][0]['label'], 'debug' in meta))
+    check.same(([0, 1, 2, 3], [1]),
+               (meta['initialVisibleThreads'], meta['initialSelectedThreads']))
 
 
 def firefox_libs_are_known_by_their_ids(prefix):
@@ -120,7 +124,7 @@ def pprof_header_names_the_program_and_the_units(prefix):
     check.same(12000000, decoders.one(profile.root, 10))
     check.same('cpu', profile.text(decoders.one(profile.root, 14)))
     comments = [profile.text(n) for run in profile.root[13] for n in decoders.packed(run)]
-    check.same(['#engine=perf-trap', '#samples=12'], comments)
+    check.same(['#engine=perf-trap', '#samples=12'], comments[:2])
 
 
 def pprof_rules_are_kept(prefix):

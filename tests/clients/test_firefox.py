@@ -57,8 +57,8 @@ def the_info_panel_tells_the_machine_and_the_summary(viewer):
     check.same(('app', 'Linux 6.1.0 x86_64', 'Demo CPU @ 3 GHz', 8, True),
                (meta['product'], meta['platform'], meta['cpuName'], meta['logicalCPUs'],
                 meta['symbolicated']))
-    check.same({'engine': 'perf-trap', 'samples': '12'},
-               {entry['label']: entry['value'] for entry in meta['extra'][0]['entries']})
+    check.same([(label, shown) for label, _, _, shown in demo.RECORDING],
+               [(entry['label'], entry['formatted']) for entry in meta['extra'][0]['entries']])
 
 
 TESTS = [

@@ -23,11 +23,18 @@ BURSTS = '''
 import time
 zero, room = open('/dev/zero', 'rb', buffering=0), bytearray(100 << 20)
 for _ in range(5):
-    time.sleep(0.4)
-    start = time.monotonic_ns()
-    while time.monotonic_ns() < start + 20000000:
+    time.sleep(0.3)
+    start, end_cpu = time.monotonic_ns(), time.thread_time_ns() + 30000000
+    while time.thread_time_ns() < end_cpu:
         zero.readinto(room)
     print(start, time.monotonic_ns())
+'''
+
+# 50 processes, six of them busy.
+CROWD = f'''
+for _ in $(seq 43); do /bin/true; done
+for time in 60 80 100 120 140 160; do {recordings.TARGETS}/shares $time & done
+wait
 '''
 
 
@@ -79,13 +86,26 @@ def bursts_are_drawn_where_the_time_was_spent(recorded):
         near_ms = sum(max(0, min(now_ms, end + 10) - max(before_ms, start - 10))
                       for start, end in spans)
         inside += cpu_ns * (near_ms / delta_ms if delta_ms else 1)
-    if inside < 0.9 * whole or whole < 50e6:
+    if inside < 0.9 * whole or whole < 100e6:
         raise AssertionError(f'{inside / 1e6:.1f} of {whole / 1e6:.1f} ms are near their burst')
+
+
+def visible_tracks_hold_the_cpu_time(recorded):
+    profile = decoders.read_json(recorded['crowd'].path)
+    visible, selected = (profile['meta'][f'initial{which}Threads']
+                         for which in ('Visible', 'Selected'))
+    times = [sum(thread['samples']['weight']) for thread in profile['threads']]
+    names = [profile['threads'][index]['name'] for index in visible]
+    if sum(times[index] for index in visible) < 0.97 * sum(times) or names.count('shares') != 6:
+        raise AssertionError(f'{names} are visible of {times}')
+    if not len(visible) < len(times) or selected != [times.index(max(times))]:
+        raise AssertionError(f'{visible} visible, {selected} selected of {times}')
 
 
 TESTS = [
     merged_threads_keep_the_shares,
     bursts_are_drawn_where_the_time_was_spent,
+    visible_tracks_hold_the_cpu_time,
 ]
 
 if __name__ == '__main__':
@@ -94,4 +114,5 @@ if __name__ == '__main__':
         check.run(TESTS, {
             'mix': Recorded(f'{directory}/mix', 'sh', '-c', MIX.format(libc=libc)),
             'bursts': Recorded(f'{directory}/bursts', recordings.PYTHON, '-c', BURSTS),
+            'crowd': Recorded(f'{directory}/crowd', 'sh', '-c', CROWD),
         })

@@ -2,7 +2,6 @@
 #include "export/firefox/firefox.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { PROCESSED_PROFILE_VERSION = 75, GECKO_PROFILE_VERSION = 36 };
@@ -59,43 +58,6 @@ static void write_machine(struct firefox *firefox)
         json_member_string(out, "arguments", profile_text(profile, profile->command_line));
 }
 
-static void write_thinning(struct firefox *firefox)
-{
-    char text[80];
-    snprintf(text, sizeof(text), "%ju samples are one row: a browser opens no more",
-             (uintmax_t)firefox->thinning);
-    json_open(firefox->out, '{');
-    json_member_string(firefox->out, "label", "thinned");
-    json_member_string(firefox->out, "format", "string");
-    json_member_string(firefox->out, "value", text);
-    json_close(firefox->out, '}');
-}
-
-/* The recording's summary, as a section of the info panel. */
-static void write_notes(struct firefox *firefox)
-{
-    const struct profile *profile = firefox->profile;
-    struct buffer *out = firefox->out;
-    json_key(out, "extra");
-    json_open(out, '[');
-    json_open(out, '{');
-    json_member_string(out, "label", "Recording");
-    json_key(out, "entries");
-    json_open(out, '[');
-    for (size_t i = 0; i < profile->note_count; i++) {
-        json_open(out, '{');
-        json_member_string(out, "label", profile_text(profile, profile->notes[i].key));
-        json_member_string(out, "format", "string");
-        json_member_string(out, "value", profile_text(profile, profile->notes[i].value));
-        json_close(out, '}');
-    }
-    if (firefox->thinning > 1)
-        write_thinning(firefox);
-    json_close(out, ']');
-    json_close(out, '}');
-    json_close(out, ']');
-}
-
 /* The time between two samples: the front-end scales its graphs by it. Of an event that counts
  * something else it is as even a share of the recording as the number of samples makes it. */
 static uint64_t interval_ns(const struct profile *profile)
@@ -140,7 +102,7 @@ static void write_meta(struct firefox *firefox)
     write_units(out);
     firefox_write_marker_schema(firefox);
     write_machine(firefox);
-    write_notes(firefox);
+    firefox_write_notes(firefox);
     json_close(out, '}');
 }
 

@@ -3,6 +3,7 @@
  * Private to the Firefox Profiler exporter: what its parts share.
  *
  *     firefox.c          the whole: meta, then the parts, in the order of the file
+ *     firefox_notes.c    the section "Recording" of the info panel
  *     firefox_libs.c     libs, and how the symbol server would know them
  *     firefox_rows.c     from indices of the model to rows of the file
  *     firefox_tables.c   the tables shared by all threads
@@ -82,6 +83,8 @@ struct firefox {
 
 /* The address as the format wants it, relative to the lib's start; false when it has none. */
 bool firefox_address(const struct firefox *firefox, uint32_t lib, uint64_t svma, uint32_t *address);
+
+void firefox_write_notes(struct firefox *firefox);
 
 /* Fills lib_rows: the libs that the file lists. */
 void firefox_choose_libs(struct firefox *firefox);

@@ -250,6 +250,11 @@ static void demo_facts(struct profile *profile)
     profile->cpus_online = 8;
     profile_add_note(profile, "engine", "perf-trap");
     profile_add_note(profile, "samples", "12");
+    profile_add_note(profile, "wall_ns", "12000000");
+    profile_add_note(profile, "lost.ring-full", "3");
+    profile_add_note(profile, "lost.busy", "0");
+    profile_add_note(profile, "later_ns", "1500");
+    profile_add_note(profile, "not_followed.0", "7 \"x\" setuid");
 }
 
 /* source_directory: holds demo.c and demo.inc. */
