@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own file: one "sampled" profile a thread, each sample a list of frames root first,
- * with all inlined ones. speedscope's views merge by frame index, so a frame here is a function:
+ * speedscope's own file: "sampled" profiles, each sample a list of frames root first, with all inlined ones. The
+ * first profile has all threads together, one thread after the other; then follows one profile for each thread.
+ * A single thread has one profile. speedscope's views merge by frame index, so a frame here is a function:
  * its file and the line of its definition, not the line that was executing.
  *
  * Neighbouring samples of equal stack become one: the time line stays what it is, the file gets
@@ -138,6 +139,11 @@ static void write_stack(struct speedscope *scope, uint32_t call)
         json_spelled(scope->out, spelled->bytes + span->start, span->bytes);
 }
 
+struct views { /* of the threads in one profile */
+    const struct thread_view *first;
+    size_t count;
+};
+
 /* Neighbouring samples of one call, which is of one stack. */
 struct runs {
     struct sample_reader samples; /* at the first of the next run, … */
@@ -176,27 +182,30 @@ static void expect_span(const struct speedscope *scope, struct runs *ahead)
         __builtin_prefetch(&scope->spans[(uint32_t)(ahead->call + 1)]);
 }
 
-static void write_samples(struct speedscope *scope, uint32_t thread)
+static void write_stacks(struct speedscope *scope, uint32_t thread)
 {
     struct runs runs = runs_of(scope, thread), ahead = runs;
     for (int i = 0; i < SOON; i++)
         expect_span(scope, &ahead);
-    json_key(scope->out, "samples");
-    json_open(scope->out, '[');
     while (next_run(&runs)) {
         expect_span(scope, &ahead);
         write_stack(scope, runs.call);
     }
-    json_close(scope->out, ']');
 }
 
-static void write_weights(struct speedscope *scope, uint32_t thread)
+static void write_run_weights(struct speedscope *scope, uint32_t thread)
 {
-    struct runs runs = runs_of(scope, thread);
-    json_key(scope->out, "weights");
-    json_open(scope->out, '[');
-    while (next_run(&runs))
+    for (struct runs runs = runs_of(scope, thread); next_run(&runs);)
         json_unsigned(scope->out, runs.weight);
+}
+
+static void write_column(struct speedscope *scope, const char *key, struct views views,
+                         void (*write)(struct speedscope *scope, uint32_t thread))
+{
+    json_key(scope->out, key);
+    json_open(scope->out, '[');
+    for (size_t i = 0; i < views.count; i++)
+        write(scope, views.first[i].thread);
     json_close(scope->out, ']');
 }
 
@@ -223,17 +232,41 @@ static void write_name(struct speedscope *scope, const struct profile_thread *th
     buffer_free(&name);
 }
 
+static uint64_t views_weight(const struct speedscope *scope, struct views views)
+{
+    uint64_t weight = 0;
+    for (size_t i = 0; i < views.count; i++)
+        weight += thread_weight(scope, views.first[i].thread);
+    return weight;
+}
+
+/* After the name. */
+static void write_rest(struct speedscope *scope, struct views views)
+{
+    json_member_string(scope->out, "unit", scope->unit);
+    json_member_unsigned(scope->out, "startValue", 0);
+    json_member_unsigned(scope->out, "endValue", views_weight(scope, views));
+    write_column(scope, "samples", views, write_stacks);
+    write_column(scope, "weights", views, write_run_weights);
+    json_close(scope->out, '}');
+}
+
 static void write_thread(struct speedscope *scope, const struct thread_view *view)
 {
     json_open(scope->out, '{');
     json_member_string(scope->out, "type", "sampled");
     write_name(scope, &scope->profile->threads[view->thread]);
-    json_member_string(scope->out, "unit", scope->unit);
-    json_member_unsigned(scope->out, "startValue", 0);
-    json_member_unsigned(scope->out, "endValue", thread_weight(scope, view->thread));
-    write_samples(scope, view->thread);
-    write_weights(scope, view->thread);
-    json_close(scope->out, '}');
+    write_rest(scope, (struct views){view, 1});
+}
+
+static void write_all_threads(struct speedscope *scope, size_t shown)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "all %zu threads", shown);
+    json_open(scope->out, '{');
+    json_member_string(scope->out, "type", "sampled");
+    json_member_string(scope->out, "name", name);
+    write_rest(scope, (struct views){scope->threads.views, scope->threads.count});
 }
 
 /* A main thread without samples is not worth an empty chart, unless there is nothing else to show.
@@ -243,20 +276,16 @@ static bool is_shown(const struct speedscope *scope, const struct thread_view *v
     return view->sample_count > 0 || scope->threads.sample_count == 0;
 }
 
-/* The profile that is open first: of the thread with the most CPU time. */
-static size_t busiest(const struct speedscope *scope)
+static void write_profiles(struct speedscope *scope)
 {
-    uint64_t most = 0;
-    size_t best = 0;
-    for (size_t i = 0, shown = 0; i < scope->threads.count; i++) {
-        uint64_t weight = thread_weight(scope, scope->threads.views[i].thread);
-        if (weight > most) {
-            most = weight;
-            best = shown;
-        }
+    size_t shown = 0;
+    for (size_t i = 0; i < scope->threads.count; i++)
         shown += is_shown(scope, &scope->threads.views[i]);
-    }
-    return best;
+    if (shown > 1)
+        write_all_threads(scope, shown);
+    for (size_t i = 0; i < scope->threads.count; i++)
+        if (is_shown(scope, &scope->threads.views[i]))
+            write_thread(scope, &scope->threads.views[i]);
 }
 
 static void write_all(struct speedscope *scope)
@@ -270,14 +299,11 @@ static void write_all(struct speedscope *scope)
     json_member_string(scope->out, "$schema", "https://www.speedscope.app/file-format-schema.json");
     json_member_string(scope->out, "name", profile_text(profile, profile->product));
     json_member_string(scope->out, "exporter", "rec");
-    json_member_unsigned(scope->out, "activeProfileIndex", busiest(scope));
+    json_member_unsigned(scope->out, "activeProfileIndex", 0);
     write_frames(scope);
     json_key(scope->out, "profiles");
     json_open(scope->out, '[');
-    for (size_t i = 0; i < scope->threads.count; i++) {
-        if (is_shown(scope, &scope->threads.views[i]))
-            write_thread(scope, &scope->threads.views[i]);
-    }
+    write_profiles(scope);
     json_close(scope->out, ']');
     json_close(scope->out, '}');
 }
@@ -325,7 +351,7 @@ static const char *const suffixes[] = {".speedscope.json", ".speedscope.json.gz"
 
 const struct exporter export_speedscope = {
     .name = "speedscope",
-    .description = "speedscope file, for https://www.speedscope.app, threads apart",
+    .description = "speedscope file, for https://www.speedscope.app, threads together and apart",
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
     .gzip_level = 1,

@@ -226,9 +226,9 @@ def speedscope(path):
 
 
 def speedscope_tally(report, period_ns=None):
-    """period_ns: of a count, for files that have counts only."""
+    """period_ns: of a count, for files that have counts only. Of several profiles the first has all threads."""
     tally = Tally()
-    for profile in report['profiles']:
+    for profile in report['profiles'][:1]:
         scale = 1.0 if profile['unit'] == 'nanoseconds' else period_ns
         tally.total += profile['total'] * scale
         for frame in profile['frames']:

@@ -3,6 +3,7 @@
 
 Each returns a Tally; names are made plain() so that the formats can be compared.
 """
+import collections
 import gzip
 import json
 
@@ -178,15 +179,23 @@ def read_firefox(path):
 # ---- speedscope ----
 
 def read_speedscope(path):
+    """Of the threads' own profiles; the profile of all threads must say the same."""
     profile = read_json(path)
     names = [plain(frame['name']) for frame in profile['shared']['frames']]
+    tallies = []
+    for part in profile['profiles']:
+        assert part['type'] == 'sampled' and part['unit'] == 'nanoseconds'
+        assert len(part['samples']) == len(part['weights'])
+        assert part['endValue'] - part['startValue'] == sum(part['weights'])
+        tallies.append(collections.Counter())
+        for stack, weight in zip(part['samples'], part['weights']):
+            tallies[-1][tuple(stack)] += weight
+    if len(tallies) > 1:
+        together = tallies.pop(0)
+        assert together == sum(tallies, collections.Counter())
     tally = Tally()
-    for thread in profile['profiles']:
-        assert thread['type'] == 'sampled' and thread['unit'] == 'nanoseconds'
-        assert len(thread['samples']) == len(thread['weights'])
-        assert thread['endValue'] - thread['startValue'] == sum(thread['weights'])
-        for stack, weight in zip(thread['samples'], thread['weights']):
-            tally.add([names[frame] for frame in stack], weight)
+    for stack, weight in sum(tallies, collections.Counter()).items():
+        tally.add([names[frame] for frame in stack], weight)
     return tally
 
 

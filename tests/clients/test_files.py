@@ -171,10 +171,10 @@ def speedscope_frames_are_functions_with_their_definition(prefix):
     frames = {frame['name']: frame for frame in profile['shared']['frames']}
     check.same({'name': 'inner', 'file': demo.SOURCE, 'line': 3}, frames['inner'])
     check.same({'name': demo.WEIRD}, frames[demo.WEIRD])
-    check.same(['app (100)', f'app (100) {demo.WORKER} (101)', 'helper 2 (200)', 'helper 2 (200)'],
+    check.same(['all 4 threads', 'app (100)', f'app (100) {demo.WORKER} (101)', 'helper 2 (200)',
+                'helper 2 (200)'],
                [thread['name'] for thread in profile['profiles']])
-    check.same(f'app (100) {demo.WORKER} (101)',
-               profile['profiles'][profile['activeProfileIndex']]['name'], 'the busiest is open')
+    check.same(0, profile['activeProfileIndex'])
 
 
 TESTS = [

@@ -12,7 +12,7 @@ def its_own_format_loses_nothing(prefix):
         report = clients.speedscope(prefix + suffix)
         check.same('Importing as speedscope json file', report['importer'])
         check.agree(demo.truth(), clients.speedscope_tally(report), 0)
-        check.same(4, len(report['profiles']), 'threads')
+        check.same(5, len(report['profiles']), 'all threads, and each of four')
 
 
 def definitions_have_file_and_line(prefix):

@@ -56,11 +56,31 @@ static void threads_without_samples_are_not_shown_beside_others(void **state)
                              "\"samples\":[[0]],\"weights\":[1]}]}");
 }
 
+static void the_first_profile_has_all_threads(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_of_one_thread();
+    build_thread(profile, 0, 8, false, 0);
+    build_sample(profile, 0, "a", 1);
+    build_sample(profile, 1, "a", 2);
+    build_sample(profile, 1, "b", 4);
+    expect_profiles(profile, "\"profiles\":[{\"type\":\"sampled\",\"name\":\"all 2 threads\","
+                             "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":7,"
+                             "\"samples\":[[0],[0],[1]],\"weights\":[1,2,4]},"
+                             "{\"type\":\"sampled\",\"name\":\"app (7)\","
+                             "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":1,"
+                             "\"samples\":[[0]],\"weights\":[1]},"
+                             "{\"type\":\"sampled\",\"name\":\"app (7) thread (8)\","
+                             "\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":6,"
+                             "\"samples\":[[0],[1]],\"weights\":[2,4]}]}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_samples_of_one_stack_become_one),
         cmocka_unit_test(threads_without_samples_are_not_shown_beside_others),
+        cmocka_unit_test(the_first_profile_has_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
