@@ -58,15 +58,25 @@ uint32_t export_func_line(const struct profile *profile, uint32_t func, uint32_t
                                                                      : 0;
 }
 
+/* The kernel cuts the names of executed files off behind 15 bytes. */
+static bool is_named(const char *name, const char *product)
+{
+    enum { NAME_BYTES_MAX = 15 };
+    return strlen(product) < NAME_BYTES_MAX ? strcmp(name, product) == 0
+                                            : strncmp(name, product, NAME_BYTES_MAX) == 0;
+}
+
 uint32_t export_main_lib(const struct profile *profile)
 {
     const char *product = profile_text(profile, profile->product);
-    for (uint32_t i = 0; i < profile->lib_count; i++) {
+    for (uint32_t i = 0; i < profile->lib_count && product[0]; i++) {
         if (strcmp(profile_text(profile, profile->libs[i].path), product) == 0 ||
-            strcmp(profile_text(profile, profile->libs[i].name), product) == 0)
+            is_named(profile_text(profile, profile->libs[i].name), product))
             return i;
     }
-    /* A script's name, or a renamed thread's: then whatever the loader took for the program. */
+    if (profile->is_product_executed)
+        return PROFILE_NONE;
+    /* The name of a thread: then the file that the loader took for the program. */
     for (size_t i = 0; i < profile->frame_count; i++) {
         const struct profile_frame *frame = &profile->frames[i];
         if (frame->category == PROFILE_USER && frame->lib != PROFILE_NONE)

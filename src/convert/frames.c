@@ -3,6 +3,7 @@
 
 #include "base/placeholder.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static uint32_t optional_string(struct profile *profile, const char *text)
@@ -37,10 +38,24 @@ static uint32_t module_of(struct profile *profile, uint32_t lib)
     return first;
 }
 
+/* "dash+0x1234", of code without a symbol, is "sh+0x1234" where the lib is shown as "sh". */
+static uint32_t shown_name(struct profile *profile, uint32_t lib, const char *name)
+{
+    const char *plus = name_is_placeholder(name) ? strrchr(name, '+') : NULL;
+    const char *module = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].name);
+    size_t length = strlen(module);
+    char text[512];
+    if (!plus || length == 0 || profile->libs[lib].category == PROFILE_JIT ||
+        (strncmp(name, module, length) == 0 && name + length == plus) ||
+        (size_t)snprintf(text, sizeof(text), "%s%s", module, plus) >= sizeof(text))
+        return profile_string(profile, name);
+    return profile_string(profile, text);
+}
+
 static uint32_t add_func(struct profile *profile, uint32_t lib, const struct symbol_frame *frame)
 {
     bool is_mangled = frame->system_name != frame->name;
-    uint32_t name = profile_string(profile, frame->name);
+    uint32_t name = shown_name(profile, lib, frame->name);
     struct profile_func func = {.name = name,
                                 .system_name =
                                     is_mangled ? profile_string(profile, frame->system_name) : name,

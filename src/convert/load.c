@@ -53,7 +53,7 @@ static void note_program(struct loader *loader, uint32_t process, uint32_t modul
     if (task->has_program || !modules_is_file(&loader->modules, module))
         return;
     task->has_program = true;
-    modules_set_program(&loader->modules, module);
+    modules_set_program(&loader->modules, module, loader->profile->processes[process].name);
     if (task->is_named_by_exec && loader->profile->lib_count == 0)
         (void)modules_lib(&loader->modules, module);
 }
@@ -122,8 +122,10 @@ static int load_kernel_symbol(struct loader *loader, const struct perfdata_event
 
 static int load_comm(struct loader *loader, const struct perfdata_event *event)
 {
-    if (event->is_exec && loader->profile->product == PROFILE_NONE)
+    if (event->is_exec && loader->profile->product == PROFILE_NONE) {
         loader->profile->product = profile_string(loader->profile, event->name);
+        loader->profile->is_product_executed = true;
+    }
     return tasks_comm(&loader->tasks, event);
 }
 

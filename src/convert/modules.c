@@ -3,6 +3,7 @@
 
 #include "base/array.h"
 #include "convert/frames.h"
+#include "convert/link_name.h"
 #include "convert/symfs.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
         modules->profile->failed = true;
         return PROFILE_NONE;
     }
-    module->lib = PROFILE_NONE;
+    module->lib = module->name = PROFILE_NONE;
     module->is_kernel = event->is_kernel;
     module->is_jit = category_of(module, path) == PROFILE_JIT;
     return id;
@@ -139,12 +140,40 @@ bool modules_is_jit(const struct modules *modules, uint32_t module)
     return modules->modules[module].is_jit;
 }
 
-void modules_set_program(struct modules *modules, uint32_t index)
+/* The link's name; PROFILE_NONE: the file was executed by its own. */
+static uint32_t link_name(const struct modules *modules, uint32_t index, uint32_t name)
+{
+    const uint8_t *build_id;
+    size_t build_id_bytes;
+    const char *path = module_path(modules, index, &build_id, &build_id_bytes);
+    struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
+    bool is_link = link_name_leads_to(profile_text(modules->profile, name), here.text);
+    return is_link ? name : PROFILE_NONE;
+}
+
+static void set_lib_name(struct modules *modules, const struct module *module)
+{
+    struct profile_lib *lib = &modules->profile->libs[module->lib];
+    const char *path = profile_text(modules->profile, lib->path);
+    const char *slash = strrchr(path, '/');
+    lib->name = module->name == PROFILE_NONE
+                    ? profile_string(modules->profile, slash ? slash + 1 : path)
+                    : module->name;
+}
+
+void modules_set_program(struct modules *modules, uint32_t index, uint32_t name)
 {
     struct module *module = &modules->modules[index];
+    bool is_first = !module->is_program;
     module->is_program = true;
-    if (module->lib != PROFILE_NONE)
-        modules->profile->libs[module->lib].category = PROFILE_USER;
+    if (is_first)
+        module->name = link_name(modules, index, name);
+    else if (module->name != name)
+        module->name = PROFILE_NONE;
+    if (module->lib == PROFILE_NONE)
+        return;
+    modules->profile->libs[module->lib].category = PROFILE_USER;
+    set_lib_name(modules, module);
 }
 
 /* Once for each module that has an image. 0 or -ENOMEM. */
@@ -219,8 +248,10 @@ uint32_t modules_lib(struct modules *modules, uint32_t index)
         lib->name = lib->path; /* "//anon" is no path with a last component */
     if (need_image(modules, index) != 0)
         return PROFILE_NONE;
-    lib->base_svma = module->image.base_svma;
     module->lib = id;
+    if (module->is_program)
+        set_lib_name(modules, module);
+    lib->base_svma = module->image.base_svma;
     return id;
 }
 

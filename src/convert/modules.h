@@ -18,6 +18,7 @@ struct module {
     bool is_kernel;
     bool is_jit;      /* memory that is no file */
     bool is_program;  /* mapped first by some process: not a library */
+    uint32_t name;    /* of a program: string, PROFILE_NONE: the file's own */
     bool is_function; /* one of the kernel's, loaded while it runs; the path is its name */
     bool has_image;   /* image was looked for */
     struct image image;
@@ -53,8 +54,9 @@ bool modules_is_jit(const struct modules *modules, uint32_t module);
 /* Valid until the next modules_id(). */
 const char *modules_path(const struct modules *modules, uint32_t module);
 
-/* Its code is not that of a library. */
-void modules_set_program(struct modules *modules, uint32_t module);
+/* Its code is not that of a library. name: string, of the process that executed it. A file executed by a symbolic
+ * link is shown by the name of the link; by several names, by its own. */
+void modules_set_program(struct modules *modules, uint32_t module, uint32_t name);
 
 /* The lib of a module; PROFILE_NONE: out of memory. */
 uint32_t modules_lib(struct modules *modules, uint32_t module);

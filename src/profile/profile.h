@@ -185,6 +185,7 @@ struct profile {
     uint64_t start_wall_ns;    /* CLOCK_REALTIME of start_ns; 0: unknown */
     bool is_wall_time_of_file; /* about: by when the file was written */
     uint32_t product;          /* string: the program's name */
+    bool is_product_executed;  /* product is the name that the recorded command was executed by */
     uint32_t command_line;     /* string or PROFILE_NONE */
     uint32_t os;               /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
     uint32_t cpu;              /* model or PROFILE_NONE */

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """go tool pprof shows the hand-made profile as it is."""
+import re
+
 import check
 import clients
 import demo
@@ -46,7 +48,8 @@ def raw_shows_every_stack_and_label(prefix):
     text = clients.go_pprof(prefix + '.pb.gz', '-raw')
     check.same(11, text.count('comm:['))
     check.same(3, text.count('thread:[work;er "1"\n]'))
-    check.same(1, text.count('M=1 inner ' + demo.SOURCE + ':6 s=3(_ZL5inneri)'))
+    line = re.escape('M=1 inner ' + demo.SOURCE) + r':6(:5)? s=3\(_ZL5inneri\)'  # Go 1.22: columns
+    check.same(1, len(re.findall(line, text)))
 
 
 TESTS = [

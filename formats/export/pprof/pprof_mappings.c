@@ -6,7 +6,9 @@
 #include "export/protobuf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A function that is only known by its place: "0x1234", or "libfoo.so.1+0x1234". */
 static bool is_named(const struct profile *profile, const struct profile_address *address)
@@ -49,7 +51,8 @@ void pprof_mappings_close(struct pprof_mappings *mappings)
     *mappings = (struct pprof_mappings){0};
 }
 
-/* The main lib gets 1, the others follow in their order, and then those of addresses without names. */
+/* The main lib, or the program's name without a lib, gets 1; the others follow in their order, and then the
+ * mappings of addresses without names. */
 static uint64_t id_of_lib(const struct pprof_mappings *mappings, uint32_t lib, bool has_names)
 {
     uint64_t id = lib == mappings->main_lib ? 1 : lib < mappings->main_lib ? lib + 2u : lib + 1u;
@@ -77,6 +80,20 @@ static uint32_t build_id_text(struct text_table *texts, const struct profile_lib
     return text_table_add(texts, hex);
 }
 
+/* The link that the program was executed by, which opens the same file and gives the profile its name. */
+static uint32_t filename_text(struct text_table *texts, const struct profile *profile,
+                              const struct profile_lib *lib)
+{
+    char filename[4096];
+    const char *path = profile_text(profile, lib->path), *name = profile_text(profile, lib->name);
+    const char *slash = strrchr(path, '/');
+    int size =
+        slash ? snprintf(filename, sizeof(filename), "%.*s/%s", (int)(slash - path), path, name)
+              : 0;
+    bool is_link = lib->category == PROFILE_USER && size > 0 && (size_t)size < sizeof(filename);
+    return text_table_add(texts, is_link ? filename : path);
+}
+
 struct output {
     struct text_table *texts;
     struct buffer message; /* scratch */
@@ -87,14 +104,13 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
                           uint32_t index, bool has_names)
 {
     const struct profile_lib *lib = &mappings->profile->libs[index];
-    const char *path = profile_text(mappings->profile, lib->path);
     struct buffer *message = &output->message;
     buffer_clear(message);
     pb_integer(message, MAPPING_ID, id_of_lib(mappings, index, has_names));
     pb_integer(message, MAPPING_MEMORY_START, lib->map_start_avma);
     pb_integer(message, MAPPING_MEMORY_LIMIT, lib->map_end_avma);
     pb_integer(message, MAPPING_FILE_OFFSET, lib->map_file_offset);
-    pb_integer(message, MAPPING_FILENAME, text_table_add(output->texts, path));
+    pb_integer(message, MAPPING_FILENAME, filename_text(output->texts, mappings->profile, lib));
     pb_integer(message, MAPPING_BUILD_ID, build_id_text(output->texts, lib));
     pb_integer(message, MAPPING_HAS_FUNCTIONS,
                has_names && (lib->has_functions || lib->is_synthetic));
@@ -104,6 +120,17 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
     pb_message(output->out, PROFILE_MAPPING, message);
 }
 
+/* Viewers take the first mapping for the program's name. No location refers to this one. */
+static void write_name_of_program(struct output *output, const struct profile *profile)
+{
+    const char *name = profile_text(profile, profile->product);
+    buffer_clear(&output->message);
+    pb_integer(&output->message, MAPPING_ID, 1);
+    pb_integer(&output->message, MAPPING_FILENAME, text_table_add(output->texts, name));
+    pb_integer(&output->message, MAPPING_HAS_FUNCTIONS, true);
+    pb_message(output->out, PROFILE_MAPPING, &output->message);
+}
+
 void pprof_mappings_write(const struct pprof_mappings *mappings, struct text_table *texts,
                           struct buffer *out)
 {
@@ -111,6 +138,8 @@ void pprof_mappings_write(const struct pprof_mappings *mappings, struct text_tab
     size_t lib_count = mappings->profile->lib_count;
     if (mappings->main_lib < lib_count)
         write_mapping(&output, mappings, mappings->main_lib, true);
+    else
+        write_name_of_program(&output, mappings->profile);
     for (uint32_t i = 0; i < lib_count; i++)
         if (i != mappings->main_lib)
             write_mapping(&output, mappings, i, true);

@@ -239,7 +239,22 @@ static void the_program_s_own_lib_is_found(void **state)
     profile->product = profile_string(profile, "/opt/app");
     assert_int_equal(export_main_lib(profile), app);
 
-    /* A name that is no lib's: then the lib that holds the program's code. */
+    profile->is_product_executed = true;
+    assert_int_equal(export_main_lib(profile), app);
+    profile->product = profile_string(profile, "script.sh");
+    assert_int_equal(export_main_lib(profile), PROFILE_NONE);
+
+    uint32_t long_name = profile_lib_id(profile, "/opt/a-name-of-16-by", NULL, 0);
+    profile->product = profile_string(profile, "a-name-of-16-b"); /* shorter than the kernel cuts */
+    assert_int_equal(export_main_lib(profile), PROFILE_NONE);
+    profile->product = profile_string(profile, "a-name-of-16-by");
+    assert_int_equal(export_main_lib(profile), long_name);
+    uint32_t longer_name = profile_lib_id(profile, "/opt/quite-a-long-name-of-a-file", NULL, 0);
+    profile->product = profile_string(profile, "quite-a-long-na");
+    assert_int_equal(export_main_lib(profile), longer_name);
+
+    /* The recording began later, and the name is not that of a lib: then the lib that holds the program's code. */
+    profile->is_product_executed = false;
     profile->product = profile_string(profile, "script.sh");
     profile_add_frame(profile, &(struct profile_frame){.lib = 0, .category = PROFILE_LIBRARY});
     profile_add_frame(profile, &(struct profile_frame){.lib = app, .category = PROFILE_USER});
