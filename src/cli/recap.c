@@ -185,15 +185,25 @@ static void say_files(const struct recap *recap)
     say("%swrote %s", recap->is_private ? "another rec is writing here, so this one " : "", list);
 }
 
+/* Debian's package libdevel-nytprof-perl has it outside of the PATH. */
+static const char *flamegraph_command(void)
+{
+    const char *debian = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl";
+    return access(debian, R_OK) == 0 ? "in https://www.speedscope.app or "
+                                       "`perl /usr/share/perl5/Devel/NYTProf/flamegraph.pl`"
+                                     : "in https://www.speedscope.app or flamegraph.pl";
+}
+
 /* What opens the files, by what there is. */
 static void say_viewers(const struct outputs *outputs)
 {
-    static const struct {
+    const struct {
         const struct exporter *exporter;
         const char *viewer;
     } viewers[] = {
         {&export_firefox, "in https://profiler.firefox.com"},
-        {&export_collapsed, "in speedscope or flamegraph.pl"},
+        {&export_pprof, "in `go tool pprof -http=localhost:8000` at /ui/flamegraph"},
+        {&export_collapsed, flamegraph_command()},
         {&export_speedscope, "in https://www.speedscope.app"},
     };
     char text[1024] = "";

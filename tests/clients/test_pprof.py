@@ -1,7 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """go tool pprof shows the hand-made profile as it is."""
+import os
 import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
 
 import check
 import clients
@@ -52,6 +59,39 @@ def raw_shows_every_stack_and_label(prefix):
     check.same(1, len(re.findall(line, text)))
 
 
+def the_flame_graph_is_served_without_graphviz(prefix):
+    with socket.socket() as probe:
+        probe.bind(('localhost', 0))
+        address = f'localhost:{probe.getsockname()[1]}'
+    path = os.path.dirname(clients.need_program('go', 'golang-go'))
+    server = subprocess.Popen(
+        ['go', 'tool', 'pprof', f'-http={address}', '-no_browser', prefix + '.pb.gz'],
+        env={**os.environ, 'PATH': path}, cwd='/', start_new_session=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        page = get(f'http://{address}/ui/flamegraph')
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+    check.same(True, '"inner"' in page, 'the page carries the function names')
+
+
+def get(url):
+    deadline_s = time.monotonic() + 60
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                return answer.read().decode()
+        except ConnectionError:
+            pass
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionError):
+                raise
+        if time.monotonic() > deadline_s:
+            raise AssertionError(f'{url}: no answer')
+        time.sleep(0.1)
+
+
 TESTS = [
     top_has_the_profile_s_functions_and_total,
     traces_add_up_to_the_profile,
@@ -60,6 +100,7 @@ TESTS = [
     the_header_names_program_and_build_id,
     the_recording_s_account_is_shown_where_it_is_asked_for,
     raw_shows_every_stack_and_label,
+    the_flame_graph_is_served_without_graphviz,
 ]
 
 if __name__ == '__main__':

@@ -175,6 +175,8 @@ def a_terminal_gets_the_viewers(here):
     done.wait()
     os.close(master)
     check("see it", b"see it: `rec report`" in said and b"profiler.firefox.com" in said, said)
+    check("see a flame graph", b"rec.pb.gz in `go tool pprof -http=localhost:8000` at /ui/flamegraph"
+          in said and b"flamegraph.pl" in said, said)
     check("at most six lines", said.count(b"rec: ") <= 7, said)
 
 
