@@ -14,9 +14,9 @@ from tally import Tally, plain
 
 # Kernel-only processes have few heavy samples, the others many light ones.
 MIX = '''
-dd if=/dev/zero of=/dev/null bs=1M count=3000 status=none &
-dd if=/dev/zero of=/dev/null bs=512 count=200000 status=none &
-head -c 6000000 {libc} | xz -T2 -1 >/dev/null
+dd if=/dev/zero of=/dev/null bs=1M count=9000 status=none &
+dd if=/dev/zero of=/dev/null bs=512 count=600000 status=none &
+cat {libc} {libc} {libc} {libc} {libc} {libc} {libc} {libc} | xz -T2 -1 >/dev/null
 wait
 '''
 BURSTS = '''
@@ -33,7 +33,7 @@ for _ in range(5):
 # 50 processes, six of them busy.
 CROWD = f'''
 for _ in $(seq 43); do /bin/true; done
-for time in 60 80 100 120 140 160; do {recordings.TARGETS}/shares $time & done
+for time in 180 240 300 360 420 480; do {recordings.TARGETS}/shares $time & done
 wait
 '''
 

@@ -33,7 +33,8 @@ struct row_reader {
     struct row_run run; /* of the sample read last */
     uint64_t taken;     /* rows of the run */
     uint64_t thinning;
-    bool is_shown; /* else the rows' weights and times are all that matters */
+    bool is_shown;   /* else the rows' weights and times are all that matters */
+    bool is_uniform; /* all rows weigh one period */
     uint64_t choices;
 };
 
@@ -47,9 +48,12 @@ static struct row_reader read_rows(const struct profile *profile, const struct p
         if (thread_ns > start_ns && thread_ns <= list->samples.first_ns)
             start_ns = thread_ns;
     }
+    bool is_uniform = list && thinning == 1 && list->samples.least_weight == period &&
+                      list->samples.most_weight == period;
     return (struct row_reader){.samples = profile_read_list(list),
                                .rows = period_rows_start(period, start_ns),
-                               .thinning = thinning};
+                               .thinning = thinning,
+                               .is_uniform = is_uniform};
 }
 
 /* The next sample's rows; false: no sample is left. */
@@ -180,32 +184,59 @@ static void write_time_column(struct firefox *firefox, struct row_reader reader)
     json_close(firefox->out, ']');
 }
 
+/* A weight in ns as ms, or as a number. */
+static void spell_weight(struct buffer *text, bool is_ms, uint64_t weight)
+{
+    buffer_clear(text);
+    if (is_ms)
+        json_millionths(text, weight);
+    else
+        json_unsigned(text, weight);
+}
+
+/* Of most rows the weight is that of the row before: numbers are spelled when they change. */
+static void write_weights(struct firefox *firefox, const char *key, struct row_reader reader,
+                          uint64_t count, bool is_ms)
+{
+    struct buffer text = {0};
+    struct row row = {.weight = 0};
+    uint64_t spelled = 0;
+    json_key(firefox->out, key);
+    json_open(firefox->out, '[');
+    spell_weight(&text, is_ms, spelled);
+    for (uint64_t i = 0; i < count && !text.failed; i++) {
+        if (i == 0 || !reader.is_uniform)
+            next_row(&reader, &row);
+        if (row.weight != spelled)
+            spell_weight(&text, is_ms, row.weight);
+        spelled = row.weight;
+        json_spelled(firefox->out, text.bytes, text.size);
+    }
+    json_close(firefox->out, ']');
+    firefox->out->failed |= text.failed;
+    buffer_free(&text);
+}
+
 static void write_weight_column(struct firefox *firefox, const struct firefox_event *rows,
-                                struct row_reader reader)
+                                struct row_reader reader, uint64_t count)
 {
     bool is_time = rows->event.unit == PROFILE_NANOSECONDS;
     json_member_string(firefox->out, "weightType", is_time ? "tracing-ms" : "samples");
-    json_key(firefox->out, "weight");
-    json_open(firefox->out, '[');
-    for (struct row row; next_row(&reader, &row);) {
-        if (is_time)
-            json_millionths(firefox->out, row.weight);
-        else
-            json_unsigned(firefox->out, row.weight);
-    }
-    json_close(firefox->out, ']');
+    write_weights(firefox, "weight", reader, count, is_time);
 }
 
 /* CPU time since the previous row: the weight of a row of CPU time. */
 static void write_cpu_column(struct firefox *firefox, const struct firefox_event *rows,
-                             struct row_reader reader)
+                             struct row_reader reader, uint64_t count)
 {
+    if (rows->is_cpu_time) {
+        write_weights(firefox, "threadCPUDelta", reader, count, false);
+        return;
+    }
     json_key(firefox->out, "threadCPUDelta");
     json_open(firefox->out, '[');
-    for (struct row row; next_row(&reader, &row);) {
-        if (rows->is_cpu_time)
-            json_unsigned(firefox->out, row.weight);
-        else if (rows->event.is_off_cpu)
+    for (uint64_t i = 0; i < count; i++) {
+        if (rows->event.is_off_cpu)
             json_unsigned(firefox->out, 0);
         else
             json_null(firefox->out);
@@ -223,8 +254,8 @@ void firefox_write_samples(struct firefox *firefox, const struct firefox_event *
     json_open(firefox->out, '{');
     uint64_t count = write_stack_column(firefox, reader);
     write_time_column(firefox, reader);
-    write_weight_column(firefox, rows, reader);
-    write_cpu_column(firefox, rows, reader);
+    write_weight_column(firefox, rows, reader, count);
+    write_cpu_column(firefox, rows, reader, count);
     json_member_unsigned(firefox->out, "length", count);
     json_close(firefox->out, '}');
 }

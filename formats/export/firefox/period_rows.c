@@ -19,16 +19,11 @@ static uint64_t count_rows(struct period_rows *rows, uint64_t weight)
     if (rest >= period - period / 2) {
         count++;
         rest -= period;
-    } else if (rest < -(period / 2) && count > 1) {
-        count--;
-        rest += period;
     }
-    if (count == 0) {
-        count = 1;
-        rest -= period;
-    }
-    rows->carried = rest < -period ? -period : rest;
-    return count;
+    if (count == 0) /* its row is not missing elsewhere, and its weight gives no other row */
+        rest = rest < 0 ? rest : 0;
+    rows->carried = rest;
+    return count ? count : 1;
 }
 
 struct row_run period_rows_add(struct period_rows *rows, uint64_t time_ns, uint64_t weight)
@@ -52,6 +47,8 @@ uint64_t row_run_time(const struct row_run *run, uint64_t row)
 /* Equal rows; the last row also has the remainder of the division, less than one unit for each row. */
 uint64_t row_run_weight(const struct row_run *run, uint64_t first, uint64_t end)
 {
+    if (run->count == 1)
+        return first < end ? run->weight : 0; /* most rows: two divisions less */
     uint64_t remainder = end == run->count ? run->weight % run->count : 0;
     return (end - first) * (run->weight / run->count) + remainder;
 }

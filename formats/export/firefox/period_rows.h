@@ -11,17 +11,16 @@
  *          '---- asleep -------'--- running --'
  *
  * Invariants: the rows of a sample weigh as much as the sample; every sample has a row, so every stack is
- * shown; no row precedes the previous row. The difference between weight and rows is carried to the next sample,
- * limited to one period: samples below a period must not take the rows of later samples.
+ * shown; no row precedes the previous row. The difference between weight and rows, at most half a period, is carried to
+ * the next sample. Samples below a period have a row too many, which later samples do not pay for.
  */
 #pragma once
 
 #include <stdint.h>
 
-struct period_rows { /* of one thread */
-    int64_t period;  /* of a row, in the unit of weights and times; 0: one row a sample */
-    int64_t
-        carried; /* weight without a row (positive), or rows without weight; |carried| <= period */
+struct period_rows {  /* of one thread */
+    int64_t period;   /* of a row, in the unit of weights and times; 0: one row a sample */
+    int64_t carried;  /* weight without a row; negative: rows without weight */
     uint64_t last_ns; /* time of the previous row */
 };
 

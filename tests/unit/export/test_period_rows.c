@@ -65,8 +65,9 @@ static void every_sample_has_a_row_and_light_ones_take_none_of_the_others(void *
     struct period_rows rows = period_rows_start(10, 0);
     for (uint64_t i = 1; i < 100; i++)
         expect(&rows, 0, i % 2, i % 2 ? "0:1" : "0:0");
-    expect(&rows, 1000, 50, "964:12 976:12 988:12 1000:14"); /* one less than its periods */
-    expect(&rows, 2000, 30, "1980:10 1990:10 2000:10");
+    expect(&rows, 1000, 50, "960:10 970:10 980:10 990:10 1000:10");
+    expect(&rows, 1100, 4, "1100:4");
+    expect(&rows, 1200, 14, "1200:14");
 }
 
 static void without_a_period_a_sample_is_a_row(void **state)
