@@ -33,7 +33,7 @@ struct row_reader {
     struct row_run run; /* of the sample read last */
     uint64_t taken;     /* rows of the run */
     uint64_t thinning;
-    bool is_shown;   /* else the rows' weights and times are all that matters */
+    bool is_shown;   /* the stacks are needed */
     bool is_uniform; /* all rows weigh one period */
     uint64_t choices;
 };
@@ -67,7 +67,7 @@ static bool next_run(struct row_reader *reader)
     return true;
 }
 
-/* Replaces the stack with the probability of the part in the whole: in the end each has that of its weight. */
+/* Replaces the stack with the probability of the part in the whole: each stack ends with the probability of its weight. */
 static void choose(struct row_reader *reader, struct row *row, uint64_t part)
 {
     if (row->weight == part ||
@@ -194,7 +194,7 @@ static void spell_weight(struct buffer *text, bool is_ms, uint64_t weight)
         json_unsigned(text, weight);
 }
 
-/* Of most rows the weight is that of the row before: numbers are spelled when they change. */
+/* Most rows weigh as much as the previous row: a number is spelled when the weight changes. */
 static void write_weights(struct firefox *firefox, const char *key, struct row_reader reader,
                           uint64_t count, bool is_ms)
 {

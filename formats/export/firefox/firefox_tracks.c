@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracks of the file, in their order, and the choice of those that are shown first.
+ * The tracks of the file, in their order, and the choice of the tracks that are visible first.
  *
  * Every thread of the main event is a track; the other events have tracks below them, only for threads with
  * samples. A thousand visible tracks would stop the front-end, and its own choice hides threads below 5 % of the
@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { VISIBLE_THREADS_MAX = 25, HIDDEN_PART = 50 /* of the CPU time: one part may be hidden */ };
+enum { VISIBLE_THREADS_MAX = 25, HIDDEN_PART = 50 /* 1/50 of the CPU time may be hidden */ };
 
 struct candidate { /* a thread */
     uint64_t weight;
@@ -126,7 +126,7 @@ static void choose_visible(struct choice *choice, const struct firefox *firefox)
             choice->is_visible_thread[firefox->tracks[choice->first_tracks[i]].thread] = true;
 }
 
-/* The process of which all visible threads are selected; PROFILE_NONE: the busiest thread alone. */
+/* Select all visible threads of this process; PROFILE_NONE: select the busiest thread alone. */
 static uint32_t process_to_select(const struct choice *choice)
 {
     uint32_t busiest = 0;

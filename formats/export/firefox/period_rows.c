@@ -20,7 +20,7 @@ static uint64_t count_rows(struct period_rows *rows, uint64_t weight)
         count++;
         rest -= period;
     }
-    if (count == 0) /* its row is not missing elsewhere, and its weight gives no other row */
+    if (count == 0) /* the row takes the carried weight, and no row of a later sample */
         rest = rest < 0 ? rest : 0;
     rows->carried = rest;
     return count ? count : 1;

@@ -4,7 +4,7 @@
  *
  * The Firefox Profiler counts rows where threads are merged, and draws the CPU time of a row over the time since
  * the previous row. A sample of several periods therefore becomes one row for each period, spread back over the
- * time that the sample stands for:
+ * time of the sample:
  *
  *     previous row                      sample of 4 periods
  *          |                   |    |    |    |
@@ -12,7 +12,7 @@
  *
  * Invariants: the rows of a sample weigh as much as the sample; every sample has a row, so every stack is
  * shown; no row precedes the previous row. The difference between weight and rows, at most half a period, is carried to
- * the next sample. Samples below a period have a row too many, which later samples do not pay for.
+ * the next sample. A sample below a period has a row of its own, at no cost to later samples.
  */
 #pragma once
 
