@@ -36,8 +36,9 @@ uint32_t export_frame_file(const struct profile *profile, const struct profile_f
 /* The line of the function's definition if that is in `file`, else 0. */
 uint32_t export_func_line(const struct profile *profile, uint32_t func, uint32_t file);
 
-/* The recorded program's file: an index of libs. PROFILE_NONE: none of them, the program has no samples or is a
- * script. A guess, 0 when in doubt, where the recording does not hold the program's start. */
+/* The recorded program's file: an index of libs. PROFILE_NONE: none of them, the program has no
+ * samples or is a script. A guess, 0 when in doubt, where the recording does not hold the program's
+ * start. */
 uint32_t export_main_lib(const struct profile *profile);
 
 /*

@@ -45,8 +45,8 @@ extern const struct exporter export_collapsed;
 extern const struct exporter export_speedscope;
 extern const struct exporter export_perf_text;
 
-/* Periods of CPU time, or samples of other events, in one row of the Firefox file; 1 unless the file would be too
- * large for a browser. */
+/* Periods of CPU time, or samples of other events, in one row of the Firefox file; 1 unless the
+ * file would be too large for a browser. */
 uint64_t export_firefox_thinning(const struct profile *profile);
 
 /* All of them, NULL-terminated, in the order of help. */

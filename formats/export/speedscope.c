@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own file: "sampled" profiles, each sample a list of frames root first, with all inlined ones. The
- * first profile has all threads together, one thread after the other; then follows one profile for each thread.
- * A single thread has one profile. speedscope's views merge by frame index, so a frame here is a function:
- * its file and the line of its definition, not the line that was executing.
+ * speedscope's own file: "sampled" profiles, each sample a list of frames root first, with all
+ * inlined ones. The first profile has all threads together, one thread after the other; then
+ * follows one profile for each thread. A single thread has one profile. speedscope's views merge by
+ * frame index, so a frame here is a function: its file and the line of its definition, not the line
+ * that was executing.
  *
  * Neighbouring samples of equal stack become one: the time line stays what it is, the file gets
  * smaller.

@@ -21,7 +21,8 @@ static int compare_numbers(uint64_t left, uint64_t right)
     return left < right ? -1 : left > right;
 }
 
-/* An id's distance from the first id: ids are given in ascending order, and begin again after the largest. */
+/* An id's distance from the first id: ids are given in ascending order, and begin again after the
+ * largest. */
 static uint32_t distance(int32_t first, int32_t id)
 {
     return (uint32_t)id - (uint32_t)first;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that an output with a time line shows for one event: those with samples, and the main thread of
- * each process that has one of these (viewers hang a process's threads below it). A recording
- * without any sample of the event shows all its main threads. Order: the first process of the recording, then the
- * other processes as they were created; in each the main thread, then the other threads as they were created.
- * Two runs of a program have the same order.
+ * The threads that an output with a time line shows for one event: those with samples, and the main
+ * thread of each process that has one of these (viewers hang a process's threads below it). A
+ * recording without any sample of the event shows all its main threads. Order: the first process of
+ * the recording, then the other processes as they were created; in each the main thread, then the
+ * other threads as they were created. Two runs of a program have the same order.
  */
 #pragma once
 

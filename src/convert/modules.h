@@ -54,8 +54,8 @@ bool modules_is_jit(const struct modules *modules, uint32_t module);
 /* Valid until the next modules_id(). */
 const char *modules_path(const struct modules *modules, uint32_t module);
 
-/* Its code is not that of a library. name: string, of the process that executed it. A file executed by a symbolic
- * link is shown by the name of the link; by several names, by its own. */
+/* Its code is not that of a library. name: string, of the process that executed it. A file executed
+ * by a symbolic link is shown by the name of the link; by several names, by its own. */
 void modules_set_program(struct modules *modules, uint32_t module, uint32_t name);
 
 /* The lib of a module; PROFILE_NONE: out of memory. */

@@ -110,7 +110,8 @@ struct firefox_event {
 
 /* An event outside of the profile's table is the unnamed main event of profile_main_event(). */
 bool firefox_is_cpu_time(const struct profile *profile, uint32_t event);
-/* CPU time of a row; 0 of other events. Reads all lists where the recording does not state a period. */
+/* CPU time of a row; 0 of other events. Reads all lists where the recording does not state a
+ * period. */
 uint64_t firefox_row_period(const struct profile *profile, uint32_t event);
 
 void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,

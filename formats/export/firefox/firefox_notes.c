@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording's summary, as the section "Recording" of the info panel: notes of the model with labels and units
- * for users. Counters that are 0 are left out.
+ * The recording's summary, as the section "Recording" of the info panel: notes of the model with
+ * labels and units for users. Counters that are 0 are left out.
  */
 #include "export/firefox/firefox.h"
 

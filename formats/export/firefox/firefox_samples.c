@@ -2,13 +2,13 @@
 /*
  * The samples of a thread, as columns. Weights and rows:
  *
- *     CPU time   ms with six decimals, so sums are exact; one row for each period: see period_rows.h
- *     off CPU    ms; one row a sample
- *     the rest   counts as they are; one row a sample
+ *     CPU time   ms with six decimals, so sums are exact; a row for each period (period_rows.h)
+ *     off CPU    ms; a row for each sample
+ *     the rest   counts as they are; a row for each sample
  *
- * Browsers fail to open files far above LARGEST_BYTES. In a larger recording, `thinning` neighbouring rows of a
- * thread become one row: the weight of all, the time of the last, and one of their stacks, chosen with a
- * probability proportional to its weight.
+ * Browsers fail to open files far above LARGEST_BYTES. In a larger recording, `thinning`
+ * neighbouring rows of a thread become one row: the weight of all, the time of the last, and one of
+ * their stacks, chosen with a probability proportional to its weight.
  */
 #include "export/firefox/firefox.h"
 
@@ -67,7 +67,8 @@ static bool next_run(struct row_reader *reader)
     return true;
 }
 
-/* Replaces the stack with the probability of the part in the whole: each stack ends with the probability of its weight. */
+/* Replaces the stack with the probability of the part in the whole: each stack ends with the
+ * probability of its weight. */
 static void choose(struct row_reader *reader, struct row *row, uint64_t part)
 {
     if (row->weight == part ||
@@ -169,8 +170,8 @@ static uint64_t write_stack_column(struct firefox *firefox, struct row_reader re
     return count;
 }
 
-/* The first delta counts from the start of the recording. Whole microseconds: the digits below would be a
- * fifth of the compressed file, and no view shows them. */
+/* The first delta counts from the start of the recording. Whole microseconds: the digits below
+ * would be a fifth of the compressed file, and no view shows them. */
 static void write_time_column(struct firefox *firefox, struct row_reader reader)
 {
     uint64_t start_ns = firefox->profile->start_ns, before_us = 0;

@@ -2,9 +2,9 @@
 /*
  * The tracks of the file, in their order, and the choice of the tracks that are visible first.
  *
- * Every thread of the main event is a track; the other events have tracks below them, only for threads with
- * samples. A thousand visible tracks would stop the front-end, and its own choice hides threads below 5 % of the
- * busiest thread and every track without CPU time.
+ * Every thread of the main event is a track; the other events have tracks below them, only for
+ * threads with samples. A thousand visible tracks would stop the front-end, and its own choice
+ * hides threads below 5 % of the busiest thread and every track without CPU time.
  */
 #include "export/firefox/firefox.h"
 

@@ -44,7 +44,7 @@ uint64_t row_run_time(const struct row_run *run, uint64_t row)
     return run->end_ns - (run->count - 1 - row) * run->step_ns;
 }
 
-/* Equal rows; the last row also has the remainder of the division, less than one unit for each row. */
+/* Equal rows; the last row also has the remainder of the division. */
 uint64_t row_run_weight(const struct row_run *run, uint64_t first, uint64_t end)
 {
     if (run->count == 1)

@@ -2,17 +2,18 @@
 /*
  * Rows of a time line from weighted samples. Arithmetic only: no profile, no file.
  *
- * The Firefox Profiler counts rows where threads are merged, and draws the CPU time of a row over the time since
- * the previous row. A sample of several periods therefore becomes one row for each period, spread back over the
- * time of the sample:
+ * The Firefox Profiler counts rows where threads are merged, and draws the CPU time of a row over
+ * the time since the previous row. A sample of several periods therefore becomes one row for each
+ * period, spread back over the time of the sample:
  *
  *     previous row                      sample of 4 periods
  *          |                   |    |    |    |
  *          '---- asleep -------'--- running --'
  *
- * Invariants: the rows of a sample weigh as much as the sample; every sample has a row, so every stack is
- * shown; no row precedes the previous row. The difference between weight and rows, at most half a period, is carried to
- * the next sample. A sample below a period has a row of its own, at no cost to later samples.
+ * Invariants: the rows of a sample weigh as much as the sample; every sample has a row, so every
+ * stack is shown; no row precedes the previous row. The difference between weight and rows, at most
+ * half a period, is carried to the next sample. A sample below a period has a row of its own, at no
+ * cost to later samples.
  */
 #pragma once
 

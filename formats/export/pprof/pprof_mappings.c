@@ -51,8 +51,8 @@ void pprof_mappings_close(struct pprof_mappings *mappings)
     *mappings = (struct pprof_mappings){0};
 }
 
-/* The main lib, or the program's name without a lib, gets 1; the others follow in their order, and then the
- * mappings of addresses without names. */
+/* The main lib, or the program's name without a lib, gets 1; the others follow in their order, and
+ * then the mappings of addresses without names. */
 static uint64_t id_of_lib(const struct pprof_mappings *mappings, uint32_t lib, bool has_names)
 {
     uint64_t id = lib == mappings->main_lib ? 1 : lib < mappings->main_lib ? lib + 2u : lib + 1u;
@@ -80,7 +80,8 @@ static uint32_t build_id_text(struct text_table *texts, const struct profile_lib
     return text_table_add(texts, hex);
 }
 
-/* The link that the program was executed by, which opens the same file and gives the profile its name. */
+/* The link that the program was executed by, which opens the same file and gives the profile its
+ * name. */
 static uint32_t filename_text(struct text_table *texts, const struct profile *profile,
                               const struct profile_lib *lib)
 {

@@ -253,7 +253,8 @@ static void the_program_s_own_lib_is_found(void **state)
     profile->product = profile_string(profile, "quite-a-long-na");
     assert_int_equal(export_main_lib(profile), longer_name);
 
-    /* The recording began later, and the name is not that of a lib: then the lib that holds the program's code. */
+    /* The recording began later, and the name is not that of a lib: then the lib that holds the
+     * program's code. */
     profile->is_product_executed = false;
     profile->product = profile_string(profile, "script.sh");
     profile_add_frame(profile, &(struct profile_frame){.lib = 0, .category = PROFILE_LIBRARY});
