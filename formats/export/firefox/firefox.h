@@ -6,6 +6,7 @@
  *     firefox_notes.c    the section "Recording" of the info panel
  *     firefox_libs.c     libs, and how the symbol server would know them
  *     firefox_rows.c     from indices of the model to rows of the file
+ *     firefox_values.c   times and periods
  *     firefox_tables.c   the tables shared by all threads
  *     firefox_tracks.c   order of the threads of all events; which are shown first
  *     firefox_threads.c  threads, of each event
@@ -109,6 +110,7 @@ struct firefox_event {
 };
 
 /* An event outside of the profile's table is the unnamed main event of profile_main_event(). */
+struct profile_event firefox_event_of(const struct profile *profile, uint32_t index);
 bool firefox_is_cpu_time(const struct profile *profile, uint32_t event);
 /* CPU time of a row; 0 of other events. Reads all lists where the recording does not state a
  * period. */

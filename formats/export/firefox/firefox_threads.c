@@ -14,12 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns)
-{
-    uint64_t start_ns = firefox->profile->start_ns;
-    json_member_millionths(firefox->out, key, time_ns > start_ns ? time_ns - start_ns : 0);
-}
-
 static void member_time_or_null(struct firefox *firefox, const char *key, uint64_t time_ns)
 {
     if (time_ns)
@@ -130,26 +124,10 @@ static void write_thread(struct firefox *firefox, struct ids *ids, const struct 
     json_close(firefox->out, '}');
 }
 
-static struct profile_event event_of(const struct profile *profile, uint32_t index)
-{
-    return index < profile->event_count ? profile->events[index] : profile_main_event(profile);
-}
-
-bool firefox_is_cpu_time(const struct profile *profile, uint32_t event)
-{
-    struct profile_event found = event_of(profile, event);
-    return found.unit == PROFILE_NANOSECONDS && !found.is_off_cpu;
-}
-
-uint64_t firefox_row_period(const struct profile *profile, uint32_t event)
-{
-    return firefox_is_cpu_time(profile, event) ? export_period(profile, event) : 0;
-}
-
 static struct firefox_event rows_of(const struct profile *profile, uint32_t event)
 {
     return (struct firefox_event){.index = event,
-                                  .event = event_of(profile, event),
+                                  .event = firefox_event_of(profile, event),
                                   .is_cpu_time = firefox_is_cpu_time(profile, event),
                                   .period = firefox_row_period(profile, event)};
 }
