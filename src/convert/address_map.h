@@ -20,9 +20,15 @@ struct mapping {
 
 #define ADDRESS_MAP_HOLE UINT32_MAX /* what was mapped there is gone */
 
-struct address_map {
-    struct mapping *mappings; /* sorted, without overlaps */
+struct map_block { /* never empty */
+    struct mapping *mappings;
     size_t count, capacity;
+};
+
+struct address_map {
+    struct map_block *blocks; /* sorted, without overlaps, as are their mappings */
+    size_t block_count, block_capacity;
+    size_t count; /* mappings of all blocks */
     bool has_former;
     uint64_t generation; /* another one after each change */
 };

@@ -44,6 +44,44 @@ static void what_was_mapped_last_is_found_at_every_address(void **state)
     }
 }
 
+/* As many as several blocks hold; the oracle is the same. */
+static void thousands_of_mappings_are_found(void **state)
+{
+    (void)state;
+    enum { END = 20000, MAPPINGS = 6000 };
+    static uint32_t oracle[END];
+    struct address_map map = {0}, copy = {0};
+    srandom(2);
+    for (uint32_t module = 1; module <= MAPPINGS; module++) {
+        /* Rarely one that takes the place of hundreds. */
+        uint64_t bytes = module % 500 == 0 ? 5000 : 1 + (uint64_t)random() % 4;
+        uint64_t start = (uint64_t)random() % (END - bytes);
+        struct mapping mapping = {.start_avma = start,
+                                  .end_avma = start + bytes,
+                                  .file_offset = start,
+                                  .module = module};
+        assert_int_equal(address_map_add(&map, &mapping), 0);
+        for (uint64_t avma = start; avma < mapping.end_avma; avma++)
+            oracle[avma] = module;
+    }
+    assert_true(map.block_count > 4);
+    assert_int_equal(address_map_copy(&copy, &map), 0);
+    assert_int_equal(copy.count, map.count);
+    address_map_free(&map);
+    size_t mappings = 0;
+    const struct mapping *before = NULL;
+    for (uint64_t avma = 0; avma < END; avma++) {
+        const struct mapping *found = address_map_find(&copy, avma);
+        assert_int_equal(found ? found->module : 0, oracle[avma]);
+        if (found)
+            assert_int_equal(found->file_offset, found->start_avma);
+        mappings += found && found != before;
+        before = found;
+    }
+    assert_int_equal(mappings, copy.count);
+    address_map_free(&copy);
+}
+
 static void a_hole_takes_what_it_covers(void **state)
 {
     (void)state;
@@ -102,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_mapped_last_is_found_at_every_address),
+        cmocka_unit_test(thousands_of_mappings_are_found),
         cmocka_unit_test(a_hole_takes_what_it_covers),
         cmocka_unit_test(a_thousand_execs_leave_no_more_than_one),
         cmocka_unit_test(a_copy_is_independent),
