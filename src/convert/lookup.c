@@ -17,7 +17,7 @@
  * compressed is inflated by each. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 20 };
 /* Of libs without debug info: half of so many take less time than another process. */
-enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8 };
+enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8, MOST_SMALL_JOBS = 64 };
 
 static bool may_have_debug_info(const struct lookup *lookup, uint32_t lib)
 {
@@ -319,6 +319,7 @@ static void make_jobs(struct lookup *lookup)
     size_t small = add_turns(lookup, large, true) - large;
     qsort_r(lookup->turn + large, small, sizeof(*lookup->turn), by_addresses, lookup->pieces);
     size_t jobs = (small + PIECES_OF_JOB - 1) / PIECES_OF_JOB;
+    jobs = jobs < MOST_SMALL_JOBS ? jobs : MOST_SMALL_JOBS;
     for (size_t i = 0; i < large; i++)
         add_job(&lookup->jobs, (struct lookup_job){i, 1, 1});
     for (size_t i = 0; i < jobs; i++)
