@@ -16,22 +16,8 @@ static uint32_t no_stack_call(struct profile *profile)
 {
     uint32_t lib = profile_lib_id(profile, PROFILE_NO_STACK, NULL, 0);
     uint32_t address = profile_address_id(profile, lib, 0);
-    uint32_t name = profile_string(profile, PROFILE_NO_STACK);
-    uint32_t func = profile_func_id(
-        profile, &(struct profile_func){
-                     .name = name, .system_name = name, .lib = lib, .file = PROFILE_NONE});
-    uint32_t frame = profile_add_frame(profile, &(struct profile_frame){
-                                                    .func = func,
-                                                    .lib = lib,
-                                                    .file = PROFILE_NONE,
-                                                    .symbol = PROFILE_NONE,
-                                                    .category = PROFILE_SYNTHETIC,
-                                                });
-    if (profile->failed)
-        return PROFILE_NONE;
-    profile->addresses[address].first_frame = frame;
-    profile->addresses[address].frame_count = 1;
-    return profile_call_id(profile, PROFILE_NONE, address);
+    profile_name_synthetic(profile, address, PROFILE_NO_STACK);
+    return profile->failed ? PROFILE_NONE : profile_call_id(profile, PROFILE_NONE, address);
 }
 
 static uint32_t add_stack(struct profile *profile, uint32_t parent, uint32_t frame)

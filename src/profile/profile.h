@@ -154,6 +154,9 @@ struct profile {
     size_t lib_count, lib_capacity;
     struct profile_address *addresses;
     size_t address_count, address_capacity;
+    size_t address_limit;      /* one address, named PROFILE_TOO_MANY, stands for all beyond; 0: none */
+    uint32_t overflow_address; /* that one */
+    uint64_t overflow_count;   /* lookups that led there */
     struct profile_call *calls;
     size_t call_count, call_capacity;
     struct profile_func *funcs;
@@ -213,6 +216,8 @@ uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma);
 /* Of who knows that it is not there yet; where one address was added so, all are. */
 uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svma);
+/* One frame of that name, of the address's lib. */
+void profile_name_synthetic(struct profile *profile, uint32_t address, const char *text);
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address);
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
@@ -241,6 +246,7 @@ const struct profile_list *profile_list_of(const struct profile *profile, uint32
 int profile_finish_samples(struct profile *profile);
 
 #define PROFILE_NO_STACK "[no stack]"
+#define PROFILE_TOO_MANY "[too many addresses]"
 
 /*
  * After every address has its frames: fills calls[].stack. Samples without a call get one, with the

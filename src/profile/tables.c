@@ -85,14 +85,59 @@ uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svm
     return (uint32_t)id;
 }
 
+/* Stands for all addresses beyond the limit. */
+static uint32_t overflow_address(struct profile *profile)
+{
+    profile->overflow_count++;
+    if (profile->overflow_count == 1) {
+        uint32_t lib = profile_lib_id(profile, PROFILE_TOO_MANY, NULL, 0);
+        uint32_t address = profile_add_address(profile, lib, 0);
+        profile_name_synthetic(profile, address, PROFILE_TOO_MANY);
+        if (profile->failed)
+            return PROFILE_NONE;
+        profile->libs[lib].category = PROFILE_SYNTHETIC;
+        profile->overflow_address = address;
+    }
+    return profile->overflow_address;
+}
+
+static bool is_full(const struct profile *profile)
+{
+    return profile->address_limit && profile->address_count >= profile->address_limit;
+}
+
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma)
 {
     const uint64_t key[] = {lib, svma};
+    if (is_full(profile) && !profile->failed) {
+        uint32_t known = intern_find(profile->index->addresses, key, sizeof(key));
+        return known == INTERN_NONE ? overflow_address(profile) : known;
+    }
     uint32_t id =
         key_id(profile, profile->index->addresses, profile->address_count, key, sizeof(key));
     if (id == PROFILE_NONE || id < profile->address_count)
         return id;
     return profile_add_address(profile, lib, svma);
+}
+
+void profile_name_synthetic(struct profile *profile, uint32_t address, const char *text)
+{
+    if (profile->failed)
+        return;
+    uint32_t lib = profile->addresses[address].lib;
+    uint32_t name = profile_string(profile, text);
+    uint32_t func = profile_func_id(
+        profile, &(struct profile_func){
+                     .name = name, .system_name = name, .lib = lib, .file = PROFILE_NONE});
+    uint32_t frame = profile_add_frame(profile, &(struct profile_frame){
+                                                    .func = func,
+                                                    .lib = lib,
+                                                    .file = PROFILE_NONE,
+                                                    .symbol = PROFILE_NONE,
+                                                    .category = PROFILE_SYNTHETIC,
+                                                });
+    profile->addresses[address].first_frame = frame;
+    profile->addresses[address].frame_count = 1;
 }
 
 static uint32_t path_hash(const struct profile *profile, uint32_t call)
