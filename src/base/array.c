@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/array.h"
 
+#include "base/budget.h"
 #include "base/table.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
     }
     size_t bytes;
     if (__builtin_mul_overflow(grown, element_bytes, &bytes))
+        return -ENOMEM;
+    if (!budget_has_memory(bytes))
         return -ENOMEM;
     void *moved = realloc(*items, bytes);
     if (!moved)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/table.h"
 
+#include "base/budget.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,8 @@ void table_prefer_large_pages(void *bytes, size_t size)
 
 void *table_room(size_t size)
 {
-    void *room = aligned_alloc(TABLE_LARGE_PAGE_BYTES, size);
+    void *room =
+        budget_has_memory(size) ? aligned_alloc(TABLE_LARGE_PAGE_BYTES, size) : NULL;
     if (room)
         table_prefer_large_pages(room, size);
     return room;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/workers.h"
 
+#include "base/budget.h"
 #include "base/clock.h"
 #include "base/heap.h"
 #include "base/io.h"
@@ -89,6 +90,7 @@ static void close_all_but(const struct worker_fds *fds)
 int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent)
 {
     heap_save_memory();
+    budget_lift_memory();
     forget_handlers();
     /* Above the places that they are moved to, which they may have themselves. */
     int answer = fcntl(fds->answer, F_DUPFD, CONFINE_RULES_FD + 1);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/amounts.h"
 #include "cli/cli.h"
 
 #include "base/io.h"
@@ -7,6 +8,7 @@
 #include "cli/embedded.h"
 #include "cli/help.h"
 #include "cli/input.h"
+#include "cli/memory_limit.h"
 #include "cli/named.h"
 #include "cli/options.h"
 #include "cli/outputs.h"
@@ -27,6 +29,7 @@ enum {
     SYMFS,
     DEBUGINFOD,
     NO_INLINE,
+    MEMORY_LIMIT,
     SHORT_NAMES,
     ANNOTATE,
     ADDRS
@@ -45,6 +48,7 @@ static const struct option_spec specs[] = {
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
+    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
     CUT_OPTION_SPECS,
     {'q', 'q', "quiet", OPTION_ALONE, NULL},
     {'v', 'v', "verbose", OPTION_ALONE, NULL},
@@ -109,6 +113,8 @@ static int apply(struct convert_request *request, int id, const char *value, str
     case NO_INLINE:
         request->from.symbols_only = true;
         return 0;
+    case MEMORY_LIMIT:
+        return amount_bytes(value, "--memory-limit", &request->from.memory_bytes, error);
     case DEBUG_DIR:
         request->from.debug_directory = value;
         return 0;
@@ -222,6 +228,8 @@ int cmd_convert(char *const *words)
         help_print_command(stdout, "convert");
     else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = convert(&request, &error);
+    if (err == -ENOMEM)
+        memory_limit_explain(request.input, &error);
     if (err)
         say_failure("%s", error.text);
     outputs_free(&request.outputs);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/info.h"
+#include "cli/memory_limit.h"
 #include "cli/view_options.h"
 #include "convert/load.h"
 
@@ -12,6 +13,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct info info = {0};
+    memory_limit_begin(request->input, request->from.memory_bytes);
     int err = convert_load(&profile, request->input, &request->from, error);
     if (err)
         return err;

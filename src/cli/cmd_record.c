@@ -11,6 +11,7 @@
 #include "cli/embedded.h"
 #include "cli/help.h"
 #include "cli/incomplete.h"
+#include "cli/memory_limit.h"
 #include "cli/named.h"
 #include "cli/problems.h"
 #include "cli/record_options.h"
@@ -80,6 +81,7 @@ static int convert(struct record_request *request, struct capture *capture,
                                        open_file_cache_descriptors(&result->kept, gone_fds),
                                    .meanwhile = close_session,
                                    .meanwhile_context = &result->session,
+                                   .memory_bytes = request->memory_bytes,
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
                                    .adds_samples_up = !outputs_have_times(&request->outputs)};
@@ -96,7 +98,7 @@ static int convert(struct record_request *request, struct capture *capture,
     embedded_close(&embedded);
     if (!err && !capture->is_unnamed)
         err = store_names(capture, *profile, error);
-    return err;
+    return err == -ENOMEM ? memory_limit_explain(capture->name, error) : err;
 }
 
 /* Dies of the same signal, without a second core file; a signal that does not kill gives 128 + n.

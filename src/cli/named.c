@@ -5,6 +5,7 @@
 #include "base/placeholder.h"
 #include "base/say.h"
 #include "base/short_name.h"
+#include "cli/memory_limit.h"
 #include "cli/progress.h"
 #include "convert/load.h"
 #include "convert/lookup_ahead.h"
@@ -39,6 +40,7 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
     struct profile *profile = NULL;
     progress_set("reading samples", 0, 0);
     progress_start();
+    memory_limit_begin(path, watched.memory_bytes);
     int err = convert_load(&profile, path, &watched, error);
     progress_set("finding names", 0, 0);
     bool has_side_worker = ahead.worker.pid != 0;

@@ -24,6 +24,7 @@ enum {
     DEBUG_DIR,
     DEBUGINFOD,
     NO_INLINE,
+    MEMORY_LIMIT,
     SELF_CHECK,
     WITHHOLD_TABLES,
     CALL_GRAPH,
@@ -56,6 +57,7 @@ static const struct option_spec specs[] = {
     {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
+    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
     {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
     {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
     {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
@@ -241,6 +243,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case NO_INLINE:
         request->symbols_only = true;
         return 0;
+    case MEMORY_LIMIT:
+        return amount_bytes(value, "--memory-limit", &request->memory_bytes, error);
     case DEBUG_DIR:
         request->debug_directory = value;
         return 0;

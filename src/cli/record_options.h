@@ -9,6 +9,7 @@ struct record_request {
     struct record_options options; /* output is filled in later */
     struct outputs outputs;
     const char *debug_directory; /* NULL: the usual one */
+    uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */
     bool use_debuginfod;
     bool symbols_only; /* neither inlined functions nor lines */
     struct export_options export_options;

@@ -2,10 +2,12 @@
 #include "cli/view_options.h"
 
 #include "base/say.h"
+#include "cli/amounts.h"
 #include "cli/cli.h"
 #include "cli/cut_options.h"
 #include "cli/help.h"
 #include "cli/input.h"
+#include "cli/memory_limit.h"
 #include "cli/options.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, SHORT_NAMES, AS_IT_IS, REFUSED };
+enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, MEMORY_LIMIT, SHORT_NAMES, AS_IT_IS, REFUSED };
 
 #define ONE_VIEW \
     "rec has one view; `perf report` reads the file, too, and `rec convert` makes others of it"
@@ -25,6 +27,7 @@ static const struct option_spec specs[] = {
     {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
     {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
     {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
+    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
     CUT_OPTION_SPECS,
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
@@ -76,6 +79,8 @@ static int parse(struct view_request *request, char *const *words, struct error 
             request->from.debug_directory = value;
         else if (id == SYMFS)
             request->from.symfs = value;
+        else if (id == MEMORY_LIMIT)
+            err = amount_bytes(value, "--memory-limit", &request->from.memory_bytes, error);
         else if (id == AS_IT_IS)
             ;
         else
@@ -98,6 +103,8 @@ int view_run(char *const *words, const char *command,
         help_print_command(stdout, command);
     else if (!err && (err = input_settle(&request.input, &error)) == 0)
         err = show(&request, &error);
+    if (err == -ENOMEM)
+        memory_limit_explain(request.input, &error);
     if (err)
         say_failure("%s", error.text);
     cut_free(&request.from.cut);

@@ -6,6 +6,7 @@
 #include "convert/load.h"
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/fetch.h"
 #include "convert/capture.h"
 #include "convert/facts.h"
@@ -21,6 +22,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +250,33 @@ static uint64_t lost_in_all(const struct loader *loader)
                                                        : loader->lost_samples;
 }
 
+__attribute__((format(printf, 2, 3))) static void note_limit(struct profile *profile,
+                                                             const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    profile_add_note(profile, "no_names", text);
+}
+
+static void add_limits(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    if (profile->overflow_count)
+        note_limit(profile,
+                   "the samples have more than %zu different addresses: the others are shown as "
+                   "%s; raise the limit with %s=SIZE",
+                   profile->address_limit, PROFILE_TOO_MANY, budget_option(BUDGET_ADDRESSES));
+    if (loader->tasks.without_map)
+        note_limit(profile,
+                   "%" PRIu64 " forked processes inherit more than %" PRIu64
+                   " mappings together: some have none; raise the limit with %s=SIZE",
+                   loader->tasks.without_map, budget_amount(BUDGET_COPIED_MAPPINGS),
+                   budget_option(BUDGET_COPIED_MAPPINGS));
+}
+
 static void add_notes(struct loader *loader)
 {
     struct profile *profile = loader->profile;
@@ -258,6 +287,7 @@ static void add_notes(struct loader *loader)
         profile_add_note(profile, "damage", damage);
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
+    add_limits(loader);
     note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);
     note_count(profile, "processes_without_mappings", loader->tasks.without_map);
@@ -326,6 +356,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     *loader = (struct loader){
         .profile = profile, .capture = capture, .ahead = options->ahead, .cut = options->cut};
     profile->adds_samples_up = options->adds_samples_up;
+    profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
     loader->order.handle = load_event;
     loader->order.expect = expect_event;
     loader->order.context = loader;
@@ -351,6 +382,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
     profile_end_calls(profile);
     set_times(loader);
     add_notes(loader);
+    profile->address_limit = 0;
     return profile->failed ? -ENOMEM : 0;
 }
 

@@ -33,6 +33,7 @@ struct convert_options {         /* NULL in their place: none */
     const void *find_gone_context;
     const int *gone_fds; /* open descriptors that such paths lead to, in rising order */
     size_t gone_fd_count;
+    uint64_t memory_bytes; /* limit of the conversion's memory; 0: the default (base/budget.h) */
     bool symbols_only;    /* as symbol tables have them: neither inlined functions nor lines */
     bool use_debuginfod;  /* asks servers for debug info that is missing (fetch.h) */
     struct cut cut;       /* which samples are loaded */

@@ -2,14 +2,13 @@
 #include "convert/tasks.h"
 
 #include "base/array.h"
+#include "base/budget.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAPPINGS_MAX = 1 << 25 }; /* copied to children: a gigabyte */
 
 int tasks_init(struct tasks *tasks, struct profile *profile)
 {
@@ -195,7 +194,7 @@ static int copy_map(struct tasks *tasks, uint32_t child, uint32_t parent)
 {
     struct address_map *from = &tasks->processes[parent].map;
     address_map_forget_former(from); /* it forks, so it runs */
-    if (from->count > MAPPINGS_MAX - tasks->copied_mappings) {
+    if (from->count > budget_amount(BUDGET_COPIED_MAPPINGS) - tasks->copied_mappings) {
         tasks->without_map++;
         return 0;
     }
