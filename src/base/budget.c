@@ -19,7 +19,7 @@ static const struct limit {
     [BUDGET_MEMORY_BYTES] = {MEMORY_LIMIT, 0, 1},
     [BUDGET_ADDRESSES] = {MEMORY_LIMIT, 0, 1024},
     [BUDGET_COPIED_MAPPINGS] = {MEMORY_LIMIT, 0, 128},
-    [BUDGET_JIT_BYTES] = {MEMORY_LIMIT, 0, 2},
+    [BUDGET_JIT_BYTES] = {MEMORY_LIMIT, 0, 4},
     [BUDGET_JIT_PIECES] = {MEMORY_LIMIT, 0, 384},
     [BUDGET_SECTION_BYTES] = {MEMORY_LIMIT, 0, 2},
     [BUDGET_MAPPINGS] = {"--max-mappings", 8192, 0},
@@ -66,8 +66,8 @@ static uint64_t memory_now_bytes(unsigned field)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum {
-    RESIDENT = 1,            /* field of statm */
-    SANITIZER_FACTOR = 4,    /* shadow memory, red zones and what is quarantined */
+    RESIDENT = 1,              /* field of statm */
+    SANITIZER_FACTOR = 4,      /* shadow memory, red zones and what is quarantined */
     LOOKED_AT_BYTES = 1 << 20, /* smaller allocations are not compared */
 };
 static uint64_t resident_most_bytes = UINT64_MAX;
@@ -77,9 +77,9 @@ void budget_begin_conversion(uint64_t input_bytes, uint64_t bytes)
     (void)lifted_bytes;
     memory_bytes = bytes ? bytes : default_bytes(input_bytes);
     is_begun = true;
-    resident_most_bytes = memory_now_bytes(RESIDENT) +
-                          (memory_bytes < UINT64_MAX / 8 ? SANITIZER_FACTOR * memory_bytes
-                                                         : UINT64_MAX / 2);
+    resident_most_bytes =
+        memory_now_bytes(RESIDENT) +
+        (memory_bytes < UINT64_MAX / 8 ? SANITIZER_FACTOR * memory_bytes : UINT64_MAX / 2);
 }
 
 void budget_lift_memory(void)
@@ -102,8 +102,8 @@ void budget_begin_conversion(uint64_t input_bytes, uint64_t bytes)
     memory_bytes = bytes ? bytes : default_bytes(input_bytes);
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
         return;
-    rlim_t most = memory_bytes < RLIM_INFINITY / 2 ? memory_now_bytes(PRIVATE) + memory_bytes
-                                                   : RLIM_INFINITY;
+    rlim_t most =
+        memory_bytes < RLIM_INFINITY / 2 ? memory_now_bytes(PRIVATE) + memory_bytes : RLIM_INFINITY;
     if (!is_begun)
         lifted_bytes = limit.rlim_cur;
     if (most > lifted_bytes)

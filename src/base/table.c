@@ -21,8 +21,7 @@ void table_prefer_large_pages(void *bytes, size_t size)
 
 void *table_room(size_t size)
 {
-    void *room =
-        budget_has_memory(size) ? aligned_alloc(TABLE_LARGE_PAGE_BYTES, size) : NULL;
+    void *room = budget_has_memory(size) ? aligned_alloc(TABLE_LARGE_PAGE_BYTES, size) : NULL;
     if (room)
         table_prefer_large_pages(room, size);
     return room;

@@ -15,7 +15,18 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { HELP = 1, JSON, DEBUG_DIR, SYMFS, DEBUGINFOD, NO_INLINE, MEMORY_LIMIT, SHORT_NAMES, AS_IT_IS, REFUSED };
+enum {
+    HELP = 1,
+    JSON,
+    DEBUG_DIR,
+    SYMFS,
+    DEBUGINFOD,
+    NO_INLINE,
+    MEMORY_LIMIT,
+    SHORT_NAMES,
+    AS_IT_IS,
+    REFUSED
+};
 
 #define ONE_VIEW \
     "rec has one view; `perf report` reads the file, too, and `rec convert` makes others of it"

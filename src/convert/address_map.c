@@ -48,8 +48,8 @@ static struct place first_after(const struct address_map *map, uint64_t avma)
     }
     struct place place = {.block = low};
     if (low < map->block_count)
-        place.index = ARRAY_COUNT_UP_TO(map->blocks[low].mappings, map->blocks[low].count, end_avma,
-                                        avma);
+        place.index =
+            ARRAY_COUNT_UP_TO(map->blocks[low].mappings, map->blocks[low].count, end_avma, avma);
     return place;
 }
 

@@ -28,8 +28,11 @@ size_t jit_codes_text(struct jit_codes *codes, const char *text, size_t length)
 
 struct jit_code *jit_codes_add(struct jit_codes *codes)
 {
-    return codes->count < JIT_CODES_MAX ? ARRAY_PUSH(codes->codes, codes->count, codes->capacity)
-                                        : NULL;
+    if (codes->count >= codes->room) {
+        codes->is_full = true;
+        return NULL;
+    }
+    return ARRAY_PUSH(codes->codes, codes->count, codes->capacity);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -81,13 +84,14 @@ static int build_ends(struct jit_codes *codes)
 
 /* A walk over the pieces that overlap [low, high), from the last address down. */
 struct overlap {
-    const struct jit_codes *codes;
+    struct jit_codes *codes;
     uint64_t low;
     size_t leaves, node; /* node 0: at the end */
     unsigned steps;      /* that it may still take */
 };
 
-enum { STEPS_MAX = 4096 }; /* hostile files have pieces that all overlap */
+/* Hostile files have pieces that all overlap: a search takes few steps once all of them took many. */
+enum { STEPS_MAX = 4096, STEPS_FEW = 256, STEPS_MANY = 1 << 26 };
 
 static size_t count_below(const struct jit_codes *codes, uint64_t avma)
 {
@@ -102,7 +106,7 @@ static size_t step_left(size_t node)
     return node > 1 ? node - 1 : 0;
 }
 
-static struct overlap overlap_of(const struct jit_codes *codes, uint64_t low, uint64_t high)
+static struct overlap overlap_of(struct jit_codes *codes, uint64_t low, uint64_t high)
 {
     size_t leaves = leaves_of(codes);
     size_t count = codes->ends ? count_below(codes, high) : 0;
@@ -110,13 +114,14 @@ static struct overlap overlap_of(const struct jit_codes *codes, uint64_t low, ui
                             .low = low,
                             .leaves = leaves,
                             .node = count ? leaves + count - 1 : 0,
-                            .steps = STEPS_MAX};
+                            .steps = codes->steps < STEPS_MANY ? STEPS_MAX : STEPS_FEW};
 }
 
 static struct jit_code *next_overlap(struct overlap *walk)
 {
     while (walk->node && walk->steps > 0) {
         walk->steps--;
+        walk->codes->steps++;
         if (walk->codes->ends[walk->node] <= walk->low) {
             walk->node = step_left(walk->node);
         } else if (walk->node < walk->leaves) {
@@ -131,7 +136,7 @@ static struct jit_code *next_overlap(struct overlap *walk)
 }
 
 /* One more than that of whatever it takes the place of. */
-static uint32_t next_generation(const struct jit_codes *codes, const struct jit_code *code)
+static uint32_t next_generation(struct jit_codes *codes, const struct jit_code *code)
 {
     struct overlap walk = overlap_of(codes, code->avma, code->avma + code->bytes);
     uint32_t latest = 0;
@@ -169,8 +174,7 @@ int jit_codes_sort(struct jit_codes *codes)
     return err ? err : set_generations(codes);
 }
 
-const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t avma,
-                                      uint64_t time_ns)
+const struct jit_code *jit_codes_find(struct jit_codes *codes, uint64_t avma, uint64_t time_ns)
 {
     const struct jit_code *found = NULL;
     if (avma == UINT64_MAX)

@@ -37,13 +37,14 @@ struct jit_line { /* up to the next one of the same code */
 struct jit_codes {
     struct jit_code *codes; /* by address once sorted */
     size_t count, capacity;
+    size_t room;    /* for so many pieces; what comes after them is left out */
+    bool is_full;   /* something was */
+    uint64_t steps; /* of all searches for what overlaps */
     uint64_t *ends; /* a heap over the codes: the greatest end below each node */
     struct jit_line *lines;
     size_t line_count, line_capacity;
     struct buffer texts; /* terminated strings; starts with an empty one */
 };
-
-enum { JIT_CODES_MAX = 1 << 20 }; /* what comes after them is left out */
 
 void jit_codes_free(struct jit_codes *codes);
 
@@ -58,8 +59,7 @@ int jit_codes_sort(struct jit_codes *codes);
 struct jit_code *jit_codes_add(struct jit_codes *codes);
 
 /* The piece that lay at avma at that time, or NULL. */
-const struct jit_code *jit_codes_find(const struct jit_codes *codes, uint64_t avma,
-                                      uint64_t time_ns);
+const struct jit_code *jit_codes_find(struct jit_codes *codes, uint64_t avma, uint64_t time_ns);
 
 /* The line entry for an address of a piece, or NULL. */
 const struct jit_line *jit_codes_line(const struct jit_codes *codes, const struct jit_code *code,

@@ -10,7 +10,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MAX = 512 << 20 };
+struct reading {
+    const struct jit_file_place *place;
+    bool is_dump;
+    struct buffer *out;
+    struct jit_source **known;
+};
 
 static int check(const struct stat *status, const struct jit_file_place *place)
 {
@@ -19,22 +24,21 @@ static int check(const struct stat *status, const struct jit_file_place *place)
     if (status->st_uid != 0 && status->st_uid != place->owner && status->st_uid != geteuid())
         return -EPERM;
     /* File systems stamp with the kernel's tick. */
-    if (written_ns + 1000000000 < place->since_wall_ns)
-        return -ESTALE;
-    return status->st_size > FILE_BYTES_MAX ? -EFBIG : 0;
+    return written_ns + 1000000000 < place->since_wall_ns ? -ESTALE : 0;
 }
 
-static int open_checked(int32_t pid, const char *path, const struct jit_file_place *place,
-                        struct buffer *out)
+static int open_checked(int32_t pid, const char *path, const struct reading *reading)
 {
     struct stat status;
     int place_fd = foreign_file_find(pid, path, O_NOFOLLOW, rights_reader());
     int fd = foreign_file_reopen(place_fd, rights_reader(), &status);
     if (fd < 0)
         return fd == -ENOEXEC ? -EPERM : fd;
-    int err = check(&status, place);
+    int err = check(&status, reading->place);
     if (err == 0)
-        err = io_read_all(fd, out, FILE_BYTES_MAX);
+        err = jit_sources_admit(reading->place->sources, &status, reading->is_dump, reading->known);
+    if (err == 0)
+        err = io_read_all(fd, reading->out, (size_t)status.st_size);
     close(fd);
     return err;
 }
@@ -47,20 +51,24 @@ static int32_t inner_pid(int32_t pid)
     return count ? ids[count - 1] : 0;
 }
 
-int jit_file_read_map(const struct jit_file_place *place, struct buffer *out)
+int jit_file_read_map(const struct jit_file_place *place, struct buffer *out,
+                      struct jit_source **known)
 {
+    const struct reading reading = {place, false, out, known};
     char path[64];
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", place->pid);
-    int err = open_checked(0, path, place, out);
-    int32_t inner = err ? inner_pid(place->pid) : 0;
+    int err = open_checked(0, path, &reading);
+    int32_t inner = err < 0 ? inner_pid(place->pid) : 0;
     if (inner == 0)
         return err;
     snprintf(path, sizeof(path), "/tmp/perf-%d.map", inner);
-    return open_checked(place->pid, path, place, out);
+    return open_checked(place->pid, path, &reading);
 }
 
-int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out)
+int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out,
+                       struct jit_source **known)
 {
-    int err = open_checked(0, path, place, out);
-    return err ? open_checked(place->pid, path, place, out) : 0;
+    const struct reading reading = {place, true, out, known};
+    int err = open_checked(0, path, &reading);
+    return err < 0 ? open_checked(place->pid, path, &reading) : err;
 }

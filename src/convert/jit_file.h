@@ -7,20 +7,25 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "convert/jit_sources.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 struct jit_file_place {
     int32_t pid;
-    uid_t owner; /* of the capture */
+    uid_t owner;                 /* of the capture */
+    struct jit_sources *sources; /* which the file is read into */
     /* Files that were written last before it are some other process'; 0: unknown. */
     uint64_t since_wall_ns;
 };
 
 /* The perf map of a process: below its own root and by its pid there while it lives, else in /tmp. Appends
- * to out. 0, -ENOENT, or why it is not read: -EPERM (owner), -EFBIG, -ESTALE (older than the process). */
-int jit_file_read_map(const struct jit_file_place *place, struct buffer *out);
+ * to out. 0, -ENOENT, or why it is not read: -EPERM (owner), -EFBIG, -ESTALE (older than the process). 1: the file was
+ * read for another process, *known. */
+int jit_file_read_map(const struct jit_file_place *place, struct buffer *out,
+                      struct jit_source **known);
 
 /* The same for the file that a process had mapped at this path. */
-int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out);
+int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out,
+                       struct jit_source **known);

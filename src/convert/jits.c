@@ -16,11 +16,10 @@
 
 void jits_free(struct jits *jits)
 {
-    for (size_t i = 0; i < jits->count; i++) {
+    for (size_t i = 0; i < jits->count; i++)
         free(jits->processes[i].dump_path);
-        jit_codes_free(&jits->processes[i].codes);
-    }
     free(jits->processes);
+    jit_sources_free(&jits->sources);
     *jits = (struct jits){0};
 }
 
@@ -74,10 +73,8 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
     if (!copy)
         return -ENOMEM;
     /* Any address of no file leads here: what a stack without frame pointers held before there was code, too. */
-    if (jit->is_read && !jit->dump_path) {
-        jit_codes_free(&jit->codes);
-        jit->is_read = false;
-    }
+    if (!jit->dump_path)
+        jit->codes = NULL;
     free(jit->dump_path);
     jit->dump_path = copy;
     return 0;
@@ -86,7 +83,7 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
 /* The pieces of code that stored names are of; the names themselves are found later, as those of files
  * are. False: nothing is stored. */
 static bool add_stored(const struct jits *jits, const struct profile_process *of,
-                       struct jit_process *jit)
+                       struct jit_codes *codes)
 {
     bool is_stored = false;
     for (size_t i = 0; jits->names && i < jits->names->lib_count; i++) {
@@ -97,7 +94,7 @@ static bool add_stored(const struct jits *jits, const struct profile_process *of
         is_stored = true;
         for (size_t j = 0; j < lib->image.segment_count; j++) {
             const struct elf_segment *segment = &lib->image.segments[j];
-            struct jit_code *code = jit_codes_add(&jit->codes);
+            struct jit_code *code = jit_codes_add(codes);
             uint64_t end;
             if (!code)
                 break;
@@ -133,37 +130,67 @@ static uint64_t wall_ns(const struct jits *jits, uint64_t time_ns)
     return jits->wall_ns;
 }
 
-static int read_files(const struct jits *jits, uint32_t process, struct jit_process *jit)
+/* As jit_file_read_map(). */
+static int read_dump(struct jits *jits, const struct jit_file_place *place, const char *path,
+                     struct jit_source **source)
 {
-    const struct profile_process *of = &jits->profile->processes[process];
-    struct jit_file_place place = {
-        .pid = of->pid, .owner = jits->owner, .since_wall_ns = wall_ns(jits, of->start_ns)};
     struct buffer bytes = {0};
-    int err = jit->dump_path ? jit_file_read_dump(&place, jit->dump_path, &bytes) : -ENOENT;
+    int err = jit_file_read_dump(place, path, &bytes, source);
     if (err == 0)
-        err = jit_dump_parse(&jit->codes, &jits->counter, bytes.bytes, bytes.size);
+        err = jit_dump_parse(&(*source)->codes, &jits->counter, bytes.bytes, bytes.size);
     if (err == -ENOTSUP)
-        note_counter(jits->profile, jit->dump_path);
-    if (err != 0 && err != -ENOMEM) {
-        buffer_clear(&bytes);
-        err = jit_file_read_map(&place, &bytes);
-        if (err == 0)
-            err = perf_map_parse(&jit->codes, bytes.bytes, bytes.size);
-        else if (err == -EPERM)
-            profile_add_note(jits->profile, "perf_map",
-                             "a perf map of another user is not used: it must be the process' own");
-    }
+        note_counter(jits->profile, path);
     buffer_free(&bytes);
-    return err == -ENOMEM ? err : 0;
+    return err;
 }
 
-static int read_codes(const struct jits *jits, uint32_t process, struct jit_process *jit)
+static int read_map(struct jits *jits, const struct jit_file_place *place,
+                    struct jit_source **source)
 {
-    jit->is_read = true;
+    struct buffer bytes = {0};
+    int err = jit_file_read_map(place, &bytes, source);
+    if (err == 0)
+        err = perf_map_parse(&(*source)->codes, bytes.bytes, bytes.size);
+    else if (err == -EPERM)
+        profile_add_note(jits->profile, "perf_map",
+                         "a perf map of another user is not used: it must be the process' own");
+    buffer_free(&bytes);
+    return err;
+}
+
+/* 0 or -ENOMEM: it has what the files have. 1: *source is another now. */
+static int read_files(struct jits *jits, uint32_t process, const char *dump_path,
+                      struct jit_source **source)
+{
+    const struct profile_process *of = &jits->profile->processes[process];
+    struct jit_file_place place = {.pid = of->pid,
+                                   .owner = jits->owner,
+                                   .sources = &jits->sources,
+                                   .since_wall_ns = wall_ns(jits, of->start_ns)};
+    int err = dump_path ? read_dump(jits, &place, dump_path, source) : -ENOENT;
+    if (err < 0 && err != -ENOMEM)
+        err = read_map(jits, &place, source);
+    return err == -ENOMEM || err > 0 ? err : 0;
+}
+
+/* Of most processes. */
+static struct jit_codes no_codes;
+
+static int read_codes(struct jits *jits, uint32_t process, struct jit_process *jit)
+{
+    struct jit_source *source = jit_sources_add(&jits->sources);
     int err = 0;
-    if (!add_stored(jits, &jits->profile->processes[process], jit))
-        err = read_files(jits, process, jit);
-    return err ? err : jit_codes_sort(&jit->codes);
+    if (!source)
+        return -ENOMEM;
+    if (!add_stored(jits, &jits->profile->processes[process], &source->codes))
+        err = read_files(jits, process, jit->dump_path, &source);
+    bool is_empty = err == 0 && source->file.st_ino == 0 && source->codes.count == 0;
+    jit->codes = is_empty ? &no_codes : &source->codes;
+    if (err > 0 || is_empty)
+        jit_sources_drop(&jits->sources);
+    else
+        jit_sources_finish(&jits->sources, err);
+    return 0;
 }
 
 static uint32_t lib_of(struct jits *jits, const struct lib_name *of)
@@ -223,11 +250,11 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
 {
     struct profile *profile = jits->profile;
     struct jit_process *jit = process_of(jits, place->process);
-    if (!jit || (!jit->is_read && read_codes(jits, place->process, jit) != 0)) {
+    if (!jit || (!jit->codes && read_codes(jits, place->process, jit) != 0)) {
         profile->failed = true;
         return PROFILE_NONE;
     }
-    const struct jit_code *code = jit_codes_find(&jit->codes, avma, place->time_ns);
+    const struct jit_code *code = jit_codes_find(jit->codes, avma, place->time_ns);
     if (!code && !place->mapping_path)
         return profile_address_id(profile, PROFILE_NONE, avma);
     struct lib_name name = {.pid = profile->processes[place->process].pid,
@@ -238,7 +265,7 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
     if (address == PROFILE_NONE || profile->addresses[address].frame_count)
         return address;
     if (code && code->name)
-        name_by_code(jits, address, &jit->codes, code);
+        name_by_code(jits, address, jit->codes, code);
     else if (!code)
         name_by_mapping(profile, address, place);
     return address;

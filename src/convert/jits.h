@@ -11,15 +11,14 @@
 #pragma once
 
 #include "convert/capture.h"
-#include "convert/jit_code.h"
+#include "convert/jit_sources.h"
 #include "profile/profile.h"
 
 #include <sys/types.h>
 
 struct jit_process {
-    bool is_read;
-    char *dump_path; /* owned; NULL: it mapped none */
-    struct jit_codes codes;
+    char *dump_path;         /* owned; NULL: it mapped none */
+    struct jit_codes *codes; /* of a source; NULL: not read */
 };
 
 struct jits {
@@ -29,7 +28,8 @@ struct jits {
     bool symbols_only;         /* lines are left out */
     /* The same instant in the samples' clock and the wall's; 0: unknown. */
     uint64_t clock_ns, wall_ns;
-    struct jit_counter counter;    /* for jitdumps that have its values */
+    struct jit_counter counter; /* for jitdumps that have its values */
+    struct jit_sources sources;
     struct jit_process *processes; /* by the index in profile->processes */
     size_t count, capacity;
 };

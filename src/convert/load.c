@@ -277,6 +277,16 @@ static void add_limits(struct loader *loader)
                    budget_option(BUDGET_COPIED_MAPPINGS));
 }
 
+static void add_jit_limit(struct loader *loader)
+{
+    if (loader->jits.sources.is_exceeded)
+        note_limit(loader->profile,
+                   "perf maps and jitdumps of more than %" PRIu64 " MiB or %" PRIu64
+                   " pieces of code: some names are missing; raise the limit with %s=SIZE",
+                   budget_amount(BUDGET_JIT_BYTES) >> 20, budget_amount(BUDGET_JIT_PIECES),
+                   budget_option(BUDGET_JIT_BYTES));
+}
+
 static void add_notes(struct loader *loader)
 {
     struct profile *profile = loader->profile;
@@ -288,6 +298,7 @@ static void add_notes(struct loader *loader)
     if (loader->capture->has_unusable_names)
         profile_add_note(profile, "stored_names", "damaged or of another version: not used");
     add_limits(loader);
+    add_jit_limit(loader);
     note_count(profile, "lost_records", lost_in_all(loader));
     note_count(profile, "unknown_records", loader->unknown);
     note_count(profile, "processes_without_mappings", loader->tasks.without_map);

@@ -34,10 +34,10 @@ struct convert_options {         /* NULL in their place: none */
     const int *gone_fds; /* open descriptors that such paths lead to, in rising order */
     size_t gone_fd_count;
     uint64_t memory_bytes; /* limit of the conversion's memory; 0: the default (base/budget.h) */
-    bool symbols_only;    /* as symbol tables have them: neither inlined functions nor lines */
-    bool use_debuginfod;  /* asks servers for debug info that is missing (fetch.h) */
-    struct cut cut;       /* which samples are loaded */
-    bool adds_samples_up; /* nobody asks for their times: equal ones take the memory of one */
+    bool symbols_only;     /* as symbol tables have them: neither inlined functions nor lines */
+    bool use_debuginfod;   /* asks servers for debug info that is missing (fetch.h) */
+    struct cut cut;        /* which samples are loaded */
+    bool adds_samples_up;  /* nobody asks for their times: equal ones take the memory of one */
     /* The same one for loading and resolving: symbol tables are read meanwhile. NULL: after it, which is as good. */
     struct lookup_ahead *ahead;
     /* Called once where others look names up and this process would wait for them; may be NULL. */

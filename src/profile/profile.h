@@ -154,7 +154,7 @@ struct profile {
     size_t lib_count, lib_capacity;
     struct profile_address *addresses;
     size_t address_count, address_capacity;
-    size_t address_limit;      /* one address, named PROFILE_TOO_MANY, stands for all beyond; 0: none */
+    size_t address_limit; /* one address, named PROFILE_TOO_MANY, stands for all beyond; 0: none */
     uint32_t overflow_address; /* that one */
     uint64_t overflow_count;   /* lookups that led there */
     struct profile_call *calls;

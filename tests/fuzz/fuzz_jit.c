@@ -19,7 +19,7 @@ static void look_up(struct jit_codes *codes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     struct symbol_result result;
     if (size == 0)
         return 0;

@@ -56,10 +56,8 @@ static void thousands_of_mappings_are_found(void **state)
         /* Rarely one that takes the place of hundreds. */
         uint64_t bytes = module % 500 == 0 ? 5000 : 1 + (uint64_t)random() % 4;
         uint64_t start = (uint64_t)random() % (END - bytes);
-        struct mapping mapping = {.start_avma = start,
-                                  .end_avma = start + bytes,
-                                  .file_offset = start,
-                                  .module = module};
+        struct mapping mapping = {
+            .start_avma = start, .end_avma = start + bytes, .file_offset = start, .module = module};
         assert_int_equal(address_map_add(&map, &mapping), 0);
         for (uint64_t avma = start; avma < mapping.end_avma; avma++)
             oracle[avma] = module;

@@ -2,13 +2,14 @@
 /* Code made at run time: perf maps, jitdumps, and whose code lay where when. */
 #include "story.h"
 
+#include "base/budget.h"
 #include "convert/jit_code.h"
 #include "convert/jit_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 
-static const char *name_at(const struct jit_codes *codes, uint64_t avma, uint64_t time_ns)
+static const char *name_at(struct jit_codes *codes, uint64_t avma, uint64_t time_ns)
 {
     const struct jit_code *code = jit_codes_find(codes, avma, time_ns);
     return code ? (const char *)codes->texts.bytes + code->name : "";
@@ -29,7 +30,7 @@ static void a_perf_map_names_what_its_lines_cover(void **state)
                                "\n"
                                "1010 10 takes the end of the first\n"
                                "5000 10 cut off";
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     assert_int_equal(perf_map_parse(&codes, text, sizeof(text) - 1), 0);
     assert_int_equal(jit_codes_sort(&codes), 0);
     assert_int_equal(codes.count, 3);
@@ -125,7 +126,7 @@ static void a_jitdump_tells_what_lay_there_at_the_time(void **state)
     loaded(&dump, 20, 0x2000, 16, "g");
     loaded(&dump, 30, 0x1008, 16, "h");
     moved(&dump, 40, 0x2000, 0x3000, 16);
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
     assert_int_equal(jit_codes_sort(&codes), 0);
     assert_string_equal(name_at(&codes, 0x1008, 9), "");
@@ -170,7 +171,7 @@ static void times_of_the_counter_are_converted(void **state)
     dump.bytes[32] = 1; /* JITDUMP_FLAGS_ARCH_TIMESTAMP */
     loaded(&dump, 5, 0x1000, 16, "f");
     loaded(&dump, 50, 0x1000, 16, "h");
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), -ENOTSUP);
     const struct jit_counter counter = {.shift = 10, .multiplier = 2048, .zero_ns = 1000};
     assert_int_equal(jit_dump_parse(&codes, &counter, dump.bytes, dump.size), 0);
@@ -191,7 +192,7 @@ static void lines_are_those_of_their_piece(void **state)
         lines(&dump, 0x1000, shift, shift ? "\xff" : "\x01garbage");
         loaded(&dump, 10, 0x1000, 16, "f");
         loaded(&dump, 10, 0x2000, 16, "g");
-        struct jit_codes codes = {0};
+        struct jit_codes codes = {.room = SIZE_MAX};
         assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
         assert_int_equal(jit_codes_sort(&codes), 0);
         const struct jit_code *code = jit_codes_find(&codes, 0x1007, 10);
@@ -216,11 +217,12 @@ static void damaged_jitdumps_do_no_harm(void **state)
     loaded(&dump, 10, 0x1000, 16, "f");
     moved(&dump, 40, 0x1000, 0x3000, 16);
     for (size_t i = 0; i < dump.size; i++) {
-        struct jit_codes codes = {0};
+        struct jit_codes codes = {.room = SIZE_MAX};
         int err = jit_dump_parse(&codes, &some_counter, dump.bytes, i);
         assert_true(err == 0 || err == -EBADMSG);
         assert_int_equal(jit_codes_sort(&codes), 0);
         jit_codes_free(&codes);
+        codes.room = SIZE_MAX;
         dump.bytes[i] ^= 0xff;
         err = jit_dump_parse(&codes, &some_counter, dump.bytes, dump.size);
         assert_true(err == 0 || err == -EBADMSG);
@@ -236,7 +238,7 @@ static void damaged_jitdumps_do_no_harm(void **state)
 static void pieces_that_all_overlap_are_no_trap(void **state)
 {
     (void)state;
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     size_t name = jit_codes_text(&codes, "f", 1);
     for (size_t i = 0; i < 200000; i++)
         *jit_codes_add(&codes) = (struct jit_code){
@@ -401,28 +403,93 @@ static void files_of_others_are_not_read(void **state)
     char map[64], target[64];
     snprintf(map, sizeof(map), "/tmp/perf-%d.map", NO_PID);
     snprintf(target, sizeof(target), "/tmp/perf-%d.target", NO_PID);
-    struct jit_file_place place = {.pid = NO_PID, .owner = geteuid()};
+    struct jit_sources sources = {0};
+    struct jit_source *known = NULL;
+    struct jit_file_place place = {.pid = NO_PID, .owner = geteuid(), .sources = &sources};
     struct buffer out = {0};
+    assert_non_null(jit_sources_add(&sources));
     put_file(target, "400000 100 ours\n");
     assert_int_equal(symlink(target, map), 0);
-    assert_int_equal(jit_file_read_map(&place, &out), -ELOOP);
+    assert_int_equal(jit_file_read_map(&place, &out, &known), -ELOOP);
     unlink(map);
     assert_int_equal(mkfifo(map, 0600), 0);
-    assert_int_equal(jit_file_read_map(&place, &out), -EPERM);
+    assert_int_equal(jit_file_read_map(&place, &out, &known), -EPERM);
     unlink(map);
     assert_int_equal(rename(target, map), 0);
     place.since_wall_ns = UINT64_MAX / 2;
-    assert_int_equal(jit_file_read_map(&place, &out), -ESTALE);
+    assert_int_equal(jit_file_read_map(&place, &out, &known), -ESTALE);
     place.since_wall_ns = 0;
     if (geteuid() == 0) {
         assert_int_equal(chown(map, 12345, 12345), 0);
-        assert_int_equal(jit_file_read_map(&place, &out), -EPERM);
+        assert_int_equal(jit_file_read_map(&place, &out, &known), -EPERM);
         place.owner = 12345;
     }
-    assert_int_equal(jit_file_read_map(&place, &out), 0);
+    assert_int_equal(jit_file_read_map(&place, &out, &known), 0);
     assert_int_equal(out.size, strlen("400000 100 ours\n"));
+    assert_null(known);
     buffer_free(&out);
     unlink(map);
+    jit_sources_free(&sources);
+}
+
+/* The second process finds what the first one read, until the file is another. */
+static void a_file_of_two_processes_is_read_once(void **state)
+{
+    (void)state;
+    char map[64];
+    snprintf(map, sizeof(map), "/tmp/perf-%d.map", NO_PID);
+    struct jit_sources sources = {0};
+    struct jit_source *known = NULL, *first = jit_sources_add(&sources);
+    struct jit_file_place place = {.pid = NO_PID, .owner = geteuid(), .sources = &sources};
+    struct buffer out = {0};
+    put_file(map, "400000 100 ours\n");
+    assert_int_equal(jit_file_read_map(&place, &out, &known), 0);
+    assert_int_equal(perf_map_parse(&first->codes, out.bytes, out.size), 0);
+    jit_sources_finish(&sources, 0);
+    assert_int_equal(sources.pieces, 1);
+    assert_non_null(jit_sources_add(&sources));
+    assert_int_equal(jit_file_read_map(&place, &out, &known), 1);
+    assert_ptr_equal(known, first);
+    put_file(map, "400000 100 others\n");
+    buffer_clear(&out);
+    assert_int_equal(jit_file_read_map(&place, &out, &known), 0);
+    buffer_free(&out);
+    unlink(map);
+    jit_sources_free(&sources);
+}
+
+static void files_beyond_the_budget_are_left_out(void **state)
+{
+    (void)state;
+    struct jit_sources sources = {0};
+    struct jit_source *known;
+    const struct stat half = {.st_ino = 1,
+                              .st_size = (off_t)(budget_amount(BUDGET_JIT_BYTES) / 2 + 1)};
+    struct stat other = half;
+    other.st_ino = 2;
+    assert_non_null(jit_sources_add(&sources));
+    assert_int_equal(jit_sources_admit(&sources, &half, false, &known), 0);
+    jit_sources_finish(&sources, 0);
+    assert_false(sources.is_exceeded);
+    assert_non_null(jit_sources_add(&sources));
+    assert_int_equal(jit_sources_admit(&sources, &half, false, &known), 1);
+    assert_int_equal(jit_sources_admit(&sources, &other, false, &known), -EFBIG);
+    assert_true(sources.is_exceeded);
+    jit_sources_free(&sources);
+}
+
+static void pieces_beyond_the_budget_are_left_out(void **state)
+{
+    (void)state;
+    struct jit_sources sources = {0};
+    struct jit_source *source = jit_sources_add(&sources);
+    source->codes.room = 1;
+    assert_int_equal(perf_map_parse(&source->codes, "10 1 a\n20 1 b\n", 14), 0);
+    jit_sources_finish(&sources, 0);
+    assert_true(sources.is_exceeded);
+    assert_string_equal(name_at(&source->codes, 0x10, 0), "a");
+    assert_null(jit_codes_find(&source->codes, 0x20, 0));
+    jit_sources_free(&sources);
 }
 
 int main(void)
@@ -440,6 +507,9 @@ int main(void)
         cmocka_unit_test(pieces_that_all_overlap_are_no_trap),
         cmocka_unit_test(code_belongs_to_its_process),
         cmocka_unit_test(stored_names_know_the_time_too),
+        cmocka_unit_test(a_file_of_two_processes_is_read_once),
+        cmocka_unit_test(files_beyond_the_budget_are_left_out),
+        cmocka_unit_test(pieces_beyond_the_budget_are_left_out),
         cmocka_unit_test(files_of_others_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
