@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 enum {
     BATCH_BYTES = 256 << 10,
@@ -383,6 +384,15 @@ int perfdata_finish(struct perfdata_writer *writer)
     writer->err = err;
     writer->finished = true;
     return err;
+}
+
+int perfdata_free_bytes(const struct perfdata_writer *writer, uint64_t *bytes)
+{
+    struct statvfs status;
+    if (fstatvfs(writer->fd, &status) != 0)
+        return -errno;
+    *bytes = (uint64_t)status.f_bavail * status.f_frsize;
+    return 0;
 }
 
 uint64_t perfdata_bytes_written(const struct perfdata_writer *writer)

@@ -101,6 +101,9 @@ int perfdata_finish(struct perfdata_writer *writer);
 
 uint64_t perfdata_bytes_written(const struct perfdata_writer *writer);
 
+/* Free bytes of the file system that the file is in. 0 or a negative errno. */
+int perfdata_free_bytes(const struct perfdata_writer *writer, uint64_t *bytes);
+
 /* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant
  * sees a valid file, with or without features). A replaced payload stays in the file as unused
  * bytes; the same bytes again change nothing. fd is opened read-write. */

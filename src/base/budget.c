@@ -11,10 +11,10 @@
 #define BYTES_PER_INPUT_BYTE 16
 #define MEMORY_LIMIT "--memory-limit"
 
-static const struct limit {
+static struct limit {
     const char *option;
-    uint64_t amount;       /* 0: a share of the memory, … */
-    uint64_t memory_bytes; /* … one for so many bytes */
+    uint64_t amount;
+    uint64_t memory_bytes; /* not 0: one for so many bytes of the memory instead */
 } limits[BUDGETS] = {
     [BUDGET_MEMORY_BYTES] = {MEMORY_LIMIT, 0, 1},
     [BUDGET_ADDRESSES] = {MEMORY_LIMIT, 0, 1024},
@@ -33,7 +33,12 @@ static bool is_begun;
 uint64_t budget_amount(enum budget budget)
 {
     const struct limit *limit = &limits[budget];
-    return limit->amount ? limit->amount : memory_bytes / limit->memory_bytes;
+    return limit->memory_bytes ? memory_bytes / limit->memory_bytes : limit->amount;
+}
+
+void budget_set(enum budget budget, uint64_t amount)
+{
+    limits[budget].amount = amount;
 }
 
 const char *budget_option(enum budget budget)

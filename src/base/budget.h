@@ -30,6 +30,9 @@ enum budget {
 
 uint64_t budget_amount(enum budget budget);
 
+/* A limit of a recording, as its option states. */
+void budget_set(enum budget budget, uint64_t amount);
+
 /* The option that raises the limit: "--memory-limit". */
 const char *budget_option(enum budget budget);
 

@@ -2,6 +2,7 @@
 #include "cli/problems.h"
 
 #include "base/foreign_file.h"
+#include "base/budget.h"
 #include "base/io.h"
 #include "base/say.h"
 #include "cli/named.h"
@@ -11,6 +12,7 @@
 #include "profile/walk.h"
 
 #include <elf.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,6 +347,16 @@ static void find_gap(struct list *list, const struct record_summary *summary)
         shown_percent(gap, billed).text);
 }
 
+static void find_left_out(struct list *list, const struct record_summary *summary)
+{
+    if (summary->mappings_left_out)
+        add(list, PERCENT_WORTH_SAYING,
+            "%s mappings were left out: code in them has no names; raise the limit with "
+            "%s=N (now %" PRIu64 " for a process)",
+            shown_count(summary->mappings_left_out).text, budget_option(BUDGET_MAPPINGS),
+            budget_amount(BUDGET_MAPPINGS));
+}
+
 static int by_percent(const void *a, const void *b)
 {
     const struct problem *left = a, *right = b;
@@ -358,6 +370,7 @@ size_t problems_find(const struct record_summary *summary, const struct profile 
     find_losses(&list, summary);
     find_cuts(&list, summary);
     find_blind(&list, summary);
+    find_left_out(&list, summary);
     find_not_followed(&list, summary, profile);
     if (summary->samples > 0) {
         find_rate(&list, summary);

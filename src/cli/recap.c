@@ -121,8 +121,8 @@ static int say_part(const struct recap *recap)
     char end[128] = "";
     char start[200] = "";
     if (summary->end != RECORD_END_COMMAND)
-        snprintf(end, sizeof(end), "recording ended by --%s%s", record_end_name(summary->end),
-                 then);
+        snprintf(end, sizeof(end), "recording ended by --%s%s%s", record_end_name(summary->end),
+                 summary->end == RECORD_END_SPACE ? ": the disk is nearly full" : "", then);
     if (ended_before_sampling(summary))
         snprintf(start, sizeof(start),
                  "the command ended after %s, sampling was to begin after %s; %s CPU not recorded",

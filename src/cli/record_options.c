@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record_options.h"
 
+#include "base/budget.h"
 #include "cli/amounts.h"
 #include "cli/options.h"
 #include "cli/perf_record_options.h"
@@ -33,6 +34,8 @@ enum {
     END_COMMAND,
     MAX_SIZE,
     FAIL_ON,
+    KEEP_FREE,
+    MAX_MAPPINGS,
     HIDE_ENV,
     SHOW_ENV,
     AS_IT_IS, /* asks for what is done anyway */
@@ -65,6 +68,8 @@ static const struct option_spec specs[] = {
     {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
     {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
     {FAIL_ON, 0, "fail-on", OPTION_VALUE, NULL},
+    {KEEP_FREE, 0, "keep-free", OPTION_VALUE, NULL},
+    {MAX_MAPPINGS, 0, "max-mappings", OPTION_VALUE, NULL},
     {'D', 'D', "delay", OPTION_VALUE, NULL},
     {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
@@ -177,6 +182,15 @@ static int parse_compression(struct record_request *request, const char *value, 
     return err;
 }
 
+static int parse_mappings(const char *value, struct error *error)
+{
+    unsigned long count;
+    int err = options_number(value, "--max-mappings", 64, 1 << 24, &count, error);
+    if (!err)
+        budget_set(BUDGET_MAPPINGS, count);
+    return err;
+}
+
 /* Options that end the recording, or keep it going. */
 static int apply_lifetime(struct record_request *request, int id, const char *value,
                           struct error *error)
@@ -189,6 +203,10 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
         return amount_time_ns(value, "--duration", &options->duration_ns, error);
     case MAX_SIZE:
         return amount_bytes(value, "--max-size", &options->size_max, error);
+    case KEEP_FREE:
+        return amount_bytes(value, "--keep-free", &options->keep_free_bytes, error);
+    case MAX_MAPPINGS:
+        return parse_mappings(value, error);
     case 'z':
         return parse_compression(request, value, error);
     case 'i':

@@ -68,13 +68,13 @@ static void begin_sampling(struct collector *collector)
         perf_event_enable(&process_table_at(&collector->processes, i)->event);
 }
 
-/* Ends the recording once the file reaches --max-size. */
-static void check_size(struct collector *collector)
+/* Ends the recording when the file has reached one of its limits. */
+static void check_file(struct collector *collector)
 {
-    uint64_t most = collector->config.options->size_max;
-    if (most == 0 || collector->is_full || perfdata_bytes_written(collector->config.writer) < most)
+    enum record_end end = file_limit_check(&collector->file_limit, collector->round.now_ns);
+    if (end == RECORD_END_COMMAND || collector->full)
         return;
-    store_release(&collector->is_full, 1);
+    store_release(&collector->full, end);
     launch_call();
 }
 
@@ -144,7 +144,7 @@ static void run_round(struct collector *collector)
     if (perfdata_bytes_written(collector->config.writer) != before)
         collector->last_wrote_ns = collector->round.now_ns;
     end_round(collector);
-    check_size(collector);
+    check_file(collector);
 }
 
 static uint64_t not_past_delay_ns(const struct collector *collector, uint64_t wait_ns)
@@ -303,6 +303,8 @@ int collector_init(struct collector *collector, const struct collector_config *c
     collector->round.is_quiet = config->options->delay_ns > 0;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
     collector->finished_round.begin_bytes = perfdata_bytes_written(config->writer);
+    file_limit_open(&collector->file_limit, config->writer, config->options->size_max,
+                    config->options->keep_free_bytes);
     poll_interval_start(&collector->poll, collector->samples.period_ns);
     look_around_now(collector);
     int err = drain_open(&collector->drain);
@@ -353,7 +355,7 @@ static void add_unseen(struct collector *collector, uint32_t count, const char *
 
 const uint32_t *collector_full(const struct collector *collector)
 {
-    return &collector->is_full;
+    return &collector->full;
 }
 
 uint32_t collector_running(const struct collector *collector)

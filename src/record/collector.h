@@ -32,7 +32,7 @@ int collector_start(struct collector **out, const struct collector_config *confi
                     struct error *error);
 /* The command's pid, once known. From any thread. */
 void collector_set_root(struct collector *collector, pid_t pid);
-/* Atomic; set before launch_call() when the file reaches --max-size: the recording should end. */
+/* Atomic, enum record_end; set before launch_call() when the file reaches a limit: the recording should end. */
 const uint32_t *collector_full(const struct collector *collector);
 /* Processes that ran at the end of the last round, as far as they had been met. From any thread. */
 uint32_t collector_running(const struct collector *collector);

@@ -19,6 +19,7 @@
 #include "record/account/accounting.h"
 #include "record/collector.h"
 #include "record/sample/drain.h"
+#include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
 #include "record/process/handshake.h"
 #include "record/sample/pending_stacks.h"
@@ -56,11 +57,12 @@ struct collector {
     struct untracked_processes untracked;
     struct handshake handshake;
     struct finished_round finished_round;
+    struct file_limit file_limit;
     struct poll_interval poll;
 
     pthread_t thread;
     uint32_t stop;    /* atomic */
-    uint32_t is_full; /* atomic: the file has reached --max-size */
+    uint32_t full;    /* atomic, enum record_end: the limit that the file has reached; 0: none */
     uint32_t running; /* atomic: processes at the end of the last round */
     bool can_idle;    /* idle wake-ups are prepared */
     uint64_t quiet_until_ns;

@@ -32,4 +32,5 @@ struct record_options {
     uint64_t delay_ns;         /* before sampling begins; 0: none */
     uint64_t duration_ns;      /* of sampling; 0: until the command ends */
     uint64_t size_max;         /* bytes of the file; 0: any */
+    uint64_t keep_free_bytes;  /* of its file system; 0: the default (base/budget.h) */
 };

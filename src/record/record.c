@@ -276,7 +276,7 @@ static enum record_end wait_for_end(struct recording *recording)
     case LAUNCH_TIMED_OUT:
         return RECORD_END_DURATION;
     case LAUNCH_CALLED:
-        return RECORD_END_SIZE;
+        return load_acquire(collector_full(recording->collector));
     case LAUNCH_ENDED:
         break;
     }

@@ -64,6 +64,8 @@ const char *record_end_name(enum record_end end)
         return "duration";
     case RECORD_END_SIZE:
         return "max-size";
+    case RECORD_END_SPACE:
+        return "keep-free";
     }
     return "unknown";
 }
@@ -185,6 +187,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"check_differed", summary->check_differed},
         {"processes", summary->processes},
         {"threads", summary->threads},
+        {"mappings_left_out", summary->mappings_left_out},
         {"threads_without_slot", summary->threads_without_slot},
         {"handler_p50_ns", summary->handler_p50_ns},
         {"handler_p99_ns", summary->handler_p99_ns},

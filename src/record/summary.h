@@ -68,7 +68,8 @@ void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uin
 enum record_end {
     RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
     RECORD_END_DURATION, /* the time that was asked for is up */
-    RECORD_END_SIZE,     /* the file has the size that was asked for */
+    RECORD_END_SIZE,     /* the file has reached --max-size */
+    RECORD_END_SPACE,    /* its file system has little free space left */
 };
 const char *record_end_name(enum record_end end);
 
@@ -93,6 +94,7 @@ struct record_summary {
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
+    uint64_t mappings_left_out;       /* beyond the budget: code in them has no names */
     uint32_t threads_without_slot;    /* not sampled: too many at one time */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
     struct record_processes not_followed;

@@ -6,7 +6,9 @@
 #include "record/process/proc_maps.h"
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/io.h"
+#include "record/tables/map_path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,18 +60,36 @@ static void note_signs(struct proc_maps *maps, const struct map_query *mapping)
         maps->has_private = true;
 }
 
+/* Equal paths follow each other where a file is mapped piece by piece. */
+static const char *path_of(const struct proc_maps *maps, const char *path, size_t length)
+{
+    const char *last = maps->count ? maps->mappings[maps->count - 1].path : NULL;
+    bool is_last = last && strncmp(last, path, length) == 0 && last[length] == '\0';
+    /* Above the limit, the program's libraries are still wanted, which lie at the highest addresses. */
+    size_t most = (size_t)budget_amount(BUDGET_MAPPINGS);
+    if (maps->count >= (is_last ? most : 2 * most))
+        return NULL;
+    return is_last ? map_path_use(last) : map_path_new(path, length);
+}
+
 static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, const char *path)
 {
     static const char deleted[] = " (deleted)";
     size_t length = strlen(path), suffix = sizeof(deleted) - 1;
     if (length > suffix && strcmp(path + length - suffix, deleted) == 0)
         length -= suffix;
+    mapping.path = path_of(maps, path, length);
+    if (!mapping.path) {
+        maps->left_out++;
+        return 0;
+    }
     struct proc_mapping *place = ARRAY_PUSH(maps->mappings, maps->count, maps->capacity);
-    if (!place)
+    if (!place) {
+        map_path_release(mapping.path);
         return -ENOMEM;
+    }
     *place = mapping;
-    place->path = strndup(path, length);
-    return place->path ? 0 : -ENOMEM;
+    return 0;
 }
 
 /* The number that starts here, and what must come behind it; then *at is behind that. */
@@ -255,7 +275,7 @@ int proc_maps_look(struct proc_maps *maps, pid_t pid)
 void proc_maps_free(struct proc_maps *maps)
 {
     for (size_t i = 0; i < maps->count; i++)
-        free(maps->mappings[i].path);
+        map_path_release(maps->mappings[i].path);
     free(maps->mappings);
     *maps = (struct proc_maps){0};
 }

@@ -12,12 +12,13 @@ struct proc_mapping {
     uint64_t device, inode; /* of the file, as stat() has them */
     bool is_executable;
     bool is_writable;
-    char *path; /* owned; "" for anonymous memory; " (deleted)" is cut off */
+    const char *path; /* of map_path.h; "" for anonymous memory; " (deleted)" is cut off */
 };
 
 struct proc_maps {
     struct proc_mapping *mappings; /* in address order; only the executable ones */
     size_t count, capacity;
+    size_t left_out; /* beyond the budget of mappings */
     /* Set before reading; 0: not looked for. */
     uint64_t memfd_device, memfd_inode; /* a file that is mapped shared */
     uint64_t private_avma;              /* an address in private anonymous memory */

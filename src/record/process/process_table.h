@@ -15,6 +15,7 @@
 #include "record/launch/perf_event.h"
 #include "record/process/proc_maps.h"
 #include "record/summary.h"
+#include "record/tables/mapping_room.h"
 #include "wire/session.h"
 
 #include <stdbool.h>
@@ -77,6 +78,7 @@ struct process {
     uint32_t waiting_count;          /* samples that wait for a map or for CFI */
     uint64_t map_wanted_ns;          /* time of the newest request */
     uint32_t unknown_answered;       /* the slot's unknown_wanted at the last look */
+    struct mapping_room mapping_room;
     uint64_t map_pause_ns; /* until the next request; grows while maps bring nothing new */
     /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled yet. */
     uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];

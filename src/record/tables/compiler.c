@@ -126,6 +126,7 @@ static int read_mappings(struct compiler *compiler, struct job *job)
 static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
 {
     int err = job->mappings.count ? 0 : read_mappings(compiler, job);
+    map->left_out = job->mappings.left_out;
     map->is_gone = err != 0 || job->mappings.count == 0;
     for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
         err = add_mapping(map, &job->mappings.mappings[i]);
@@ -147,8 +148,16 @@ static void update_rights(struct job *job)
         job->rights = now;
 }
 
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+}
+
 static void fill_map(struct compiler *compiler, struct job *job)
 {
+    uint64_t start_ns = thread_cpu_ns();
     struct process_map *map = job->map;
     struct rings *rings = compiler->session->rings;
     if (job->mappings.count == 0)
@@ -157,13 +166,12 @@ static void fill_map(struct compiler *compiler, struct job *job)
     update_rights(job);
     if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
+    map->cost_ns = thread_cpu_ns() - start_ns;
 }
 
 static void note_cost(struct compiler *compiler)
 {
-    struct timespec cpu;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
-    store_relaxed(&compiler->cpu_ns, (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec);
+    store_relaxed(&compiler->cpu_ns, thread_cpu_ns());
     store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
 }
 

@@ -2,6 +2,7 @@
 #include "record/tables/process_map.h"
 
 #include "base/array.h"
+#include "record/tables/map_path.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@ void process_map_release(struct process_map *map)
         return;
     for (size_t i = 0; i < map->count; i++) {
         known_module_release(map->mappings[i].module);
-        free(map->mappings[i].path);
+        map_path_release(map->mappings[i].path);
     }
     free(map->mappings);
     free(map);

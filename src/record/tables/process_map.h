@@ -14,7 +14,7 @@ struct process_mapping {
     uint64_t device, inode;
     bool is_file;
     struct known_module *module; /* NULL: anonymous memory */
-    char *path;
+    const char *path;            /* of map_path.h */
 };
 
 struct process_map {
@@ -26,6 +26,8 @@ struct process_map {
     uint32_t described_count;         /* mappings whose rows are published */
     struct process_mapping *mappings; /* sorted by address */
     size_t count, capacity;
+    size_t left_out;                               /* mappings beyond the budget */
+    uint64_t cost_ns;                              /* CPU time of making it */
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not mapped */
 };
 

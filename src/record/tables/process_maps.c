@@ -2,6 +2,7 @@
 #include "record/tables/process_maps.h"
 
 #include "base/array.h"
+#include "record/tables/map_path.h"
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"
 
@@ -11,16 +12,24 @@
 
 #define PAUSE_MIN_NS 5000000
 #define PAUSE_MAX_NS 1000000000
+/* Reading the mappings of a process takes at most this part of a processor. */
+#define COST_PARTS 10
 
 static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mapping)
 {
+    struct proc_mapping copy = *mapping;
+    copy.path = map_path_use(mapping->path);
+    if (!copy.path) {
+        mappings->left_out++;
+        return true;
+    }
     struct proc_mapping *place =
         ARRAY_PUSH(mappings->mappings, mappings->count, mappings->capacity);
-    if (!place)
-        return false;
-    *place = *mapping;
-    place->path = strdup(mapping->path);
-    return place->path != NULL;
+    if (place)
+        *place = copy;
+    else
+        map_path_release(copy.path);
+    return place != NULL;
 }
 
 bool process_maps_inherit(const struct process_maps *maps, const struct process *parent,
@@ -99,18 +108,25 @@ static bool write_new_mappings(struct process_maps *maps, struct process *proces
     for (size_t i = 0; i < map->count; i++) {
         if (had_mapping(old, &map->mappings[i]))
             continue;
-        write_mapping(maps, process, &map->mappings[i], time_ns);
         found = true;
+        if (mapping_room_take(&process->mapping_room, &maps->room, strlen(map->mappings[i].path),
+                              maps->round->now_ns))
+            write_mapping(maps, process, &map->mappings[i], time_ns);
+        else
+            maps->summary->mappings_left_out++;
     }
     return found;
 }
 
 /* A program that keeps jumping into unmapped code must not cost a read of its map each time. */
-static void set_pause(struct process *process, bool was_fruitful)
+static void set_pause(struct process *process, const struct process_map *map, bool was_fruitful)
 {
+    uint64_t least_ns = COST_PARTS * map->cost_ns;
     process->map_pause_ns *= 2;
     if (was_fruitful || process->map_pause_ns < PAUSE_MIN_NS)
         process->map_pause_ns = PAUSE_MIN_NS;
+    if (process->map_pause_ns < least_ns)
+        process->map_pause_ns = least_ns;
     if (process->map_pause_ns > PAUSE_MAX_NS)
         process->map_pause_ns = PAUSE_MAX_NS;
 }
@@ -197,8 +213,11 @@ void process_maps_take(struct process_maps *maps, struct process_map *map)
         process_map_release(map);
         return;
     }
-    set_pause(process, write_new_mappings(maps, process, map));
+    set_pause(process, map, write_new_mappings(maps, process, map));
     struct process_map *before = process->map;
+    size_t left_out_before = before ? before->left_out : 0;
+    if (map->left_out > left_out_before)
+        maps->summary->mappings_left_out += map->left_out - left_out_before;
     process->map = map;
     if (!process->has_ended)
         publish(maps, map);

@@ -22,7 +22,8 @@ struct process_maps {
     struct perfdata_writer *file;
     struct record_summary *summary;
     const struct round *round;
-    uint32_t modules_read; /* of the compiler's, at the last look */
+    struct mapping_room room; /* of all processes */
+    uint32_t modules_read;    /* of the compiler's, at the last look */
 };
 
 /* Takes a finished map over. Samples older than it must be in pending_stacks already. */
