@@ -230,7 +230,10 @@ static int next_unpacked(struct stream *stream, struct record *record)
         else
             found = -EBADMSG;
     }
-    if (found < 0)
+    if (found == -EFBIG)
+        stream_stop(stream,
+                    "compressed records that exceed the limit, which --memory-limit raises,");
+    else if (found < 0)
         stream_stop(stream, "compressed records that make no sense");
     if (found <= 0)
         return 0;

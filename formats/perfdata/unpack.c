@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/unpack.h"
 
+#include "base/budget.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +11,13 @@
 enum {
     FED_BYTES_MAX = 1 << 16,
     OUT_BYTES = 1 << 18,
-    /* Of one compressed record: a thousand times its size. Records, each with a time of its own,
-     * shrink to a tenth. */
-    UNPACKED_BYTES_MAX = 1 << 26,
+    USUAL_RATIO_MAX = 64, /* records, each with a time of its own, shrink to a tenth */
 };
 
 struct unpacker {
     ZSTD_DStream *stream;
-    ZSTD_inBuffer in;  /* of `fed` */
-    size_t produced;   /* from what was fed last */
+    ZSTD_inBuffer in; /* of `fed` */
+    uint64_t fed_bytes, produced_bytes;
     size_t start, end; /* in `out`: not taken yet */
     uint8_t fed[FED_BYTES_MAX];
     uint8_t out[OUT_BYTES];
@@ -53,7 +53,7 @@ void unpacker_feed(struct unpacker *unpacker, const uint8_t *bytes, size_t size)
 {
     unpacker->in.size = size < FED_BYTES_MAX ? size : FED_BYTES_MAX;
     unpacker->in.pos = 0;
-    unpacker->produced = 0;
+    unpacker->fed_bytes += unpacker->in.size;
     memcpy(unpacker->fed, bytes, unpacker->in.size);
 }
 
@@ -69,9 +69,10 @@ static int unpack(struct unpacker *unpacker)
     if (ZSTD_isError(hint))
         return -EBADMSG;
     unpacker->end = out.pos;
-    unpacker->produced += out.pos - before;
-    if (unpacker->produced > UNPACKED_BYTES_MAX)
-        return -EBADMSG;
+    unpacker->produced_bytes += out.pos - before;
+    if (unpacker->produced_bytes >
+        budget_amount(BUDGET_RECORD_BYTES) + USUAL_RATIO_MAX * unpacker->fed_bytes)
+        return -EFBIG;
     return out.pos > before || unpacker->in.pos < unpacker->in.size;
 }
 

@@ -24,8 +24,8 @@ void unpacker_free(struct unpacker *unpacker);
 void unpacker_feed(struct unpacker *unpacker, const uint8_t *bytes, size_t size);
 
 /* The next size bytes of the stream without taking them; valid until the next call. 1, 0 when more
- * must be fed for it, -EBADMSG when the stream is damaged, or expands as no records do. size: at
- * most 64 KiB. */
+ * must be fed for it, -EBADMSG when the stream is damaged, -EFBIG when it expands as no records do (base/budget.h).
+ * size: at most 64 KiB. */
 int unpacker_peek(struct unpacker *unpacker, size_t size, const uint8_t **bytes);
 void unpacker_take(struct unpacker *unpacker, size_t size);
 

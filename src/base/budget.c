@@ -21,7 +21,8 @@ static struct limit {
     [BUDGET_COPIED_MAPPINGS] = {MEMORY_LIMIT, 0, 128},
     [BUDGET_JIT_BYTES] = {MEMORY_LIMIT, 0, 4},
     [BUDGET_JIT_PIECES] = {MEMORY_LIMIT, 0, 384},
-    [BUDGET_SECTION_BYTES] = {MEMORY_LIMIT, 0, 2},
+    [BUDGET_SECTION_BYTES] = {MEMORY_LIMIT, 0, 20},
+    [BUDGET_RECORD_BYTES] = {MEMORY_LIMIT, 0, 8},
     [BUDGET_MAPPINGS] = {"--max-mappings", 8192, 0},
     [BUDGET_FREE_BYTES] = {"--keep-free", 256 * MIB, 0},
 };

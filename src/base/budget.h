@@ -21,7 +21,8 @@ enum budget {
     BUDGET_COPIED_MAPPINGS, /* that forked processes inherit */
     BUDGET_JIT_BYTES,       /* of perf maps and jitdumps, read for all processes together */
     BUDGET_JIT_PIECES,      /* of code that these describe */
-    BUDGET_SECTION_BYTES,   /* of the decompressed sections of one ELF file */
+    BUDGET_SECTION_BYTES,   /* of a decompressed section, beside 32 bytes for each that is stored */
+    BUDGET_RECORD_BYTES,    /* of decompressed records, beside 64 bytes for each that is stored */
     /* Of a recording. */
     BUDGET_MAPPINGS,   /* executable mappings of a process */
     BUDGET_FREE_BYTES, /* of the capture's file system, left free */

@@ -67,6 +67,11 @@ static const char record_help[] =
     "  --max-size SIZE       the same when the capture has 500K, 64M, 2G, …\n"
     "  --fail-on=incomplete[:PERCENT]  exit with 124 when no complete stack stands for more than\n"
     "                        PERCENT (default 5) of the CPU time, and the command ended with 0\n"
+    "  --keep-free SIZE      the same when less of the capture's disk is free (default 256M, at "
+    "most\n"
+    "                        a quarter of what is free at the start)\n"
+    "  --max-mappings N      mappings of a process that are recorded (default 8192)\n"
+    "  --memory-limit SIZE   memory of converting the capture (default 480M, more for large ones)\n"
     "  --end-command         send the command SIGTERM when the recording ends before it does\n"
     "  --wait-all            record until the last process of the tree has ended, not only the\n"
     "                        command\n"
@@ -113,7 +118,9 @@ static const char convert_help[] =
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --no-inline           names of symbol tables alone: neither inlined functions nor "
-    "lines\n" CUT_OPTION_HELP "  -q, --quiet           say nothing unless something failed\n"
+    "lines\n"
+    "  --memory-limit SIZE   memory to use at most (default 480M, more for large "
+    "captures)\n" CUT_OPTION_HELP "  -q, --quiet           say nothing unless something failed\n"
     "  -v, --verbose         list the embedded source files\n";
 
 static const char report_help[] =
@@ -130,7 +137,9 @@ static const char report_help[] =
     "  --symfs DIR           the recorded files lie below DIR: those of another machine\n"
     "  --debuginfod          fetch debug info that is missing from DEBUGINFOD_URLS\n"
     "  --no-inline           names of symbol tables alone: neither inlined functions nor "
-    "lines\n" CUT_OPTION_HELP;
+    "lines\n"
+    "  --memory-limit SIZE   memory to use at most (default 480M, more for large "
+    "captures)\n" CUT_OPTION_HELP;
 
 static const char info_help[] =
     "rec info [FILE]\n"
@@ -139,7 +148,9 @@ static const char info_help[] =
     "how it was recorded and what is missing, processes, threads, modules with build-ids.\n"
     "\n"
     "  -i, --input FILE      the same as FILE\n"
-    "  --json                the same, for scripts\n" CUT_OPTION_HELP;
+    "  --json                the same, for scripts\n"
+    "  --memory-limit SIZE   memory to use at most (default 480M, more for large "
+    "captures)\n" CUT_OPTION_HELP;
 
 static const char doctor_help[] =
     "rec doctor\n"

@@ -2,10 +2,12 @@
 #include "elf/decompress.h"
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/table.h"
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -21,6 +23,17 @@
 
 /* zlib cannot do better than 1032:1, so who promises more is lying. */
 #define INFLATE_RATIO_MAX 1032
+/* Debug sections shrink to a tenth at most. */
+#define USUAL_RATIO_MAX 32
+
+size_t decompress_limit(size_t stored)
+{
+    size_t more;
+    if (__builtin_mul_overflow(stored, USUAL_RATIO_MAX, &more) ||
+        __builtin_add_overflow(more, budget_amount(BUDGET_SECTION_BYTES), &more))
+        return SIZE_MAX;
+    return more;
+}
 
 /* Room for size bytes after what is there; NULL when memory is out. A third of the time of inflating is the system's,
  * which hands out memory page by page, unless it is asked for large ones. */
@@ -56,6 +69,8 @@ int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer
 {
     if (size / INFLATE_RATIO_MAX > stored)
         return -EBADMSG;
+    if (size > decompress_limit(stored))
+        return -EFBIG;
     uint8_t *to = room(out, size);
     if (!to)
         return -ENOMEM;
@@ -68,6 +83,8 @@ int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer
 int decompress_zstd(const void *bytes, size_t stored, size_t size, struct buffer *out)
 {
 #ifdef REC_HAVE_ZSTD
+    if (size > decompress_limit(stored))
+        return -EFBIG;
     uint8_t *to = room(out, size);
     if (!to)
         return -ENOMEM;

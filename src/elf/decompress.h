@@ -10,6 +10,9 @@
 
 #include "base/buffer.h"
 
+/* How many bytes may come out of so many (base/budget.h). */
+size_t decompress_limit(size_t stored);
+
 /* zlib, which has to yield exactly `size` bytes. */
 int decompress_zlib(const void *bytes, size_t stored, size_t size, struct buffer *out);
 

@@ -2,6 +2,7 @@
 #include "elf/elf_file.h"
 
 #include "base/array.h"
+#include "base/budget.h"
 #include "base/cursor.h"
 #include "base/io.h"
 #include "elf/decompress.h"
@@ -71,6 +72,9 @@ static int expand_section(const struct buffer *stored, struct buffer *out, struc
         return error_set(error, err, "compressed by a method that is not built in (%u)", method);
     if (err == -ENOMEM)
         return error_set(error, err, "out of memory");
+    if (err == -EFBIG)
+        return error_set(error, err, "expands to more than the limit; raise the limit with %s=SIZE",
+                         budget_option(BUDGET_SECTION_BYTES));
     return err ? error_set(error, err, "malformed compressed section") : 0;
 }
 

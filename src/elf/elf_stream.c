@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #ifdef REC_HAVE_ISAL
+#include "elf/decompress.h"
 #include "elf/elf_internal.h"
 
 #include <elf.h>
@@ -40,6 +41,8 @@ int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
         return err;
     if (method != ELFCOMPRESS_ZLIB)
         return -ENOTSUP;
+    if (bytes > decompress_limit((size_t)section->bytes))
+        return -EFBIG;
     struct elf_stream *stream = malloc(sizeof(*stream));
     if (!stream)
         return -ENOMEM;

@@ -9,8 +9,6 @@
 #include <gelf.h>
 #include <string.h>
 
-enum { DEBUGDATA_BYTES_MAX = 256 << 20 };
-
 void packed_init(struct packed *packed)
 {
     *packed = (struct packed){.image.fd = -1};
@@ -171,7 +169,7 @@ int packed_open_debugdata(struct image *out, const struct image *from)
     if (!data || !data->d_buf)
         return -ENOENT;
     struct buffer bytes = {0};
-    int err = decompress_xz(data->d_buf, data->d_size, DEBUGDATA_BYTES_MAX, &bytes);
+    int err = decompress_xz(data->d_buf, data->d_size, decompress_limit(data->d_size), &bytes);
     if (err == 0)
         err = image_adopt(out, &bytes, NULL);
     buffer_free(&bytes);
