@@ -152,7 +152,7 @@ static void code_lies_at_code_addr(void **state)
     put_load(&dump, &(struct load){10, 0, 0x1000, 16, "julia_f"});
     put_load(&dump, &(struct load){10, 0x1020, 0x1010, 16, "g"});
     put_load(&dump, &(struct load){10, 0x2000, 0, 16, "h"});
-    struct jit_codes codes = {0};
+    struct jit_codes codes = {.room = SIZE_MAX};
     assert_int_equal(jit_dump_parse(&codes, &no_counter, dump.bytes, dump.size), 0);
     assert_int_equal(jit_codes_sort(&codes), 0);
     assert_string_equal(name_at(&codes, 0x8, 20), "");

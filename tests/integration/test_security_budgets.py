@@ -1,0 +1,304 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hostile captures, code descriptions, debug info and programs cost no more than the limits that docs/command-line.md
+states: inputs of up to 10 MiB less than 2 s of CPU time and 512 MiB, or one sentence that names the option."""
+import glob
+import os
+import random
+import shutil
+import struct
+import subprocess
+import time
+
+import bad_elf
+import hostile_captures
+import rec
+
+CPU_S = 2
+MEMORY_BYTES = 512 << 20
+WALL_S = 60  # on a busy machine
+LIMIT = b"--memory-limit"
+FIRST_PID = 1 << 30  # of no process
+# The kinds that no machine converts within the default limits.
+EXCEEDING = {"compressed_names", "compressed_names_with_sizes"}
+# The kinds of which a part is left out, and the limit is named.
+CUT = {"compressed_samples", "forks_with_mappings", "random_chains", "deep_chains"}
+NESTED = 8000
+
+
+def in_child(make):
+    """Calls make in a child: the memory of generators is no memory of what is measured, which inherits it."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            make()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(pid, 0)[1] != 0:
+        raise RuntimeError("cannot make the input")
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+class Measured:
+    """One finished `rec`, and what it used, its workers included."""
+
+    def __init__(self, directory, words):
+        self.words = words
+        with open(os.path.join(directory, "stderr"), "w+b") as errors:
+            process = subprocess.Popen([rec.REC, *words], cwd=directory, stdout=subprocess.DEVNULL, stderr=errors)
+            end = time.monotonic() + WALL_S
+            while True:
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+                if pid:
+                    break
+                if time.monotonic() > end:
+                    process.kill()
+                time.sleep(0.002)
+            process.returncode = self.status = os.waitstatus_to_exitcode(status)
+            errors.seek(0)
+            self.stderr = errors.read()
+        self.cpu_s = usage.ru_utime + usage.ru_stime
+        self.bytes = usage.ru_maxrss * 1024
+
+
+class Budgets(rec.Case):
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def run_rec(self, *words):
+        return Measured(self.directory, words)
+
+    def assert_bounded(self, run):
+        self.assertLess(run.cpu_s, CPU_S, run.words)
+        self.assertLess(run.bytes, MEMORY_BYTES, run.words)
+        if run.status != 0:
+            self.assertEqual(run.status, 125, (run.words, run.stderr))
+            self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+
+    def assert_converts(self, name, *options):
+        commands = (("convert", name, "-o", "out.folded"), ("convert", name, "-o", "out.pb.gz"), ("report", name),
+                    ("info", name))
+        for words in commands[:rec.figure(1, 4)]:
+            run = self.run_rec(*words, *options)
+            self.assert_bounded(run)
+            yield run
+
+    def test_hostile_captures(self):
+        for kind, make in hostile_captures.CAPTURES.items():
+            with self.subTest(kind=kind):
+                in_child(lambda make=make: write(self.path("hostile.data"), make()))
+                self.assertLess(os.path.getsize(self.path("hostile.data")), hostile_captures.LARGEST_BYTES)
+                for run in self.assert_converts("hostile.data"):
+                    self.assertEqual(run.status != 0, kind in EXCEEDING, run.stderr)
+                    if kind in EXCEEDING or kind in CUT and run.words[0] == "convert":
+                        self.assertIn(LIMIT, run.stderr)
+                os.unlink(self.path("hostile.data"))
+
+    def test_a_higher_limit_converts_what_the_default_refuses(self):
+        in_child(lambda: write(self.path("names.data"), hostile_captures.compressed_names()))
+        self.assertEqual(self.run_rec("info", "names.data").status, 125)
+        self.assertEqual(self.run_rec("info", "names.data", "--memory-limit=4G").status, 0)
+
+    def test_memory_may_run_out_anywhere(self):
+        """Whatever the limit is: the conversion succeeds, or one sentence says why not."""
+        in_child(lambda: write(self.path("libraries.data"), hostile_captures.many_libraries()))
+        random.seed(1)
+        outcomes = set()
+        for _ in range(rec.figure(12, 1000)):
+            bytes_ = random.randrange(64 << 10, 130 << 20)
+            run = self.run_rec("convert", "-q", "libraries.data", "-o", "o.folded", "-o", "o.json.gz", "-o", "o.pb.gz",
+                               f"--memory-limit={bytes_}")
+            self.assertIn(run.status, (0, 125), (bytes_, run.stderr))
+            if run.status:
+                self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+                self.assertIn(LIMIT, run.stderr)
+            outcomes.add(run.status)
+        self.assertEqual(outcomes, {0, 125})
+
+    def test_a_perf_map_of_many_processes_is_read_once(self):
+        pids = range(FIRST_PID, FIRST_PID + 40)
+        paths = [f"/tmp/perf-{pid}.map" for pid in pids]
+        self.addCleanup(lambda: [os.unlink(path) for path in paths if os.path.exists(path)])
+        in_child(lambda: write(self.path("jit.data"), hostile_captures.capture_of_pids(pids)))
+        for size in (hostile_captures.LARGEST_BYTES, rec.figure(121 << 20, 520 << 20)):
+            in_child(lambda size=size: write(paths[0], hostile_captures.perf_map(size)))
+            for path in paths[1:]:
+                os.link(paths[0], path)
+            for run in self.assert_converts("jit.data"):
+                self.assertEqual(run.status, 0)
+                is_too_large = size > hostile_captures.LARGEST_BYTES and run.words[0] != "info"
+                self.assertEqual(LIMIT in run.stderr, is_too_large, run.stderr)
+            for path in paths:
+                os.unlink(path)
+
+    def test_a_jitdump_of_pieces_that_all_overlap(self):
+        dump = self.path(f"jit-{FIRST_PID}.dump")
+        in_child(lambda: write(dump, hostile_captures.jitdump(hostile_captures.LARGEST_BYTES)))
+        mapping = hostile_captures.mapping(FIRST_PID, 1, 0x1000, 4096, dump)
+        in_child(lambda: write(self.path("jit.data"), hostile_captures.capture_of_pids([FIRST_PID], mapping)))
+        for run in self.assert_converts("jit.data"):
+            self.assertEqual(run.status, 0)
+
+    # ---- files that names are looked up in ----
+
+    def build(self):
+        write(self.path("program.c"), b"int main(void){volatile long i;for(i=0;i<100000000;i++);return 0;}\n")
+        subprocess.run(["gcc", "-g", "-O1", "program.c", "-o", "program"], cwd=self.directory, check=True)
+        symbols = subprocess.run(["nm", "-S", self.path("program")], capture_output=True, text=True, check=True)
+        low, size = next(line.split()[:2] for line in symbols.stdout.splitlines() if line.endswith(" main"))
+        os.rename(self.path("program"), self.path("whole"))
+        return int(low, 16), int(size, 16)
+
+    def capture_program(self, low):
+        """A sample in main(), by the mapping of the program's code."""
+        elf = bad_elf.Elf(self.path("whole"))
+        text = elf.index[".text"]
+        bias = elf.field(text, 3) - elf.field(text, 4)
+        mapping = struct.pack("<IIQQQ", 1, 1, 0x400000, 0x10000, low - bias & ~0xfff)
+        mapping += hostile_captures.text(self.path("program")) + hostile_captures.trailer(1, 1)
+        records = hostile_captures.record(hostile_captures.MMAP, mapping)
+        records += hostile_captures.sample(1, 2, [0x400000 + low % 4096 + 4])
+        write(self.path("program.data"), hostile_captures.capture(records))
+
+    def test_sections_that_decompress_to_more_than_the_limit(self):
+        low, _ = self.build()
+        self.capture_program(low)
+        size = 300 << 20
+        for program, method in (("import sys,zlib;sys.stdout.buffer.write(zlib.compress(sys.stdin.buffer.read(),9))", 1),
+                                (None, 2)):
+            pack = ["python3", "-c", program] if program else ["zstd", "-q", "-c"]
+            head = subprocess.Popen(["head", "-c", str(size), "/dev/zero"], stdout=subprocess.PIPE)
+            packed = subprocess.run(pack, stdin=head.stdout, capture_output=True, check=True).stdout
+            head.wait()
+            for section in (".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"):
+                with self.subTest(method=method, section=section):
+                    elf = bad_elf.Elf(self.path("whole"))
+                    elf.replace(section, bad_elf.compressed(method, size, packed), True)
+                    elf.write(self.path("program"))
+                    run = self.run_rec("convert", "program.data", "-o", "out.folded")
+                    self.assert_bounded(run)
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assertLess(run.bytes, 200 << 20)
+
+    def test_a_symbol_table_that_decompresses_to_more_than_the_limit(self):
+        low, _ = self.build()
+        self.capture_program(low)
+        write(self.path("zeros"), b"")
+        os.truncate(self.path("zeros"), 240 << 20)
+        packed = subprocess.run(["xz", "-0", "-c", "zeros"], cwd=self.directory, capture_output=True, check=True).stdout
+        write(self.path("packed"), packed)
+        subprocess.run(["objcopy", "--strip-all", "--add-section", ".gnu_debugdata=packed", "whole", "program"],
+                       cwd=self.directory, check=True)
+        run = self.run_rec("convert", "program.data", "-o", "out.folded")
+        self.assert_bounded(run)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertLess(run.bytes, 200 << 20)
+
+    def test_inlined_calls_nested_8000_deep(self):
+        low, size = self.build()
+        self.capture_program(low)
+        place = struct.pack("<QI", low, size)
+        function, inlined = bad_elf.uleb(2) + b"f\0" + place, bad_elf.uleb(3) + place
+        name, low_pc, high_pc, origin, string, addr, data4, ref4 = 3, 0x11, 0x12, 0x31, 8, 1, 6, 0x13
+        abbreviations = (bad_elf.abbreviation(1, 0x11, 1, (name, string), (low_pc, addr), (high_pc, data4))
+                         + bad_elf.abbreviation(2, 0x2e, 1, (name, string), (low_pc, addr), (high_pc, data4))
+                         + bad_elf.abbreviation(3, 0x1d, 1, (low_pc, addr), (high_pc, data4), (origin, ref4)))
+        unit_die = bad_elf.uleb(1) + b"unit\0" + place
+        refers = struct.pack("<I", bad_elf.UNIT_HEADER_BYTES + len(unit_die))
+        dies = unit_die + function + (inlined + refers) * NESTED + b"\0" * (NESTED + 2)
+        elf = bad_elf.Elf(self.path("whole"))
+        elf.replace(".debug_abbrev", abbreviations + b"\0")
+        elf.replace(".debug_info", bad_elf.unit(dies))
+        elf.write(self.path("program"))
+        for run in self.assert_converts("program.data"):
+            self.assertEqual(run.status, 0, run.stderr)
+
+    # ---- mutations ----
+
+    def mutate(self, name, source, chaos):
+        content = bytearray(source)
+        for _ in range(chaos.randrange(1, 20)):
+            at = chaos.randrange(len(content))
+            value = chaos.choice((0, 0xff, 0x80, chaos.randrange(256)))
+            content[at:at + chaos.choice((1, 1, 1, 2, 4, 8))] = bytes([value])
+        if chaos.random() < 0.1:
+            del content[chaos.randrange(len(content)):]
+        write(self.path(name), content)
+
+    def hold_mutated(self, name, source, capture, count):
+        chaos = random.Random(name)
+        for i in range(count):
+            with self.subTest(name=name, number=i):
+                self.mutate(name, source, chaos)
+                run = self.run_rec("convert", "-q", capture, "-o", "out.folded")
+                self.assertIn(run.status, (0, 125), run.stderr)
+                self.assertLess(run.cpu_s, CPU_S)
+                self.assertLess(run.bytes, MEMORY_BYTES)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_mutated_captures(self):
+        run = self.run_rec("-q", "-o", "own.data", "-z", "--", rec.target("shares"), "0.1")
+        self.assertIn(run.status, (0, 1), run.stderr)
+        run = self.run_rec("-q", "-o", "plain.data", "--", rec.target("jit"), "map", "0.1")
+        for path in glob.glob("/tmp/perf-*.map"):
+            if os.path.getmtime(path) > time.time() - 5:
+                os.unlink(path)
+        for name in ("own.data", "plain.data"):
+            self.hold_mutated("mutated.data", self.read(name), "mutated.data", rec.figure(15, 1000))
+
+    def test_mutated_debug_info(self):
+        low, _ = self.build()
+        self.capture_program(low)
+        self.hold_mutated("program", self.read("whole"), "program.data", rec.figure(15, 1000))
+
+    def test_mutated_code_descriptions(self):
+        for name, make in ((f"jit-{FIRST_PID}.dump", hostile_captures.jitdump),
+                           (f"/tmp/perf-{FIRST_PID}.map", hostile_captures.perf_map)):
+            path = self.path(name)
+            self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
+            mapping = hostile_captures.mapping(FIRST_PID, 1, 0x1000, 4096, path) if "dump" in name else b""
+            write(self.path("jit.data"), hostile_captures.capture_of_pids([FIRST_PID], mapping))
+            self.hold_mutated(name, make(20000), "jit.data", rec.figure(15, 1000))
+
+    # ---- recording ----
+
+    def test_a_program_that_maps_all_the_time(self):
+        """Its mappings have paths of 3600 characters; so do those of its children."""
+        for children in (0, 10):
+            with self.subTest(children=children):
+                os.mkdir(self.path(f"bomb{children}"))
+                seconds = rec.figure(3, 15)
+                run = self.run_rec("-o", "bomb.data", "sh", "-c", f"cd bomb{children}; exec $0 {children} {seconds}",
+                                   rec.target("maps_bomb"))
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assertIn(b"--max-mappings", run.stderr)
+                self.assertLess(os.path.getsize(self.path("bomb.data")), 150 << 20)
+                self.assertLess(run.bytes, MEMORY_BYTES)
+
+    def test_a_recording_ends_when_the_disk_is_nearly_full(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", disk], check=False).returncode:
+            self.skipTest("cannot mount a file system")
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=False)
+        run = self.run_rec("-o", "disk/rec.data", "--", "sh", "-c",
+                           "sleep 0.3; head -c 60M /dev/zero >disk/filler; sleep 1; echo ended >end")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertIn(b"recording ended by --keep-free", run.stderr)
+        self.assertEqual(self.read("end"), b"ended\n")
+        shutil.rmtree(disk, ignore_errors=True)
+        run = self.run_rec("-o", "disk/rec.data", "--keep-free=64K", "--", "sh", "-c",
+                           "sleep 0.3; head -c 50M /dev/zero >disk/filler; sleep 0.5")
+        self.assertNotIn(b"recording ended", run.stderr)
+
+
+if __name__ == "__main__":
+    rec.main()
