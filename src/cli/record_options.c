@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/perf_record_options.h"
 #include "perfdata/pack.h"
+#include "record/recorders.h"
 
 #include <errno.h>
 #include <string.h>
@@ -84,12 +85,19 @@ static const struct option_spec specs[] = {
     PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED){0},
 };
 
+/* The limits are those of the recorder's parameter. */
+static int parse_number(const char *value, const char *parameter, const char *what,
+                        unsigned long *number, struct error *error)
+{
+    const struct record_parameter *row = recorder_parameter(recorder_find("cpu"), parameter);
+    return options_number(value, what, row->least, row->most, number, error);
+}
+
 static int parse_frequency(struct record_request *request, const char *value, struct error *error)
 {
     unsigned long frequency = RECORD_FREQUENCY_MAX;
     if (strcmp(value, "max") != 0) {
-        int err = options_number(value, "-F, samples per second,", 1, RECORD_FREQUENCY_MAX,
-                                 &frequency, error);
+        int err = parse_number(value, "freq", "-F, samples per second,", &frequency, error);
         if (err)
             return err;
     }
@@ -121,10 +129,9 @@ static int check_event(const char *value, struct error *error)
 
 static int parse_engine(struct record_request *request, const char *value, struct error *error)
 {
-    static const enum record_engine engines[] = {RECORD_ENGINE_PERF_TRAP, RECORD_ENGINE_TIMER};
-    for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
-        if (strcmp(value, record_engine_name(engines[i])) == 0) {
-            request->options.engine = engines[i];
+    for (size_t i = 0; i < RECORD_SOURCES; i++) {
+        if (strcmp(value, record_sources[i].name) == 0) {
+            request->options.engine = record_sources[i].engine;
             return 0;
         }
     }
@@ -163,8 +170,8 @@ static int parse_delay(struct record_request *request, const char *value, struct
         return error_set(error, -EINVAL,
                          "-D -1: nobody could switch the sampling on later; give "
                          "the milliseconds to wait");
-    int err = options_number(value, "-D, milliseconds before sampling begins,", 0, 86400000,
-                             &delay_ms, error);
+    int err =
+        parse_number(value, "delay", "-D, milliseconds before sampling begins,", &delay_ms, error);
     if (!err)
         request->options.delay_ns = (uint64_t)delay_ms * 1000000;
     return err;
@@ -297,7 +304,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
 
 int record_request_parse(struct record_request *request, char *const *words, struct error *error)
 {
-    *request = (struct record_request){.options.frequency = RECORD_FREQUENCY_DEFAULT};
+    const struct record_parameter *frequency = recorder_parameter(recorder_find("cpu"), "freq");
+    *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default};
     struct options options = options_of(words, specs);
     const char *value;
     int id;

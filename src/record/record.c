@@ -8,6 +8,7 @@
 #include "record/collector.h"
 #include "record/tables/compiler.h"
 #include "record/process/proc.h"
+#include "record/recorders.h"
 #include "record/launch/exec_target.h"
 #include "record/session.h"
 #include "record/sample/tsc_clock.h"
@@ -56,7 +57,7 @@ static int open_writer(struct recording *recording, struct error *error)
         .period_ns = recording->session.tables->header.period_ns,
         .start_time_ns = recording->start_ns,
         .start_wall_ns = wall_ns(),
-        .event_name = "cpu-clock",
+        .event_name = recorder_find("cpu")->event_name,
         .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };

@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *record_engine_name(enum record_engine engine)
-{
-    switch (engine) {
-    case RECORD_ENGINE_AUTO:
-        return "auto";
-    case RECORD_ENGINE_PERF_TRAP:
-        return "perf-trap";
-    case RECORD_ENGINE_TIMER:
-        return "timer";
-    }
-    return "unknown";
-}
-
 const char *record_loss_name(enum record_loss loss)
 {
     static const char *const names[RECORD_LOSSES] = {

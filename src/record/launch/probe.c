@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,19 @@ static void explain(int err, int paranoid, char *reason, size_t size)
         snprintf(reason, size, "perf events are not available: %s", strerror(-err));
 }
 
+/* A CPU timer of the calling thread, never armed. */
+static void probe_timer(struct record_probe *probe)
+{
+    timer_t timer;
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    probe->timer = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0;
+    if (probe->timer)
+        timer_delete(timer);
+    else
+        snprintf(probe->timer_reason, sizeof(probe->timer_reason), "timer_create: %s",
+                 strerror(errno));
+}
+
 void record_probe(struct record_probe *probe)
 {
     *probe = (struct record_probe){.tick_hz = tick_hz(),
@@ -58,5 +72,6 @@ void record_probe(struct record_probe *probe)
     else
         explain(fd, probe->perf_event_paranoid, probe->perf_trap_reason,
                 sizeof(probe->perf_trap_reason));
+    probe_timer(probe);
     probe->kernel_stacks = geteuid() == 0 || probe->perf_event_paranoid < 2;
 }

@@ -2,11 +2,15 @@
 /* What the words of `rec record` ask for. */
 #include "cli/record_options.h"
 
+#include "record/recorders.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -135,6 +139,78 @@ static void only_what_is_named_is_written(void **state)
     record_request_free(&request);
 }
 
+static int parse_option(const char *option, struct record_request *request)
+{
+    char *const words[] = {(char *)option, (char *)"x", NULL};
+    int err = record_request_parse(request, words, NULL);
+    record_request_free(request);
+    return err;
+}
+
+static int parse_value(const struct record_parameter *row, uint64_t value, const char *suffix)
+{
+    char option[64];
+    struct record_request request;
+    snprintf(option, sizeof(option), "--%s=%" PRIu64 "%s", row->name, value, suffix);
+    return parse_option(option, &request);
+}
+
+static void check_limits(const struct record_parameter *row)
+{
+    bool is_time = row->type == RECORD_PARAMETER_TIME; /* has no unit below the millisecond */
+    uint64_t most = is_time ? row->most / 1000000 : row->most;
+    const char *suffix = is_time ? "ms" : "";
+    assert_int_equal(parse_value(row, most, suffix), 0);
+    assert_int_equal(parse_value(row, most + 1, suffix), -EINVAL);
+    if (!is_time)
+        assert_int_equal(parse_value(row, row->least, suffix), 0);
+    if (row->least > 0)
+        assert_int_equal(parse_value(row, row->least - 1, suffix), -EINVAL);
+}
+
+static void check_engines(const struct recorder *recorder)
+{
+    for (size_t i = 0; i < recorder->source_count; i++) {
+        char option[64];
+        struct record_request request;
+        snprintf(option, sizeof(option), "--engine=%s", recorder->sources[i].name);
+        assert_int_equal(parse_option(option, &request), 0);
+        assert_int_equal(request.options.engine, recorder->sources[i].engine);
+    }
+}
+
+static void parameters_of_recorders_are_options_with_the_same_limits(void **state)
+{
+    (void)state;
+    const struct recorder *cpu = recorder_find("cpu");
+    for (size_t i = 0; i < cpu->parameter_count; i++) {
+        const struct record_parameter *row = &cpu->parameters[i];
+        char option[64];
+        struct record_request request;
+        snprintf(option, sizeof(option), "--%s", row->name);
+        if (row->type == RECORD_PARAMETER_SWITCH)
+            assert_int_equal(parse_option(option, &request), 0);
+        else if (row->type == RECORD_PARAMETER_SOURCE)
+            check_engines(cpu);
+        else
+            check_limits(row);
+    }
+}
+
+static void defaults_are_those_of_the_recorder(void **state)
+{
+    (void)state;
+    const struct recorder *cpu = recorder_find("cpu");
+    struct record_request request = parsed(WORDS("x"));
+    const struct record_options *options = &request.options;
+    assert_int_equal(options->frequency, recorder_parameter(cpu, "freq")->value_default);
+    assert_int_equal(options->delay_ns, recorder_parameter(cpu, "delay")->value_default);
+    assert_int_equal(options->duration_ns, 0);
+    assert_int_equal(options->size_max, 0);
+    assert_false(options->no_inherit || options->wait_all);
+    record_request_free(&request);
+}
+
 static void nonsense_is_refused(void **state)
 {
     (void)state;
@@ -183,6 +259,8 @@ int main(void)
         cmocka_unit_test(beginning_and_end_can_be_chosen),
         cmocka_unit_test(a_recording_fails_on_what_is_incomplete_if_that_is_given),
         cmocka_unit_test(only_what_is_named_is_written),
+        cmocka_unit_test(parameters_of_recorders_are_options_with_the_same_limits),
+        cmocka_unit_test(defaults_are_those_of_the_recorder),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/recorders.h"
+
+#include "base/error.h"
+#include "record/launch/trust.h"
+#include "record/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DAY_MS 86400000
+#define YEAR_NS (UINT64_C(365) * DAY_MS * 1000000)
+
+static const struct record_parameter cpu_parameters[] = {
+    {.name = "freq",
+     .type = RECORD_PARAMETER_INTEGER,
+     .unit = "Hz",
+     .value_default = RECORD_FREQUENCY_DEFAULT,
+     .least = 1,
+     .most = RECORD_FREQUENCY_MAX,
+     .help = "samples per second of CPU time of each thread"},
+    {.name = "engine",
+     .type = RECORD_PARAMETER_SOURCE,
+     .default_text = "the first available",
+     .help = "source of the samples"},
+    {.name = "delay",
+     .type = RECORD_PARAMETER_INTEGER,
+     .unit = "ms",
+     .most = DAY_MS,
+     .help = "time between the start of the command and of sampling"},
+    {.name = "duration",
+     .type = RECORD_PARAMETER_TIME,
+     .unit = "ns",
+     .least = 1,
+     .most = YEAR_NS,
+     .default_text = "until the command ends",
+     .help = "end the recording after this time of sampling"},
+    {.name = "max-size",
+     .type = RECORD_PARAMETER_SIZE,
+     .unit = "bytes",
+     .least = UINT64_C(64) << 10,
+     .most = UINT64_C(1) << 50,
+     .default_text = "no limit",
+     .help = "end the recording when the capture reaches this size"},
+    {.name = "no-inherit",
+     .type = RECORD_PARAMETER_SWITCH,
+     .help = "record the process of the command without its children"},
+    {.name = "wait-all",
+     .type = RECORD_PARAMETER_SWITCH,
+     .help = "record until the last process of the tree ends"},
+};
+
+const struct recorder recorders[RECORDERS] = {
+    {
+        .id = "cpu",
+        .name = "CPU time",
+        .description = "CPU time of every thread, with complete user stacks",
+        .weight_unit = "ns",
+        .event_name = "cpu-clock",
+        .can_start = true,
+        .privileges = "none",
+        .sources = record_sources,
+        .source_count = RECORD_SOURCES,
+        .parameters = cpu_parameters,
+        .parameter_count = sizeof(cpu_parameters) / sizeof(cpu_parameters[0]),
+    },
+};
+
+const struct recorder *recorder_find(const char *id)
+{
+    for (size_t i = 0; i < RECORDERS; i++)
+        if (strcmp(recorders[i].id, id) == 0)
+            return &recorders[i];
+    return NULL;
+}
+
+const struct record_parameter *recorder_parameter(const struct recorder *recorder, const char *name)
+{
+    for (size_t i = 0; i < recorder->parameter_count; i++)
+        if (strcmp(recorder->parameters[i].name, name) == 0)
+            return &recorder->parameters[i];
+    return NULL;
+}
+
+struct recorder_availability recorder_probe(const struct recorder *recorder,
+                                            const struct record_probe *probe)
+{
+    struct recorder_availability found = {0};
+    struct error error = {{0}};
+    char sampler[4096];
+    if (session_find_sampler(sampler, &error) != 0 || trust_check(sampler, &error) != 0) {
+        snprintf(found.reason, sizeof(found.reason), "%s", error.text);
+        return found;
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < recorder->source_count; i++) {
+        const char *refusal = recorder->sources[i].refusal(probe);
+        if (!refusal)
+            return (struct recorder_availability){.is_available = true};
+        if (used < sizeof(found.reason))
+            used += (size_t)snprintf(found.reason + used, sizeof(found.reason) - used, "%s%s: %s",
+                                     i ? "; " : "", recorder->sources[i].name, refusal);
+    }
+    return found;
+}

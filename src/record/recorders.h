@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of recorders: a recorder is a kind of recording. The option
+ * parser, the perf.data writer and `rec list` read the same rows.
+ */
+#pragma once
+
+#include "record/sources.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum record_parameter_type {
+    RECORD_PARAMETER_INTEGER,
+    RECORD_PARAMETER_TIME,   /* 5, 1.5s, 200ms, 2m; limits in ns */
+    RECORD_PARAMETER_SIZE,   /* 500K, 64M, 2G; limits in bytes */
+    RECORD_PARAMETER_SOURCE, /* the name of a source of the recorder */
+    RECORD_PARAMETER_SWITCH, /* without a value, off by default */
+};
+
+struct record_parameter {
+    const char *name; /* stable: the long option without its dashes */
+    enum record_parameter_type type;
+    const char *unit; /* of the three numbers; NULL: the parameter is no number */
+    uint64_t value_default, least, most;
+    const char *default_text; /* behaviour without the option, instead of a number; or NULL */
+    const char *help;
+};
+
+struct recorder {
+    const char *id; /* stable */
+    const char *name;
+    const char *description;
+    const char *weight_unit;
+    const char *event_name; /* in perf.data */
+    bool can_start;         /* records a program started by rec */
+    bool can_attach;        /* records a running process */
+    const char *privileges;
+    const struct record_source *sources; /* in order of preference */
+    size_t source_count;
+    const struct record_parameter *parameters;
+    size_t parameter_count;
+};
+
+#define RECORDERS 1
+extern const struct recorder recorders[RECORDERS];
+
+/* NULL: no such row. */
+const struct recorder *recorder_find(const char *id);
+const struct record_parameter *recorder_parameter(const struct recorder *recorder,
+                                                  const char *name);
+
+struct recorder_availability {
+    bool is_available;
+    char reason[512]; /* why not */
+};
+
+/* Whether a recording could start: the sampler is installed and trusted, and a source is available. */
+struct recorder_availability recorder_probe(const struct recorder *recorder,
+                                            const struct record_probe *probe);

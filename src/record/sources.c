@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/sources.h"
+
+static const char *refuse_perf_trap(const struct record_probe *probe)
+{
+    return probe->perf_trap ? NULL : probe->perf_trap_reason;
+}
+
+static const char *refuse_timer(const struct record_probe *probe)
+{
+    return probe->timer ? NULL : probe->timer_reason;
+}
+
+const struct record_source record_sources[RECORD_SOURCES] = {
+    {
+        .engine = RECORD_ENGINE_PERF_TRAP,
+        .name = "perf-trap",
+        .description = "injected rings; a perf event per process raises SIGTRAP",
+        .needs = "Linux 5.18; perf_event_paranoid <= 2 or CAP_PERFMON",
+        .refusal = refuse_perf_trap,
+    },
+    {
+        .engine = RECORD_ENGINE_TIMER,
+        .name = "timer",
+        .description = "injected rings; POSIX CPU timers, at most the tick rate",
+        .needs = "nothing",
+        .refusal = refuse_timer,
+    },
+};
+
+const char *record_engine_name(enum record_engine engine)
+{
+    for (size_t i = 0; i < RECORD_SOURCES; i++)
+        if (record_sources[i].engine == engine)
+            return record_sources[i].name;
+    return "auto";
+}

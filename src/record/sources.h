@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of sources: a source produces sample records. Today every source is an engine of the
+ * injected sampler and writes into the rings shared with rec.
+ */
+#pragma once
+
+#include "record/launch/probe.h"
+#include "record/options.h"
+
+#include <stddef.h>
+
+struct record_source {
+    enum record_engine engine;
+    const char *name; /* stable: the value of --engine and of `engine` in a capture */
+    const char *description;
+    const char *needs; /* of kernel and privileges */
+    /* NULL: available on the probed machine; else the reason, valid as long as the probe. */
+    const char *(*refusal)(const struct record_probe *probe);
+};
+
+#define RECORD_SOURCES 2
+extern const struct record_source record_sources[RECORD_SOURCES]; /* in order of preference */
