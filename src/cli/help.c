@@ -9,7 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
-const char *const help_commands[] = {"record", "convert", "report", "info", "doctor", "help", NULL};
+const char *const help_commands[] = {"record", "convert", "report", "info",
+                                     "list",   "doctor",  "help",   NULL};
 
 static const char overview[] =
     "rec shows where a native program spends its CPU time.\n"
@@ -18,6 +19,7 @@ static const char overview[] =
     "  rec report [FILE]                 the functions and calls that used the time\n"
     "  rec convert [FILE] -o NAME...     a capture, or perf's, in other formats\n"
     "  rec info [FILE]                   everything known about a capture\n"
+    "  rec list [RECORDER...]            what rec can record, with its parameters\n"
     "  rec doctor                        what this machine lets rec do\n"
     "  rec help COMMAND                  all options of a command\n"
     "\n"
@@ -152,6 +154,17 @@ static const char info_help[] =
     "  --memory-limit SIZE   memory to use at most (default 480M, more for large "
     "captures)\n" CUT_OPTION_HELP;
 
+static const char list_help[] =
+    "rec list [--json] [RECORDER...]\n"
+    "\n"
+    "Lists the recorders: unit of the samples' weight, availability for this machine and user,\n"
+    "description. With names: details of the named recorders, with sources and parameters\n"
+    "(options of rec record). Starts nothing and writes no file.\n"
+    "\n"
+    "  --json                the details of all or the named recorders, for scripts\n"
+    "\n"
+    "A program called list is recorded by `rec -- list`.\n";
+
 static const char doctor_help[] =
     "rec doctor\n"
     "\n"
@@ -169,7 +182,8 @@ int help_print_command(FILE *stream, const char *command)
         const char *command, *text;
     } texts[] = {
         {"record", record_help}, {"convert", convert_help}, {"report", report_help},
-        {"info", info_help},     {"doctor", doctor_help},   {"help", overview},
+        {"info", info_help},     {"list", list_help},       {"doctor", doctor_help},
+        {"help", overview},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         if (strcmp(texts[i].command, command) == 0) {

@@ -15,7 +15,7 @@ static const struct {
     int (*run)(char *const *words);
 } commands[] = {
     {"record", cmd_record}, {"convert", cmd_convert}, {"report", cmd_report},
-    {"info", cmd_info},     {"doctor", cmd_doctor},
+    {"info", cmd_info},     {"list", cmd_list},       {"doctor", cmd_doctor},
 };
 
 /* What is printed must have arrived: `rec info >/dev/full` is a failure. */

@@ -44,7 +44,7 @@ def help_is_short_and_on_the_right_stream(here):
     check("--help: at most 40 lines", len(out.splitlines()) <= 40)
     check("--help: at most 100 columns", max(map(len, out.splitlines())) <= 100)
     check("--help: three examples", out.split("Examples:")[1].count("\n  rec ") >= 3)
-    for command in ("convert", "record", "report", "info", "doctor"):
+    for command in ("convert", "record", "report", "info", "list", "doctor"):
         status, out, err = rec("help", command, cwd=here)
         check(f"help {command}", status == 0 and f"rec {command}" in out.replace("[record]", "record"),
               out + err)
@@ -120,6 +120,10 @@ REFUSALS = [
     (["info", "missing.data"], 125, "missing.data"),
     (["info", "-i", "plain"], 125, "plain"),
     (["info", "--nonsense"], 125, "--nonsense"),
+    (["list", "memory"], 125, "cpu"),
+    (["list", "./plain"], 125, "rec -- list ..."),
+    (["list", "--jsn"], 125, "--json"),
+    (["--", "list"], 127, "list"),
     (["doctor", "now"], 125, "no arguments"),
 ]
 
