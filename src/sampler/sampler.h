@@ -65,6 +65,7 @@ typedef void *thread_start(void *argument);
 struct thread_state {
     uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
     uint32_t index;
+    uint32_t user_joins; /* process.joins while a thread has this state; other values: free */
     struct thread_slot *slot;
     struct ring ring;
     uint64_t stack_start_avma, stack_end_avma;
@@ -223,6 +224,8 @@ bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns);
 struct thread_state *thread_claim(void);
 /* Gives a slot back that never ran. Not async-signal-safe. */
 void thread_unclaim(struct thread_state *thread);
+/* The same after the thread's last record: the launcher frees the slot. Async-signal-safe. */
+void thread_finish(struct thread_state *thread);
 /* From now on signals in the calling thread find it. Not async-signal-safe. */
 void thread_bind(struct thread_state *thread);
 /* The calling thread's CPU timer, when the engine wants one. Not async-signal-safe. */

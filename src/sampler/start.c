@@ -129,7 +129,7 @@ static void give_up(void)
     if (thread_self) {
         struct thread_state *thread = thread_self;
         thread_self = NULL;
-        store_release(&thread->slot->state, THREAD_ENDED);
+        thread_finish(thread);
     }
 }
 

@@ -110,6 +110,22 @@ static void fill_slot(struct thread_slot *slot)
         slot->handler_ticks[i] = 0;
 }
 
+/* Every process of the recording can write the slot's state, so only this process' own memory
+ * decides whether another thread has the thread state. A forked child has copies of the parent's
+ * thread states, with an older number. */
+static bool take_state(struct thread_state *thread)
+{
+    uint32_t joins = load_relaxed(&thread->user_joins);
+    return joins != process.joins && swap_acq_rel(&thread->user_joins, joins, process.joins);
+}
+
+static void release(struct thread_state *thread, uint32_t slot_state)
+{
+    struct thread_slot *slot = thread->slot;
+    store_release(&thread->user_joins, 0); /* before the slot can be FREE */
+    store_release(&slot->state, slot_state);
+}
+
 struct thread_state *thread_claim(void)
 {
     for (uint32_t index = 0; session_has_records() && index < SESSION_THREADS; index++) {
@@ -117,9 +133,12 @@ struct thread_state *thread_claim(void)
         if (load_relaxed(&slot->state) != THREAD_FREE ||
             !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
             continue;
+        if (!take_state(&process.threads[index])) /* the slot has become FREE in use */
+            continue;
         uint8_t *ring_data = session_ring_data(index);
         if (!ring_data) {
             store_release(&slot->state, THREAD_FREE);
+            store_release(&process.threads[index].user_joins, 0);
             break;
         }
         raise_to(&process.rings->header.threads_used, index + 1);
@@ -133,7 +152,12 @@ struct thread_state *thread_claim(void)
 
 void thread_unclaim(struct thread_state *thread)
 {
-    store_release(&thread->slot->state, THREAD_FREE);
+    release(thread, THREAD_FREE);
+}
+
+void thread_finish(struct thread_state *thread)
+{
+    release(thread, THREAD_ENDED); /* publishes the last record */
 }
 
 void thread_bind(struct thread_state *thread)
@@ -188,7 +212,8 @@ void threads_stop_timers(void)
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
         const struct thread_slot *slot = &process.rings->threads[i];
         /* A forked child has copies of its parent's state, whose timers it does not have. */
-        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index)
+        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
+            load_acquire(&process.threads[i].user_joins) == process.joins)
             thread_stop_timer(&process.threads[i]);
     }
 }
@@ -357,5 +382,5 @@ static void thread_end(void *argument)
     thread_stop_timer(thread);
     if (process_is_sampled() && !sandbox_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
         record_exit(thread);
-    store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
+    thread_finish(thread);
 }

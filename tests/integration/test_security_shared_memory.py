@@ -18,6 +18,13 @@ kill -0 $victim || {{ wait $victim; exit; }}
 kill -USR2 $victim
 wait $victim
 """
+FREED = """
+{victim} & victim=$!
+sleep 0.2
+{nobody} {scribbles} {seconds} free || exit 99
+kill -USR1 $victim
+wait $victim
+"""
 
 
 class SharedMemory(rec.Case):
@@ -39,6 +46,17 @@ class SharedMemory(rec.Case):
                                   rec_options=["-q", "-F", "9999", f"--engine={engine}"])
                 self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
                 self.assertGreater(run.count("samples"), 0)
+
+    def test_slots_of_running_threads_are_declared_free_all_the_time(self):
+        """Each new thread runs its own start routine, once."""
+        for engine in ("perf-trap", "timer"):
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                script = FREED.format(victim=rec.target("starts_each"), nobody=NOBODY,
+                                      scribbles=rec.target("scribbles"), seconds=SECONDS)
+                run = self.record("sh", "-c", script, timeout=SECONDS + rec.TIMEOUT_S,
+                                  rec_options=["-q", f"--engine={engine}"])
+                self.assertEqual(run.status, 0, run.stderr)
 
 
 if __name__ == "__main__":
