@@ -35,7 +35,8 @@ static int cannot_read(const char *path, int err, struct error *error)
     return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
 }
 
-/* perf record --threads leaves a directory; "data" in it is what is a file else. */
+/* perf record --threads leaves a directory; "data" in it is what is a file else. Links of a capture's
+ * author may lead to devices, so no link is followed. */
 static int open_directory(struct perfdata_reader *reader, int fd, const char *path,
                           struct error *error)
 {
@@ -45,7 +46,7 @@ static int open_directory(struct perfdata_reader *reader, int fd, const char *pa
         return cannot_read(path, -errno, error);
     if (!S_ISDIR(status.st_mode))
         return 0;
-    reader->file = openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    reader->file = openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
     if (reader->file < 0)
         return error_set(error, -errno, "%s is a directory, and has no perf.data in it: %s", path,
                          strerror(errno));

@@ -100,7 +100,8 @@ static int open_part(struct stream *stream)
     if (stream->directory < 0)
         return 0;
     snprintf(name, sizeof(name), "data.%u", stream->next_part);
-    int fd = openat(stream->directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd =
+        openat(stream->directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
     if (fd < 0)
         return errno == ENOENT ? 0 : -errno;
     stream->part_file = fd;

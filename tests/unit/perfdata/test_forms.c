@@ -3,6 +3,7 @@
  * compressed; and old and foreign headers. */
 #include "layout.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 static const struct event small_event = {.sample_type = 1 | 1 << 8, .id = 5}; /* ip, period */
@@ -177,6 +178,31 @@ static void a_directory_is_read_part_by_part(void **state)
     remove_directory(path, directory);
 }
 
+/* The author of a capture could name any device or file of the reader. */
+static void links_in_a_directory_are_not_followed(void **state)
+{
+    (void)state;
+    char path[64];
+    int directory = new_directory(path);
+    struct perfdata_reader *reader;
+    struct error error = {0};
+    put_directory(directory, 0);
+    assert_int_equal(renameat(directory, "data.1", directory, "elsewhere"), 0);
+    assert_int_equal(symlinkat("elsewhere", directory, "data.1"), 0);
+    reader = open_reader(directory);
+    struct perfdata_event event;
+    int found;
+    while ((found = perfdata_next(reader, &event)) == 1)
+        ;
+    assert_int_equal(found, -ELOOP);
+    perfdata_reader_close(reader);
+    assert_int_equal(renameat(directory, "data", directory, "elsewhere"), 0);
+    assert_int_equal(symlinkat("elsewhere", directory, "data"), 0);
+    assert_int_equal(perfdata_reader_open(&reader, directory, path, &error), -ELOOP);
+    unlinkat(directory, "elsewhere", 0);
+    remove_directory(path, directory);
+}
+
 static void a_damaged_part_costs_no_other_part(void **state)
 {
     (void)state;
@@ -273,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_pipe_that_breaks_yields_what_came_through),
         cmocka_unit_test(a_pipe_cut_at_any_byte_harms_nobody),
         cmocka_unit_test(a_directory_is_read_part_by_part),
+        cmocka_unit_test(links_in_a_directory_are_not_followed),
         cmocka_unit_test(a_damaged_part_costs_no_other_part),
         cmocka_unit_test(attrs_of_every_size_are_read),
         cmocka_unit_test(features_of_32_bit_hosts_are_found),
