@@ -7,7 +7,7 @@
 
 #include "base/cursor.h"
 #include "perfdata/header.h"
-#include "perfdata/reader.h"
+#include "perfdata/types.h"
 
 struct event_attr {
     struct perfdata_attr shown; /* shown.name is `name` */

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/intern.h"
 #include "perfdata/header.h"
-#include "perfdata/reader.h"
+#include "perfdata/types.h"
 
 struct build_id {
     uint8_t bytes[BUILD_ID_BYTES];

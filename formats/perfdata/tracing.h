@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/cursor.h"
-#include "perfdata/reader.h"
+#include "perfdata/types.h"
 
 /* The format file of a tracepoint, as a cursor over its text; failed when it is not there. payload:
  * of the feature. */
