@@ -20,7 +20,7 @@ INTERNAL = re.compile(r"_(parts|internal|private)$")
 KNOWN = {
     "calls": {"src/sampler": 23, "src/convert": 7, "src/elf": 2, "src/symbols": 2},
     "includes": {"src/sampler": 2, "src/convert": 14, "src/elf": 2, "src/symbols": 3,
-                 "src/profile": 2, "src/unwind": 10},
+                 "src/unwind": 10},
 }
 
 

@@ -3,7 +3,6 @@
 
 #include "base/array.h"
 #include "profile/index.h"
-#include "profile/walk.h"
 
 #include <errno.h>
 #include <stdlib.h>
