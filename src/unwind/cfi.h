@@ -31,7 +31,7 @@
 #pragma once
 
 #include "base/cursor.h"
-#include "unwind/module.h"
+#include "unwind/registers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

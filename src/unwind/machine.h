@@ -2,16 +2,16 @@
 /*
  * Machines whose captured stacks are unwound offline, on whatever machine this is.
  *
- * The evaluator follows as many registers as x86-64 has, under that machine's DWARF numbers (module.h). Those
- * of another machine that unwinding needs, which are what a callee preserves and what compilers count
- * a CFA from, get a number of those; the rest is not followed:
+ * The evaluator follows as many registers as x86-64 has, under x86-64's DWARF numbers (registers.h).
+ * Callee-saved registers and CFA bases of another machine get one of these numbers; the evaluator does
+ * not follow the rest:
  *
  *     aarch64, DWARF   19…24   29 (fp)   31 (sp)   25…28   30 (lr)   12, 16, 17    pc
  *     here              0…5     6 (FP)    7 (SP)    8…11     12      13, 14, 15    16 (PC)
  */
 #pragma once
 
-#include "unwind/module.h"
+#include "unwind/registers.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "elf/elf_file.h"
+#include "unwind/registers.h"
 #include "unwind/step.h"
 
 #include <stddef.h>
@@ -45,15 +46,6 @@ size_t unwind_module_fdes(const struct unwind_module *module);
 
 /* The rule of an address relative to base_svma. */
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative);
-
-/* The DWARF register numbers of x86-64: 0 rax 1 rdx 2 rcx 3 rbx 4 rsi 5 rdi 6 rbp 7 rsp 8-15 r8-r15,
- * 16 the return address column, which holds the PC. */
-enum { UNWIND_DWARF_REGS = 17, UNWIND_DWARF_FP = 6, UNWIND_DWARF_SP = 7, UNWIND_DWARF_PC = 16 };
-
-struct full_regs {
-    uint64_t value[UNWIND_DWARF_REGS];
-    uint32_t known; /* bit i: value[i] is known */
-};
 
 /* Steps with the full evaluator: CFA expressions, register expressions, any register. lookup_svma is
  * the frame's PC (already less one for return addresses) less the bias. Results as unwind_apply();

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "unwind/arch.h"
+#include "unwind/module.h"
 
 struct walk {
     const struct offline_map *map;
