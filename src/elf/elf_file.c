@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -288,12 +287,4 @@ size_t elf_section_count(const struct elf_file *elf)
 const struct elf_section *elf_section(const struct elf_file *elf, size_t index)
 {
     return &elf->sections[index];
-}
-
-const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name)
-{
-    for (size_t i = 0; i < elf->section_count; i++)
-        if (strcmp(elf->sections[i].name, name) == 0)
-            return &elf->sections[i];
-    return NULL;
 }

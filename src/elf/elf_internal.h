@@ -2,8 +2,12 @@
 /* What the files of this folder share: the opened file, and reading from wherever it lies. */
 #pragma once
 
+#include "base/buffer.h"
 #include "base/cursor.h"
-#include "elf/elf_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct elf_file {
     int fd;              /* our own duplicate; -1 for an image in memory */

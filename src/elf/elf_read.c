@@ -156,3 +156,11 @@ int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file
 {
     return elf_segments_bias(elf->segments, elf->segment_count, start_avma, file_offset, bias);
 }
+
+const struct elf_section *elf_find_section(const struct elf_file *elf, const char *name)
+{
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (strcmp(elf->sections[i].name, name) == 0)
+            return &elf->sections[i];
+    return NULL;
+}
