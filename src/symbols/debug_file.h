@@ -9,8 +9,8 @@
  */
 #pragma once
 
+#include "symbols/config.h"
 #include "symbols/image.h"
-#include "symbols/symbols.h"
 
 /* Opens the debug file of an image that was opened from path. 0, or -ENOENT. */
 int debug_file_open(struct image *out, const struct image *image, const char *path,

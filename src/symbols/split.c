@@ -3,21 +3,11 @@
 
 #include "symbols/debug_path.h"
 #include "symbols/image_build.h"
-#include "symbols/split_package.h"
 
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const split_section_names[SPLIT_SECTIONS] = {
-    [SPLIT_INFO] = ".debug_info.dwo",
-    [SPLIT_ABBREV] = ".debug_abbrev.dwo",
-    [SPLIT_LINE] = ".debug_line.dwo",
-    [SPLIT_STR] = ".debug_str.dwo",
-    [SPLIT_STR_OFFSETS] = ".debug_str_offsets.dwo",
-    [SPLIT_RNGLISTS] = ".debug_rnglists.dwo",
-};
 
 /* Their names when they are no split unit's, in the same order. */
 static const char *const plain_names[SPLIT_SECTIONS] = {
@@ -31,9 +21,7 @@ static const char *const plain_names[SPLIT_SECTIONS] = {
 
 void splits_free(struct splits *splits)
 {
-    elf_close(splits->package);
-    buffer_free(&splits->package_index);
-    buffer_free(&splits->package_strings);
+    split_package_free(&splits->package);
     *splits = (struct splits){0};
 }
 
@@ -131,8 +119,8 @@ static int build_image(struct splits *splits, Dwarf_Die *skeleton, struct split 
 {
     struct image_build build = {0};
     if (split->sections[SPLIT_STR].size == 0)
-        image_build_add(&build, ".debug_str", splits->package_strings.bytes,
-                        splits->package_strings.size);
+        image_build_add(&build, ".debug_str", splits->package.strings.bytes,
+                        splits->package.strings.size);
     for (size_t i = 0; i < SPLIT_SECTIONS; i++)
         image_build_add(&build, plain_names[i], split->sections[i].bytes, split->sections[i].size);
     uint64_t base = number_of(skeleton, DW_AT_addr_base) + number_of(skeleton, DW_AT_GNU_addr_base);
@@ -177,7 +165,8 @@ static int open_by_name(struct splits *splits, Dwarf_Die *skeleton, uint64_t id,
     struct buffer path = {0};
     int err = -ENOENT;
     for (int place = 0; place < DWO_PLACES && err != 0; place++) {
-        if (!debug_path_of_dwo(&path, place, &link, splits->paths[0], splits->debug_directory))
+        if (!debug_path_of_dwo(&path, place, &link, splits->places.paths[0],
+                               splits->places.debug_directory))
             continue;
         clear(split);
         err = read_file(split, (char *)path.bytes);
@@ -190,12 +179,12 @@ static int open_by_name(struct splits *splits, Dwarf_Die *skeleton, uint64_t id,
 
 struct split *split_open(struct splits *splits, Dwarf_Die *skeleton)
 {
-    struct split *split = splits->paths[0] ? calloc(1, sizeof(*split)) : NULL;
+    struct split *split = splits->places.paths[0] ? calloc(1, sizeof(*split)) : NULL;
     if (!split)
         return NULL;
     split->image.fd = -1;
     uint64_t id = id_of(skeleton);
-    int err = split_package_read(splits, id, split);
+    int err = split_package_read(&splits->package, &splits->places, id, split->sections);
     if (err == 0)
         err = open_unit(splits, skeleton, id, split);
     if (err != 0)

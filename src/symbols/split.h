@@ -13,25 +13,12 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "elf/elf_file.h"
 #include "symbols/image.h"
+#include "symbols/split_package.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-enum split_section {
-    SPLIT_INFO,
-    SPLIT_ABBREV,
-    SPLIT_LINE,
-    SPLIT_STR,
-    SPLIT_STR_OFFSETS,
-    SPLIT_RNGLISTS,
-    SPLIT_SECTIONS,
-};
-
-/* ".debug_info.dwo" and so on. */
-extern const char *const split_section_names[SPLIT_SECTIONS];
 
 struct split {
     struct buffer sections[SPLIT_SECTIONS];
@@ -46,12 +33,10 @@ struct split {
 /* What is needed to find split units; borrowed for as long as they are looked for. */
 struct splits {
     const struct image *image; /* that holds the skeletons, readable for libdw */
-    const char *paths[2]; /* of the linked file (NULL: it is in memory, there are no others) and
-                                  * of its debug file; NULL: none */
-    const char *debug_directory; /* the directories of compilation may lie below it */
-    struct elf_file *package;    /* the .dwp; NULL: none */
-    bool was_package_tried;
-    struct buffer package_index, package_strings;
+    /* The linked file's path is NULL for an image in memory: no split units. Compilation directories
+     * may lie below debug_directory. */
+    struct split_package_places places;
+    struct split_package package;
 };
 
 void splits_free(struct splits *splits);

@@ -3,10 +3,20 @@
 
 #include "base/cursor.h"
 #include "symbols/debug_path.h"
+#include "symbols/image.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+const char *const split_section_names[SPLIT_SECTIONS] = {
+    [SPLIT_INFO] = ".debug_info.dwo",
+    [SPLIT_ABBREV] = ".debug_abbrev.dwo",
+    [SPLIT_LINE] = ".debug_line.dwo",
+    [SPLIT_STR] = ".debug_str.dwo",
+    [SPLIT_STR_OFFSETS] = ".debug_str_offsets.dwo",
+    [SPLIT_RNGLISTS] = ".debug_rnglists.dwo",
+};
 
 enum { KINDS = 9, NO_SECTION = -1 };
 
@@ -24,23 +34,23 @@ static int read_whole(const struct elf_file *elf, const char *name, struct buffe
     return section ? elf_read_section(elf, section, out, NULL) : -ENOENT;
 }
 
-static void open_package(struct splits *splits)
+static void open_package(struct split_package *package, const struct split_package_places *places)
 {
     struct buffer path = {0};
     struct image file;
-    splits->was_package_tried = true;
-    for (int place = 0; place < DWP_PLACES && !splits->package; place++)
-        if (debug_path_of_dwp(&path, place, splits->paths[0], splits->paths[1],
-                              splits->debug_directory) &&
+    package->was_tried = true;
+    for (int place = 0; place < DWP_PLACES && !package->file; place++)
+        if (debug_path_of_dwp(&path, place, places->paths[0], places->paths[1],
+                              places->debug_directory) &&
             image_open(&file, (char *)path.bytes, NULL) == 0) {
-            (void)elf_open(&splits->package, file.fd, NULL);
+            (void)elf_open(&package->file, file.fd, NULL);
             image_close(&file);
         }
     buffer_free(&path);
-    if (splits->package)
-        (void)read_whole(splits->package, ".debug_cu_index", &splits->package_index);
-    if (splits->package)
-        (void)read_whole(splits->package, ".debug_str.dwo", &splits->package_strings);
+    if (package->file)
+        (void)read_whole(package->file, ".debug_cu_index", &package->index);
+    if (package->file)
+        (void)read_whole(package->file, ".debug_str.dwo", &package->strings);
 }
 
 /* An index is checked once for holding what its counts say; parts are cursors at its tables. */
@@ -82,22 +92,22 @@ static uint32_t find_row(struct index *index, uint64_t dwo_id)
     return 0;
 }
 
-static int read_part(struct splits *splits, struct split *split, enum split_section kind,
-                     uint32_t offset, uint32_t size)
+static int read_part(const struct elf_file *elf, int kind, uint32_t offset, uint32_t size,
+                     struct buffer sections[SPLIT_SECTIONS])
 {
-    const struct elf_section *section =
-        elf_find_section(splits->package, split_section_names[kind]);
+    const struct elf_section *section = elf_find_section(elf, split_section_names[kind]);
     if (!section)
         return 0;
-    return elf_read_section_part(splits->package, section, offset, size, &split->sections[kind]);
+    return elf_read_section_part(elf, section, offset, size, &sections[kind]);
 }
 
-int split_package_read(struct splits *splits, uint64_t dwo_id, struct split *split)
+int split_package_read(struct split_package *package, const struct split_package_places *places,
+                       uint64_t dwo_id, struct buffer sections[SPLIT_SECTIONS])
 {
-    if (!splits->was_package_tried)
-        open_package(splits);
+    if (!package->was_tried)
+        open_package(package, places);
     struct index index;
-    if (!splits->package || !read_index(&index, &splits->package_index))
+    if (!package->file || !read_index(&index, &package->index))
         return -ENOENT;
     uint32_t row = find_row(&index, dwo_id);
     if (row == 0)
@@ -110,8 +120,16 @@ int split_package_read(struct splits *splits, uint64_t dwo_id, struct split *spl
         uint32_t kind = cursor_u32(&index.headings);
         uint32_t offset = cursor_u32(&index.offsets), size = cursor_u32(&index.sizes);
         if (kind < KINDS && index.kinds[kind] != NO_SECTION &&
-            split->sections[index.kinds[kind]].size == 0)
-            err = read_part(splits, split, (enum split_section)index.kinds[kind], offset, size);
+            sections[index.kinds[kind]].size == 0)
+            err = read_part(package->file, index.kinds[kind], offset, size, sections);
     }
     return err;
+}
+
+void split_package_free(struct split_package *package)
+{
+    elf_close(package->file);
+    buffer_free(&package->index);
+    buffer_free(&package->strings);
+    *package = (struct split_package){0};
 }

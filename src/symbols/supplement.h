@@ -6,9 +6,9 @@
  */
 #pragma once
 
+#include "symbols/config.h"
 #include "symbols/image.h"
 #include "symbols/packed.h"
-#include "symbols/symbols.h"
 
 #include <elfutils/libdw.h>
 

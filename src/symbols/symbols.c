@@ -86,8 +86,8 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
                     symbols->files.debug.path ?: symbols->files.image.path, config);
     symbols->splits =
         (struct splits){.image = image,
-                        .paths = {symbols->files.image.path, symbols->files.debug.path},
-                        .debug_directory = symbols->debug_directory};
+                        .places = {.paths = {symbols->files.image.path, symbols->files.debug.path},
+                                   .debug_directory = symbols->debug_directory}};
     int err = paths_init(&symbols->paths);
     if (err == 0)
         err = lines_init(&symbols->lines);

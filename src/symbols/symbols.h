@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "symbols/config.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,20 +36,6 @@ struct symbol_result {
 };
 
 struct symbols; /* opaque: one opened module */
-
-struct symbols_config {
-    const char *debug_directory; /* "/usr/lib/debug"; may not exist */
-    /* One more place for debug files: the path of what was fetched under a build-id, or NULL. May be NULL. */
-    const char *(*find_fetched)(const void *context, const uint8_t *build_id,
-                                size_t build_id_bytes);
-    const void *find_fetched_context;
-    const char *path_now; /* leads to the file; NULL: its path does */
-    bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
-    /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
-    const uint64_t *wanted;
-    size_t wanted_count;
-    size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */
-};
 
 /* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
  * with -ESTALE. -ENOENT, -ENOEXEC, …: no names for this module; error says what was tried. */

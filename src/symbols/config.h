@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of symbols_open(). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbols_config {
+    const char *debug_directory; /* "/usr/lib/debug"; may not exist */
+    /* One more place for debug files: the path of what was fetched under a build-id, or NULL. May be NULL. */
+    const char *(*find_fetched)(const void *context, const uint8_t *build_id,
+                                size_t build_id_bytes);
+    const void *find_fetched_context;
+    const char *path_now; /* leads to the file; NULL: its path does */
+    bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
+    /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
+    const uint64_t *wanted;
+    size_t wanted_count;
+    size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */
+};
