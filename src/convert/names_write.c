@@ -2,7 +2,7 @@
 #include "convert/names.h"
 
 #include "base/array.h"
-#include "convert/resolve.h"
+#include "convert/addresses.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -174,7 +174,7 @@ static int put_image(struct writer *writer, const struct profile_lib *lib)
 
 static bool is_known(const struct profile *profile, const struct profile_address *address)
 {
-    return address->is_nameless || resolve_is_named(profile, address);
+    return address->is_nameless || address_is_named(profile, address);
 }
 
 /* Moves what something is known about to the front. Returns how many these are. */
@@ -223,7 +223,7 @@ static int put_libs(struct writer *writer)
         for (end = first + 1; end < writer->order_count; end++)
             if (profile->addresses[writer->order[end]].lib != lib)
                 break;
-        if (resolve_is_stored(profile, lib))
+        if (addresses_are_stored(profile, lib))
             err = put_lib(writer, writer->order + first, end - first);
     }
     return err;
@@ -261,7 +261,7 @@ int names_write(const struct profile *profile, const struct names *before, struc
 {
     struct writer writer = {.profile = profile,
                             .before = before,
-                            .order = resolve_order(profile),
+                            .order = addresses_order(profile),
                             .order_count = profile->address_count};
     int err = numbering_open(&writer.strings, intern_count(profile->strings));
     if (err == 0)

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "convert/resolve.h"
+#include "convert/load.h"
 
-#include "base/sort.h"
+#include "convert/addresses.h"
 #include "convert/capture.h"
 #include "convert/debug_info.h"
 #include "convert/frames.h"
-#include "convert/jits.h"
 #include "convert/kallsyms.h"
-#include "convert/load.h"
 #include "convert/lookup.h"
 #include "convert/names.h"
 #include "convert/symfs.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct resolver {
     struct profile *profile;
@@ -30,72 +25,6 @@ struct resolver {
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;
 };
-
-struct placed_address {
-    uint64_t svma;
-    uint32_t lib;
-    uint32_t index;
-};
-
-uint32_t *resolve_order(const struct profile *profile)
-{
-    size_t count = profile->address_count;
-    uint32_t *order = malloc((count + 1) * sizeof(*order));
-    struct placed_address *places = malloc((count + 1) * sizeof(*places));
-    bool is_done = order && places;
-    for (size_t i = 0; i < count && is_done; i++)
-        places[i] = (struct placed_address){profile->addresses[i].svma, profile->addresses[i].lib,
-                                            (uint32_t)i};
-    is_done = is_done && SORT_BY(places, count, svma) == 0 && SORT_BY(places, count, lib) == 0;
-    for (size_t i = 0; i < count && is_done; i++)
-        order[i] = places[i].index;
-    free(places);
-    if (is_done)
-        return order;
-    free(order);
-    return NULL;
-}
-
-/* Whether names of this lib can be looked up: a file, or the vDSO. */
-static bool is_file(const struct profile *profile, uint32_t lib)
-{
-    if (lib == PROFILE_NONE || profile->libs[lib].is_synthetic)
-        return false;
-    enum profile_category category = profile->libs[lib].category;
-    return category == PROFILE_USER || category == PROFILE_LIBRARY;
-}
-
-static bool is_kernel(const struct profile *profile, uint32_t lib)
-{
-    return lib != PROFILE_NONE && profile->libs[lib].category == PROFILE_KERNEL &&
-           !profile->libs[lib].is_synthetic;
-}
-
-bool resolve_is_stored(const struct profile *profile, uint32_t lib)
-{
-    return is_file(profile, lib) || is_kernel(profile, lib) ||
-           (lib != PROFILE_NONE && jits_is_lib(profile_text(profile, profile->libs[lib].path)));
-}
-
-struct number {
-    char text[20];
-};
-
-static struct number number_of(uint64_t svma)
-{
-    struct number number;
-    snprintf(number.text, sizeof(number.text), "0x%" PRIx64, svma);
-    return number;
-}
-
-bool resolve_is_named(const struct profile *profile, const struct profile_address *address)
-{
-    if (address->frame_count == 0)
-        return false;
-    const struct profile_frame *frame = &profile->frames[address->first_frame];
-    const char *name = profile_text(profile, profile->funcs[frame->func].name);
-    return strncmp(name, "0x", 2) != 0 || strcmp(name, number_of(address->svma).text) != 0;
-}
 
 /* What is stored about a lib; NULL: nothing. */
 static const struct names_lib *stored_names(const struct resolver *resolver, uint32_t lib_id)
@@ -132,9 +61,9 @@ static int plan_lib(struct resolver *resolver, size_t first, size_t end)
     const struct profile *profile = resolver->profile;
     uint32_t lib = profile->addresses[resolver->order[first]].lib;
     const struct names_lib *stored = stored_names(resolver, lib);
-    if (is_kernel(profile, lib))
+    if (addresses_are_of_kernel(profile, lib))
         resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
-    if (!is_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
+    if (!addresses_are_of_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
         return 0;
     bool has_no_lines =
         stored && !resolver->options->symbols_only && !names_have_lines(resolver->names, stored);
@@ -207,14 +136,15 @@ static void resolve_address(struct resolver *resolver, size_t place)
         return;
     if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
         frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
-    else if (is_kernel(profile, address->lib)
+    else if (addresses_are_of_kernel(profile, address->lib)
                  ? look_up_kernel(resolver, address->svma, &result)
-                 : resolve_is_stored(profile, address->lib) && look_up(resolver, place, &result)) {
+                 : addresses_are_stored(profile, address->lib) &&
+                       look_up(resolver, place, &result)) {
         if (resolver->options->symbols_only)
             frames_keep_symbol(&result, &symbol);
         frames_add(profile, address, &result);
     } else {
-        frames_add_bare(profile, address, number_of(address->svma).text);
+        frames_add_bare(profile, address, address_number(address->svma).text);
         address->is_nameless = lookup_is_answered(&resolver->lookup, place);
     }
 }
@@ -237,7 +167,7 @@ static void resolve_all(struct resolver *resolver)
 static int resolve(struct resolver *resolver)
 {
     struct profile *profile = resolver->profile;
-    resolver->order = resolve_order(profile);
+    resolver->order = addresses_order(profile);
     resolver->lookup = (struct lookup){.profile = profile,
                                        .order = resolver->order,
                                        .options = resolver->options,
