@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "convert/load.h"
+#include "convert/options.h"
 #include "profile/profile.h"
 
 #include <stdint.h>

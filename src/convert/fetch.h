@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "convert/load.h"
+#include "convert/options.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>

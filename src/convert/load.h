@@ -14,39 +14,8 @@
 #pragma once
 
 #include "base/error.h"
-#include "convert/cut.h"
+#include "convert/options.h"
 #include "profile/profile.h"
-
-#include <stdbool.h>
-
-#define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
-
-struct lookup_ahead;
-
-struct convert_options {         /* NULL in their place: none */
-    const char *input_name;      /* of the file, in messages; NULL: its path */
-    const char *symfs;           /* the recorded files lie below it; NULL: where they lay */
-    const char *debug_directory; /* where separate debug files lie; NULL: the above, below symfs */
-    /* Where a recorded file that is gone from its path can be opened; NULL: nowhere. May be NULL. */
-    const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
-                             size_t build_id_bytes);
-    const void *find_gone_context;
-    const int *gone_fds; /* open descriptors that such paths lead to, in rising order */
-    size_t gone_fd_count;
-    uint64_t memory_bytes; /* limit of the conversion's memory; 0: the default (base/budget.h) */
-    bool symbols_only;     /* as symbol tables have them: neither inlined functions nor lines */
-    bool use_debuginfod;   /* asks servers for debug info that is missing (fetch.h) */
-    struct cut cut;        /* which samples are loaded */
-    bool adds_samples_up;  /* nobody asks for their times: equal ones take the memory of one */
-    /* The same one for loading and resolving: symbol tables are read meanwhile. NULL: after it, which is as good. */
-    struct lookup_ahead *ahead;
-    /* Called once where others look names up and this process would wait for them; may be NULL. */
-    void (*meanwhile)(void *context);
-    void *meanwhile_context;
-    /* Called now and then while names are looked up; may be NULL. */
-    void (*progress)(void *context, const char *what, size_t done, size_t of);
-    void *progress_context;
-};
 
 /* Loads the file and orders its samples by time. Damage is not an error: what lies before it is
  * loaded, and a note "damage" says so. */

@@ -2,12 +2,12 @@
 #include "convert/lookup.h"
 
 #include "base/array.h"
+#include "base/confine.h"
 #include "base/cursor.h"
 #include "base/heap.h"
 #include "base/workers.h"
 #include "convert/debug_info.h"
 #include "convert/lookup_ahead.h"
-#include "convert/lookup_piece.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,6 +88,19 @@ static struct lookup_piece *piece_in_job(const struct lookup *lookup, const stru
     return &lookup->pieces[lookup->turn[job->first + i * job->stride]];
 }
 
+static void answer_piece(const struct lookup *lookup, const struct lookup_piece *piece,
+                         struct buffer *out)
+{
+    struct lookup_naming naming = {
+        .profile = lookup->profile,
+        .options = lookup->options,
+        .fetch = &lookup->fetch,
+        .lib = piece->lib,
+        .only_debug_info = piece->only_debug_info,
+    };
+    lookup_piece_answer(&naming, piece, lookup->order + piece->first, out);
+}
+
 /* In the worker. The answer: of each piece its answer's size, then that. */
 static void run_job(void *context, size_t number, struct buffer *out)
 {
@@ -96,7 +109,7 @@ static void run_job(void *context, size_t number, struct buffer *out)
     for (size_t i = 0; i < job->count; i++) {
         buffer_u32(out, 0); /* the size's place */
         size_t start = out->size;
-        lookup_piece_answer(lookup, piece_in_job(lookup, job, i), out);
+        answer_piece(lookup, piece_in_job(lookup, job, i), out);
         if (!out->failed)
             buffer_set_u32(out, start - sizeof(uint32_t), (uint32_t)(out->size - start));
     }
@@ -252,12 +265,6 @@ static void fetch_missing(struct lookup *lookup)
     fetch_each(lookup, fetch_add_supplement);
 }
 
-void lookup_set_directories(struct confine_limits *limits, const struct convert_options *options)
-{
-    limits->directories[0] = options->symfs;
-    limits->directories[1] = options->debug_directory;
-}
-
 /* Once for all files. False: nothing may be read. */
 static bool note_gap(struct lookup *lookup)
 {
@@ -285,7 +292,7 @@ static void run_jobs(struct lookup *lookup, void (*meanwhile)(void *context))
         .context = lookup,
     };
     workers_set_limits(&workers);
-    lookup_set_directories(&workers.limits, lookup->options);
+    lookup_naming_set_directories(&workers.limits, lookup->options);
     workers.fds.kept = lookup->options->gone_fds;
     workers.fds.kept_count = lookup->options->gone_fd_count;
     workers_run(&workers);

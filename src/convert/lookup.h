@@ -13,27 +13,15 @@
  */
 #pragma once
 
-#include "base/confine.h"
 #include "convert/fetch.h"
-#include "convert/load.h"
-#include "convert/names.h"
+#include "convert/lookup_piece.h"
+#include "convert/options.h"
 #include "profile/profile.h"
+#include "symbols/symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct lookup_piece {
-    uint32_t lib;
-    size_t first, count; /* of the order's addresses */
-    struct names *names; /* the answer; NULL: none */
-    const struct names_lib *found;
-    char *note;           /* what there is to say about it; NULL: nothing */
-    bool only_debug_info; /* names without debug info are of no use: better ones are known */
-    bool may_have_debug_info;
-    bool is_answered; /* ahead (lookup_ahead.h) */
-    bool is_small;    /* its symbols are read in less time than a process takes */
-};
 
 /* Those at turn[first], turn[first + stride], … */
 struct lookup_job {
@@ -61,9 +49,6 @@ struct lookup {
 
 /* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */
 int lookup_add(struct lookup *lookup, size_t first, size_t count, bool only_debug_info);
-
-/* What the sandbox of a process that reads the files of these options must be allowed. */
-void lookup_set_directories(struct confine_limits *limits, const struct convert_options *options);
 
 void lookup_run(struct lookup *lookup);
 void lookup_free(struct lookup *lookup);

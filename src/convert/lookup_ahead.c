@@ -2,9 +2,7 @@
 #include "convert/lookup_ahead.h"
 
 #include "base/workers.h"
-#include "convert/lookup.h"
 #include "convert/lookup_naming.h"
-#include "convert/lookup_server.h"
 
 #include <string.h>
 #include <sys/resource.h>
@@ -17,7 +15,7 @@ static bool may_have_all_open(void)
 {
     struct rlimit files;
     return getrlimit(RLIMIT_NOFILE, &files) == 0 &&
-           files.rlim_cur >= LOOKUP_AHEAD_LIBS * FILES_OF_LIB + OTHER_FILES;
+           files.rlim_cur >= LOOKUP_SERVER_LIBS * FILES_OF_LIB + OTHER_FILES;
 }
 
 void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options *options)
@@ -28,7 +26,7 @@ void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options
     struct lookup_server server;
     struct workers usual;
     workers_set_limits(&usual);
-    lookup_set_directories(&usual.limits, options);
+    lookup_naming_set_directories(&usual.limits, options);
     if (lookup_server_init(&server, options) == 0)
         side_worker_start(&ahead->worker, &(struct side_work){
                                               .take = lookup_server_take,
@@ -43,7 +41,7 @@ void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options
 
 static bool is_wanted(const struct profile *profile, uint32_t lib)
 {
-    if (lib >= LOOKUP_AHEAD_LIBS)
+    if (lib >= LOOKUP_SERVER_LIBS)
         return false;
     const struct profile_lib *it = &profile->libs[lib];
     return !it->is_synthetic && (it->category == PROFILE_USER || it->category == PROFILE_LIBRARY);
@@ -122,7 +120,7 @@ void lookup_ahead_finish(struct lookup_ahead *ahead)
     while (cursor_left(&c) && !c.failed) {
         uint32_t lib = cursor_u32(&c);
         struct cursor answer = cursor_sub(&c, cursor_u32(&c));
-        if (!c.failed && lib < LOOKUP_AHEAD_LIBS)
+        if (!c.failed && lib < LOOKUP_SERVER_LIBS)
             ahead->answers[lib] = answer;
     }
 }
@@ -131,7 +129,7 @@ void lookup_ahead_finish(struct lookup_ahead *ahead)
 bool lookup_ahead_find(const struct lookup_ahead *ahead, const struct profile *profile,
                        uint32_t lib, struct cursor *answer)
 {
-    if (lib >= LOOKUP_AHEAD_LIBS || !cursor_left(&ahead->answers[lib]) ||
+    if (lib >= LOOKUP_SERVER_LIBS || !cursor_left(&ahead->answers[lib]) ||
         lookup_naming_is_by_time(profile, lib))
         return false;
     *answer = ahead->answers[lib];

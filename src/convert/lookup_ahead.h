@@ -14,22 +14,21 @@
 #include "base/buffer.h"
 #include "base/cursor.h"
 #include "base/side_worker.h"
-#include "convert/load.h"
+#include "convert/lookup_server.h"
+#include "convert/options.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LOOKUP_AHEAD_LIBS = 64 }; /* the first of the profile's; all are open at once */
-
 struct lookup_ahead {
     struct side_worker worker;
-    bool is_told[LOOKUP_AHEAD_LIBS];
+    bool is_told[LOOKUP_SERVER_LIBS];
     size_t told_addresses; /* or left out */
     size_t told_libs;      /* of the profile, when it was looked at last */
     size_t next_addresses; /* so many of the profile are enough to look at it again */
     struct buffer answer;
-    struct cursor answers[LOOKUP_AHEAD_LIBS]; /* in there, by lib; of no bytes: none */
+    struct cursor answers[LOOKUP_SERVER_LIBS]; /* in there, by lib; of no bytes: none */
 };
 
 /* Only while this process has one thread, and where no names are stored. Nothing happens where debug info is read, or

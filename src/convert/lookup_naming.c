@@ -2,6 +2,7 @@
 #include "convert/lookup_naming.h"
 
 #include "convert/frames.h"
+#include "convert/names.h"
 #include "convert/symfs.h"
 #include "convert/vdso.h"
 
@@ -26,6 +27,13 @@ static bool is_changed(const struct profile *profile, const char *path)
     return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
 }
 
+void lookup_naming_set_directories(struct confine_limits *limits,
+                                   const struct convert_options *options)
+{
+    limits->directories[0] = options->symfs;
+    limits->directories[1] = options->debug_directory;
+}
+
 static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
 {
     return fetch_find(context, build_id, build_id_bytes);
@@ -33,27 +41,25 @@ static const char *find_fetched(const void *context, const uint8_t *build_id, si
 
 static int open_symbols(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count)
 {
-    const struct lookup *lookup = naming->lookup;
-    const struct profile_lib *lib = &lookup->profile->libs[naming->lib];
-    const char *path = profile_text(lookup->profile, lib->path);
-    struct symfs_path here = symfs_path(lookup->options->symfs, path);
-    struct symfs_path now =
-        symfs_path_of(lookup->options, path, lib->build_id, lib->build_id_bytes);
+    const struct convert_options *options = naming->options;
+    const struct profile_lib *lib = &naming->profile->libs[naming->lib];
+    const char *path = profile_text(naming->profile, lib->path);
+    struct symfs_path here = symfs_path(options->symfs, path);
+    struct symfs_path now = symfs_path_of(options, path, lib->build_id, lib->build_id_bytes);
     struct symbols_config config = {
-        .debug_directory = lookup->options->debug_directory,
-        .find_fetched = find_fetched,
-        .find_fetched_context = &lookup->fetch,
+        .debug_directory = options->debug_directory,
+        .find_fetched = naming->fetch ? find_fetched : NULL,
+        .find_fetched_context = naming->fetch,
         .path_now = now.text,
-        .symbols_only = lookup->options->symbols_only,
+        .symbols_only = options->symbols_only,
         .wanted = wanted,
         .wanted_count = wanted_count,
         .most_symbols = naming->most_symbols,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
     /* Below --symfs lie copies, which have the time of copying. */
-    if (!is_vdso && !lookup->options->symfs &&
-        lookup_naming_is_by_time(lookup->profile, naming->lib) &&
-        is_changed(lookup->profile, now.text))
+    if (!is_vdso && !options->symfs && lookup_naming_is_by_time(naming->profile, naming->lib) &&
+        is_changed(naming->profile, now.text))
         return error_set(&naming->error, -ESTALE,
                          "%s was written after it was recorded, and has no build-id to tell by: "
                          "names are left out; put the old file back to get them",
@@ -69,7 +75,7 @@ static int open_symbols(struct lookup_naming *naming, const uint64_t *wanted, si
 /* Names go the way they are stored in captures: a profile of this one lib is made for them. */
 static void open_names(struct lookup_naming *naming)
 {
-    const struct profile *profile = naming->lookup->profile;
+    const struct profile *profile = naming->profile;
     const struct profile_lib *lib = &profile->libs[naming->lib];
     struct profile *named = naming->named = profile_new();
     if (!named) {
@@ -131,7 +137,7 @@ static void say_unnamed(const struct symbols *symbols, const char *path, struct 
 
 void lookup_naming_say(struct lookup_naming *naming, struct buffer *out)
 {
-    const struct profile *profile = naming->lookup->profile;
+    const struct profile *profile = naming->profile;
     const struct profile_lib *lib = &profile->libs[naming->lib];
     const char *path = profile_text(profile, lib->path);
     if (naming->err != 0 && !is_expected(naming->err, lib))

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "base/buffer.h"
+#include "base/confine.h"
 #include "base/error.h"
-#include "convert/lookup.h"
+#include "convert/fetch.h"
+#include "convert/options.h"
 #include "profile/profile.h"
 #include "symbols/symbols.h"
 
@@ -17,7 +19,9 @@
 #include <stdint.h>
 
 struct lookup_naming {
-    const struct lookup *lookup; /* borrowed; the first four are the caller's to fill in */
+    const struct profile *profile; /* borrowed; the caller fills in the first six */
+    const struct convert_options *options;
+    const struct fetch *fetch; /* NULL: nothing was fetched */
     uint32_t lib;
     bool only_debug_info; /* names without debug info are of no use: better ones are known */
     size_t most_symbols;  /* 0: any number */
@@ -31,6 +35,10 @@ struct lookup_naming {
 /* Whether the time that the recording ended tells if a lib's file is the one that was recorded: there is no build-id, and the
  * recording knows what time it was. */
 bool lookup_naming_is_by_time(const struct profile *profile, uint32_t lib);
+
+/* Directories that the sandbox of a process with these options allows to read. */
+void lookup_naming_set_directories(struct confine_limits *limits,
+                                   const struct convert_options *options);
 
 /* wanted: the only addresses that will be added, ascending; none: any may be. */
 void lookup_naming_open(struct lookup_naming *naming, const uint64_t *wanted, size_t wanted_count);

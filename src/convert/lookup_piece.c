@@ -3,22 +3,22 @@
 
 #include "base/array.h"
 #include "base/heap.h"
-#include "convert/lookup_naming.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-static uint64_t svma_of(const struct lookup *lookup, const struct lookup_piece *piece, size_t i)
+static uint64_t svma_of(const struct lookup_naming *naming, const uint32_t *order, size_t i)
 {
-    return lookup->profile->addresses[lookup->order[piece->first + i]].svma;
+    return naming->profile->addresses[order[i]].svma;
 }
 
 /* Owned; NULL: out of memory. */
-static uint64_t *addresses_of(const struct lookup *lookup, const struct lookup_piece *piece)
+static uint64_t *addresses_of(const struct lookup_naming *naming, const uint32_t *order,
+                              size_t count)
 {
-    uint64_t *svmas = calloc(piece->count, sizeof(*svmas));
-    for (size_t i = 0; svmas && i < piece->count; i++)
-        svmas[i] = svma_of(lookup, piece, i);
+    uint64_t *svmas = calloc(count, sizeof(*svmas));
+    for (size_t i = 0; svmas && i < count; i++)
+        svmas[i] = svma_of(naming, order, i);
     return svmas;
 }
 
@@ -40,25 +40,23 @@ static void give_back(const struct lookup_piece *piece)
         heap_give_back();
 }
 
-void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece *piece,
-                         struct buffer *out)
+void lookup_piece_answer(struct lookup_naming *naming, const struct lookup_piece *piece,
+                         const uint32_t *order, struct buffer *out)
 {
-    struct lookup_naming naming = {
-        .lookup = lookup, .lib = piece->lib, .only_debug_info = piece->only_debug_info};
-    uint64_t *wanted = addresses_of(lookup, piece);
+    uint64_t *wanted = addresses_of(naming, order, piece->count);
     if (wanted)
-        lookup_naming_open(&naming, wanted, piece->count);
+        lookup_naming_open(naming, wanted, piece->count);
     else
-        naming.err = -ENOMEM;
+        naming->err = -ENOMEM;
     free(wanted);
     give_back(piece);
-    if (naming.named)
-        reserve(naming.named, piece->count);
-    for (size_t i = 0; naming.named && i < piece->count; i++)
-        lookup_naming_add(&naming, svma_of(lookup, piece, i));
-    lookup_naming_say(&naming, out);
+    if (naming->named)
+        reserve(naming->named, piece->count);
+    for (size_t i = 0; naming->named && i < piece->count; i++)
+        lookup_naming_add(naming, svma_of(naming, order, i));
+    lookup_naming_say(naming, out);
     give_back(piece); /* before the names are there a second time */
-    lookup_naming_answer(&naming, out);
-    lookup_naming_close(&naming);
+    lookup_naming_answer(naming, out);
+    lookup_naming_close(naming);
     give_back(piece); /* before who receives the answer has it, too */
 }

@@ -1,10 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* What a confined process does for a lookup: it opens one binary, and asks it for names. */
+/* A range of one lib's addresses, and how a confined process finds the names. */
 #pragma once
 
 #include "base/buffer.h"
-#include "convert/lookup.h"
+#include "convert/lookup_naming.h"
+#include "convert/names.h"
 
-/* Appends the answer: what there is to say, terminated, then the names as they are stored in captures. */
-void lookup_piece_answer(const struct lookup *lookup, const struct lookup_piece *piece,
-                         struct buffer *out);
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lookup_piece {
+    uint32_t lib;
+    size_t first, count; /* range in the order of addresses */
+    struct names *names; /* the answer; NULL: none */
+    const struct names_lib *found;
+    char *note;           /* for the user; NULL: none */
+    bool only_debug_info; /* discard names without debug info: the capture stores better names */
+    bool may_have_debug_info;
+    bool is_answered; /* by lookup_ahead.h */
+    bool is_small;    /* reading the symbols takes less time than a process */
+};
+
+/* Appends the answer: the note, terminated, then the names as captures store them. naming: opened and
+ * closed here; order: starts with the piece's first address. */
+void lookup_piece_answer(struct lookup_naming *naming, const struct lookup_piece *piece,
+                         const uint32_t *order, struct buffer *out);

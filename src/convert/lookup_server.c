@@ -3,7 +3,6 @@
 
 #include "base/cursor.h"
 #include "base/side_worker.h"
-#include "convert/lookup_ahead.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,15 +17,16 @@ enum {
 int lookup_server_init(struct lookup_server *server, const struct convert_options *options)
 {
     *server = (struct lookup_server){
-        .lookup = {.profile = profile_new(), .options = options},
-        .libs = calloc(LOOKUP_AHEAD_LIBS, sizeof(*server->libs)),
+        .profile = profile_new(),
+        .options = options,
+        .libs = calloc(LOOKUP_SERVER_LIBS, sizeof(*server->libs)),
     };
-    return server->lookup.profile && server->libs ? 0 : -ENOMEM;
+    return server->profile && server->libs ? 0 : -ENOMEM;
 }
 
 void lookup_server_free(struct lookup_server *server)
 {
-    profile_free(server->lookup.profile);
+    profile_free(server->profile);
     free(server->libs);
 }
 
@@ -45,11 +45,11 @@ size_t lookup_server_lib(uint8_t *message, uint32_t lib, const char *path, const
 
 static void take_lib(struct lookup_server *server, struct cursor c)
 {
-    struct profile *profile = server->lookup.profile;
+    struct profile *profile = server->profile;
     uint32_t number = cursor_u32(&c), build_id_bytes = cursor_u32(&c);
     const uint8_t *build_id = cursor_bytes(&c, build_id_bytes);
     const char *path = cursor_string(&c);
-    if (!path || number >= LOOKUP_AHEAD_LIBS || server->libs[number])
+    if (!path || number >= LOOKUP_SERVER_LIBS || server->libs[number])
         return;
     uint32_t lib = profile_lib_id(profile, path, build_id, build_id_bytes);
     if (lib == PROFILE_NONE)
@@ -57,8 +57,8 @@ static void take_lib(struct lookup_server *server, struct cursor c)
     struct lookup_naming *naming = server->libs[number] = malloc(sizeof(*naming));
     if (!naming)
         return;
-    *naming =
-        (struct lookup_naming){.lookup = &server->lookup, .lib = lib, .most_symbols = MOST_SYMBOLS};
+    *naming = (struct lookup_naming){
+        .profile = profile, .options = server->options, .lib = lib, .most_symbols = MOST_SYMBOLS};
     lookup_naming_open(naming, NULL, 0);
 }
 
@@ -76,7 +76,7 @@ static void take_questions(struct lookup_server *server, struct lookup_question 
 {
     qsort(questions, count, sizeof(*questions), by_svma);
     for (size_t i = 0; i < count; i++)
-        if (questions[i].lib < LOOKUP_AHEAD_LIBS && server->libs[questions[i].lib])
+        if (questions[i].lib < LOOKUP_SERVER_LIBS && server->libs[questions[i].lib])
             lookup_naming_add(server->libs[questions[i].lib], questions[i].svma);
 }
 
@@ -106,7 +106,7 @@ static void answer_lib(struct lookup_naming *naming, uint32_t number, struct buf
 void lookup_server_finish(void *context, struct buffer *answer)
 {
     struct lookup_server *server = context;
-    for (uint32_t i = 0; i < LOOKUP_AHEAD_LIBS; i++)
+    for (uint32_t i = 0; i < LOOKUP_SERVER_LIBS; i++)
         if (server->libs[i] && server->libs[i]->err != -E2BIG)
             answer_lib(server->libs[i], i, answer);
 }

@@ -6,12 +6,14 @@
 #pragma once
 
 #include "base/buffer.h"
-#include "convert/load.h"
-#include "convert/lookup.h"
 #include "convert/lookup_naming.h"
+#include "convert/options.h"
+#include "profile/profile.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+enum { LOOKUP_SERVER_LIBS = 64 }; /* the first ones of the profile; all are open at once */
 
 struct lookup_question {
     uint32_t lib;
@@ -20,7 +22,8 @@ struct lookup_question {
 };
 
 struct lookup_server {
-    struct lookup lookup;        /* without addresses */
+    struct profile *profile; /* of libs only */
+    const struct convert_options *options;
     struct lookup_naming **libs; /* by the asker's number; NULL: not told of */
 };
 

@@ -7,7 +7,7 @@
 
 #include "convert/address_map.h"
 #include "convert/image.h"
-#include "convert/load.h"
+#include "convert/options.h"
 #include "convert/names.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"

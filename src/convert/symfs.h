@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "convert/load.h"
+#include "convert/options.h"
 
 /* Where a recorded file is looked for: below the directory of --symfs, in which the files of another
  * machine lie as they lay there. symfs NULL: on this machine. Too long paths are cut: nothing is there. */

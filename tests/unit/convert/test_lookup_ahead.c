@@ -220,7 +220,7 @@ static void nothing_is_started_where_not_all_files_can_be_open(void **state)
     (void)state;
     struct rlimit usual;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
-    struct rlimit few = {.rlim_cur = LOOKUP_AHEAD_LIBS, .rlim_max = usual.rlim_max};
+    struct rlimit few = {.rlim_cur = LOOKUP_SERVER_LIBS, .rlim_max = usual.rlim_max};
     struct lookup_ahead ahead = {0};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     lookup_ahead_start(&ahead, &symbols_only);
