@@ -92,11 +92,20 @@ class Case(rec.Case):
         return {module["path"]: module.get("build_id", "")
                 for module in json.loads(done.stdout)["modules"] if module["path"].startswith("/")}
 
+    def copy_links(self, module, root):
+        """The links beside a file that lead to it: programs are shown by the name of the link."""
+        for entry in os.scandir(os.path.dirname(module)):
+            copy = root + entry.path
+            if entry.is_symlink() and os.path.realpath(entry.path) == os.path.realpath(module) \
+                    and not os.path.lexists(copy):
+                os.symlink(os.path.basename(module), copy)
+
     def copy_of_files(self, path):
         """A directory that holds all files which were sampled where they lie, as for --symfs."""
         root = self.new_directory()
         for module in self.modules(path):
             os.makedirs(os.path.dirname(root + module), exist_ok=True)
             shutil.copy(module, root + module)
+            self.copy_links(module, root)
         shutil.copytree("/usr/lib/debug", root + "/usr/lib/debug")
         return root
