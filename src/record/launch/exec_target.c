@@ -15,8 +15,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define SCRIPTS_MAX 4  /* scripts whose interpreters are scripts, as in the kernel */
-#define HEAD_BYTES 256 /* as the kernel reads of a script */
+#define SCRIPTS_MAX 4  /* limit of nested scripts, as in the kernel (fs/exec.c, exec_binprm()) */
+#define HEAD_BYTES 256 /* BINPRM_BUF_SIZE: the part of a script that the kernel parses */
 #define LINKER_BYTES_MAX (4u << 20)
 #define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
@@ -29,7 +29,7 @@
 const char exec_target_is_privileged[] =
     "set-user-id or with capabilities: its loader preloads nothing";
 
-/* "#! /path argument" */
+/* Parses "#! /path argument" in place. */
 static const char *interpreter_of(char head[HEAD_BYTES + 1])
 {
     char *start = head + 2 + strspn(head + 2, " \t");
@@ -37,7 +37,7 @@ static const char *interpreter_of(char head[HEAD_BYTES + 1])
     return start[0] ? start : "/bin/sh";
 }
 
-/* Root gains nothing by such a file, so its loader does not mind. */
+/* File capabilities add nothing to the rights of root, whose loader therefore still preloads. */
 static bool is_privileged(const char *path, int fd)
 {
     struct stat status;
@@ -50,9 +50,9 @@ static bool is_privileged(const char *path, int fd)
     return changes_user || changes_group || has_capabilities;
 }
 
-/* Where a program is examined: in a process, with the rights of that process. */
+/* The process in which a path is resolved, and the rights to resolve the path with. */
 struct view {
-    pid_t pid; /* 0: ours */
+    pid_t pid; /* 0: the launcher */
     struct rights rights;
 };
 
@@ -66,7 +66,7 @@ static bool read_linker(const char *path, const struct view *view, struct buffer
     return is_read;
 }
 
-/* One that cannot be read is the program's own trouble. */
+/* An unreadable linker counts as new enough: the program fails without the sampler, too. */
 static bool is_linker_too_old(const char *path, const struct view *view)
 {
     static const char version[] = SESSION_LIBC_VERSION;
@@ -80,29 +80,30 @@ static bool is_linker_too_old(const char *path, const struct view *view)
 static struct exec_target look_at_elf(const char *path, const struct view *view, int fd)
 {
     struct elf_file *elf = NULL;
-    struct exec_target program = {0};
+    struct exec_target target = {0};
     if (elf_open(&elf, fd, NULL) != 0)
-        return program;
+        return target;
     const char *interpreter = elf_interpreter(elf);
     if (elf_is_go(elf))
-        program.reason = "a Go program (its runtime owns the signals)";
+        target.reason = "a Go program (its runtime owns the signals)";
     else if (!interpreter)
-        program.reason = "a static program: there is no loader to load the sampler";
+        target.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
-        program = (struct exec_target){"its C library is musl, not the GNU one", true};
+        target = (struct exec_target){"its C library is musl, not the GNU one", true};
     else if (is_linker_too_old(interpreter, view))
-        program = (struct exec_target){
+        target = (struct exec_target){
             "its C library is older than the sampler needs (" SESSION_LIBC_VERSION ")", true};
     else if (is_privileged(path, fd))
-        program.reason = exec_target_is_privileged;
+        target.reason = exec_target_is_privileged;
     elf_close(elf);
-    return program;
+    return target;
 }
 
 static struct exec_target look_at_head(const char *path, const struct view *view, int fd,
                                        const char head[HEAD_BYTES])
 {
-    const Elf64_Ehdr *elf = (const void *)head; /* both classes begin alike */
+    /* e_ident and e_machine have the same offsets in both classes */
+    const Elf64_Ehdr *elf = (const void *)head;
     if (memcmp(head, ELFMAG, SELFMAG) != 0)
         return (struct exec_target){0};
     if (elf->e_ident[EI_CLASS] != OUR_CLASS)
@@ -115,26 +116,26 @@ static struct exec_target look_at_head(const char *path, const struct view *view
 struct exec_target exec_target_inspect(const char *path, pid_t pid)
 {
     struct view view = {.pid = pid, .rights = proc_rights_of(pid)};
-    struct exec_target program = {0};
+    struct exec_target target = {0};
     _Alignas(8) char head[HEAD_BYTES + 1];
     char script[HEAD_BYTES + 1];
     for (int i = 0; i <= SCRIPTS_MAX; i++) {
         memset(head, 0, sizeof(head));
-        /* The first path is the user's command, or a link of the kernel. */
+        /* The first path is the user's command, or a /proc link. */
         int place = foreign_file_find(0, path, 0, i == 0 ? NULL : &view.rights);
         int fd = foreign_file_reopen(place, &view.rights, NULL);
         if (fd < 0)
             break;
         bool is_script = pread(fd, head, HEAD_BYTES, 0) > 2 && head[0] == '#' && head[1] == '!';
         if (!is_script)
-            program = look_at_head(path, &view, fd, head);
+            target = look_at_head(path, &view, fd, head);
         close(fd);
         if (!is_script)
             break;
         snprintf(script, sizeof(script), "%s", interpreter_of(head));
         path = script;
     }
-    return program;
+    return target;
 }
 
 void exec_target_own_linker(struct stat *status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program's file tells of whether the sampler can be loaded into it. */
+/* Examines the file of a program: whether its dynamic linker can load the sampler. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,15 +7,15 @@
 #include <sys/types.h>
 
 struct exec_target {
-    const char *reason; /* why the sampler cannot be loaded; NULL: it can, for all that is known */
-    bool is_foreign;    /* its loader would complain about the sampler, or fail */
+    const char *reason; /* why the sampler cannot be loaded; NULL: no obstacle found */
+    bool is_foreign;    /* the program's loader would print an error about the sampler, or fail */
 };
 
-extern const char exec_target_is_privileged[]; /* a reason */
+extern const char exec_target_is_privileged[]; /* one of the reasons */
 
-/* The file that is executed in the end: a script is what its interpreter is. pid: in whose root directory it finds its
- * dynamic linker; 0: in ours. */
+/* Examines the exec target: for a script, its interpreter. pid: the process whose root directory
+ * holds the dynamic linker; 0: the launcher. */
 struct exec_target exec_target_inspect(const char *path, pid_t pid);
 
-/* The dynamic linker that this program runs with; all 0 when that is unknown. */
+/* The dynamic linker of the running rec; all 0 if unknown. */
 void exec_target_own_linker(struct stat *status);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files are Go programs. The last ones that were looked at are remembered by what stat() says of them: a
- * build runs a few files thousands of times. For one thread.
+ * Detects Go programs. Results for the latest files are cached by device, inode, size and ctime: a
+ * build runs a few files thousands of times. Not thread-safe.
  */
 #pragma once
 
@@ -19,13 +19,13 @@ struct go_programs {
         dev_t device;
         ino_t inode;
         off_t bytes;
-        struct timespec changed; /* 0: nothing is remembered here */
+        struct timespec changed; /* 0: empty entry */
         bool is_go;
     } files[GO_PROGRAMS_REMEMBERED];
     size_t next;
 };
 
-/* path: a link of the kernel to the program of this process (pid 0: ours); status: of that file. False also for what is
- * no program, or is not readable for the process. */
+/* path: /proc/PID/exe of this process (pid 0: ours); status: of that file. False also if the file
+ * is not an ELF file, or not readable with the rights of the process. */
 bool go_programs_have(struct go_programs *known, pid_t pid, const char *path,
                       const struct stat *status);

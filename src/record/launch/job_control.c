@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A shell continues the whole process group, but who stops and continues the command alone does not know of
- * rec, which would wait for ever. So a process of its own looks after the command meanwhile.
+ * A shell continues the whole process group. Other tools may stop and continue the command alone,
+ * and would leave rec stopped for ever. A child of rec therefore watches the command meanwhile.
  *
  *     command  ── stopped ──────────────────── continued, or killed ──
  *     rec      ─── fork ── stopped ──────────────────────── continued ─── kill, reap ──
@@ -17,16 +17,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOK_NS 200000000 /* rings hold more than that */
+#define LOOK_NS 200000000 /* rings have room for the samples of a longer time */
 
-/* False also where one cannot tell. */
+/* False also if the state cannot be read. */
 static bool goes_on(pid_t command)
 {
     struct proc_stat stat;
     return proc_stat_read(&stat, command, 0) == 0 && stat.state != 'T' && stat.state != 't';
 }
 
-/* Its signal may come before rec has stopped, so it goes on until it is killed. */
+/* Sends SIGCONT again and again: the first signal may arrive before rec has stopped. */
 __attribute__((noreturn)) static void watch(pid_t command, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -4,8 +4,8 @@
 #include <sys/types.h>
 
 /*
- * The command is stopped, and so is rec, for the shell to see: until the command goes on or is killed,
- * or somebody continues rec. Returns who may have sent SIGCONT to rec for that, a process that is no
- * more; 0: nobody.
+ * Stops rec together with the stopped command, as the shell expects, until the command is continued
+ * or killed, or rec itself is continued. Returns the pid of the reaped watcher, a possible sender
+ * of SIGCONT to rec; 0: no watcher.
  */
 pid_t job_control_stop_with(pid_t command);

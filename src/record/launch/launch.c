@@ -16,8 +16,8 @@
 
 #define WAIT_MAX_NS UINT64_C(3600000000000)
 
-/* Sent to rec alone, they are meant for the command. The terminal sends INT, QUIT and TSTP to the whole
- * group: then the command has them already. */
+/* Forwarded to the command if sent to rec alone. INT, QUIT and TSTP of the terminal reach the whole
+ * process group, the command included. */
 static const int forwarded[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
                                 SIGUSR2, SIGTSTP, SIGCONT, SIGWINCH};
 
@@ -78,8 +78,8 @@ void launch_block_signals(struct launch *launch)
     sigset_t set;
     signals_to_wait_for(&set);
     sigprocmask(SIG_BLOCK, &set, &launch->old_mask);
-    /* A parent that ignores SIGCHLD hands that down: then nothing would tell us that the command has
-     * ended, nor how. */
+    /* An ignored SIGCHLD is inherited across exec. The kernel would then reap the command by
+     * itself, and its exit status would be lost. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &launch->old_child);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &launch->old_file_size);
     sigaction(LAUNCH_WAKE_SIGNAL, NULL, &launch->old_wake);
@@ -100,7 +100,7 @@ void launch_raise_files(struct launch *launch)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* In the child: exec, or tell why not through the pipe. */
+/* In the child: exec, or write errno to the pipe. */
 static void run(const struct launch *launch, int report_fd, const char *path, char *const *argv,
                 char **environment)
 {
@@ -109,7 +109,7 @@ static void run(const struct launch *launch, int report_fd, const char *path, ch
     execve(path, argv, environment);
     int err = errno;
     if (err == ENOEXEC) {
-        /* A script without "#!": as every shell and execvp do. */
+        /* A script without "#!": run by /bin/sh, as shells and execvp(3) do. */
         size_t count = 0;
         while (argv[count])
             count++;
@@ -155,8 +155,8 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
     return err == ENOENT ? 127 : 126;
 }
 
-/* True when the command has ended (and stays unreaped); stops with it when it stopped. Then *waker may have
- * sent us SIGCONT, which is not for the command. */
+/* True when the command has ended (it stays a zombie). Stops rec when the command has stopped;
+ * *waker is then a possible sender of SIGCONT to rec, not to be forwarded. */
 static bool look_at_child(pid_t pid, pid_t *waker)
 {
     siginfo_t info = {0};
@@ -173,7 +173,7 @@ static bool was_sent_to_us(const siginfo_t *info)
     return info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
 }
 
-/* The next signal, or 0 when there is none for so long. */
+/* The next signal, or 0 after wait_ns. */
 static int next_signal(uint64_t wait_ns, siginfo_t *info)
 {
     sigset_t set;
@@ -202,7 +202,7 @@ enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns
     return LAUNCH_ENDED;
 }
 
-/* SIGCHLD is blocked in every thread: launch_wait() gets it. */
+/* SIGCHLD is blocked in every thread: launch_wait() receives it. */
 void launch_call(void)
 {
     kill(getpid(), SIGCHLD);

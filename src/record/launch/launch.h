@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starts the command as a shell would see it without us: same process group and terminal, same signal
- * dispositions and mask, same descriptors. Waits for it, passing on signals that were sent to rec and
- * stopping and going on when it does.
+ * Starts the command as a shell would without rec: same process group and terminal, same signal
+ * dispositions and mask, same descriptors. Waits for the command, forwards signals that were sent
+ * to rec, and stops and continues together with the command.
  */
 #pragma once
 
@@ -14,47 +14,48 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What wakes the collector, see wake.c. */
+/* Wakes the collector from a long sleep, see idle_wakeup.c. */
 #define LAUNCH_WAKE_SIGNAL SIGRTMIN
 
 struct launch {
     pid_t pid;
-    /* Of rec, before launch_block_signals(), and of the command. */
+    /* Of rec before launch_block_signals(); restored in the command. */
     sigset_t old_mask;
     struct sigaction old_child, old_file_size, old_wake;
     struct rlimit old_files;
 };
 
-/* The file that execvp would run: 0 and its path, or 126 / 127 with the reason. */
+/* Finds the file that execvp() would run. 0 and the path, or 126 / 127 with the error set. */
 int launch_find(const char *command, char path[4096], struct error *error);
 
-/* Must be called before any thread is started, so that all of them leave signals to launch_wait(). A
- * file that gets too large is an error of writing it, and children are waited for, whatever the caller
- * of rec thinks of SIGXFSZ and SIGCHLD. The command gets all of them as that caller left them. */
+/* To be called before any thread is started, so that only launch_wait() receives these signals.
+ * SIGXFSZ is ignored, so that a file beyond the size limit becomes a write error; SIGCHLD gets its
+ * default action, so that children can be waited for. The command gets both as rec's parent left
+ * them. */
 void launch_block_signals(struct launch *launch);
 void launch_restore_signals(const struct launch *launch);
 
-/* As many descriptors as rec may have: three of each process of the recording. The command keeps the
- * limit that rec was given. */
+/* Raises the soft limit of open files to the hard one: rec needs up to three descriptors for each
+ * process. The command keeps rec's original limit. */
 void launch_raise_files(struct launch *launch);
 
-/* 0, or 126 / 127 when exec failed. */
+/* 0, or 126 / 127 if exec failed. */
 int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,
                  struct error *error);
 
 enum launch_wakeup {
-    LAUNCH_ENDED,     /* the command has; it stays a zombie, so that its bill can still be read */
-    LAUNCH_TIMED_OUT, /* the deadline has passed */
-    LAUNCH_CALLED,    /* somebody set *call, then used launch_call() */
+    LAUNCH_ENDED, /* the command has; it stays a zombie, so that its rusage can still be read */
+    LAUNCH_TIMED_OUT,
+    LAUNCH_CALLED, /* *call was set, then launch_call() used */
 };
 /* deadline_ns: CLOCK_MONOTONIC, 0: none. */
 enum launch_wakeup launch_wait(const struct launch *launch, uint64_t deadline_ns,
                                const uint32_t *call);
-/* From any thread. */
+/* Wakes launch_wait(). From any thread. */
 void launch_call(void);
 
-/* For when the command has ended: sleeps so long; true when a signal that would end it was sent to us. */
+/* After the command has ended: sleeps for wait_ns; true if a terminating signal arrived. */
 bool launch_pause(uint64_t wait_ns);
 
-/* Reaps it. */
+/* Reaps the command. */
 int launch_reap(const struct launch *launch, int *wait_status, struct rusage *usage);

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The bits of attr.flags that Debian 12's headers (6.1) know all of. */
+/* All flags used here are in the headers of Linux 6.1 (Debian 12). */
 static int open_event(pid_t tid, uint64_t period_ns, uint64_t sig_data)
 {
     struct perf_event_attr attr = {
@@ -36,12 +36,12 @@ static int open_event(pid_t tid, uint64_t period_ns, uint64_t sig_data)
     return fd < 0 ? -errno : (int)fd;
 }
 
-static int add_thread(struct perf_event *armed, pid_t tid, uint64_t period_ns, uint64_t sig_data)
+static int add_thread(struct perf_event *event, pid_t tid, uint64_t period_ns, uint64_t sig_data)
 {
     int fd = open_event(tid, period_ns, sig_data);
     if (fd < 0)
-        return fd == -ESRCH ? 0 : fd; /* a thread that is gone needs no event */
-    int *place = ARRAY_PUSH(armed->fds, armed->count, armed->capacity);
+        return fd == -ESRCH ? 0 : fd; /* the thread has ended: no event needed */
+    int *place = ARRAY_PUSH(event->fds, event->count, event->capacity);
     if (!place) {
         close(fd);
         return -ENOMEM;
@@ -50,8 +50,8 @@ static int add_thread(struct perf_event *armed, pid_t tid, uint64_t period_ns, u
     return 0;
 }
 
-/* All of /proc/PID/task. */
-static int add_threads(struct perf_event *armed, const char *path, uint64_t period_ns,
+/* On every thread in /proc/PID/task. */
+static int add_threads(struct perf_event *event, const char *path, uint64_t period_ns,
                        uint64_t sig_data)
 {
     DIR *tasks = opendir(path);
@@ -60,49 +60,49 @@ static int add_threads(struct perf_event *armed, const char *path, uint64_t peri
     int err = 0;
     for (const struct dirent *task; err == 0 && (task = readdir(tasks));)
         if (task->d_name[0] != '.')
-            err = add_thread(armed, (pid_t)strtol(task->d_name, NULL, 10), period_ns, sig_data);
+            err = add_thread(event, (pid_t)strtol(task->d_name, NULL, 10), period_ns, sig_data);
     closedir(tasks);
     return err;
 }
 
-int perf_event_open(struct perf_event *armed, pid_t pid, bool has_one_thread, uint64_t period_ns,
+int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread, uint64_t period_ns,
                     uint64_t sig_data)
 {
     char path[64];
-    *armed = (struct perf_event){0};
+    *event = (struct perf_event){0};
     snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    int err = has_one_thread ? add_thread(armed, pid, period_ns, sig_data)
-                             : add_threads(armed, path, period_ns, sig_data);
-    if (err == 0 && armed->count == 0)
+    int err = has_one_thread ? add_thread(event, pid, period_ns, sig_data)
+                             : add_threads(event, path, period_ns, sig_data);
+    if (err == 0 && event->count == 0)
         err = -ESRCH;
     if (err)
-        perf_event_close(armed);
+        perf_event_close(event);
     return err;
 }
 
-void perf_event_enable(const struct perf_event *armed)
+void perf_event_enable(const struct perf_event *event)
 {
-    for (size_t i = 0; i < armed->count; i++)
-        ioctl(armed->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    for (size_t i = 0; i < event->count; i++)
+        ioctl(event->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 }
 
-uint64_t perf_event_count_ns(const struct perf_event *armed)
+uint64_t perf_event_count_ns(const struct perf_event *event)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < armed->count; i++) {
+    for (size_t i = 0; i < event->count; i++) {
         uint64_t count_ns;
-        if (read(armed->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
+        if (read(event->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
             sum_ns += count_ns;
     }
     return sum_ns;
 }
 
-void perf_event_close(struct perf_event *armed)
+void perf_event_close(struct perf_event *event)
 {
-    for (size_t i = 0; i < armed->count; i++)
-        close(armed->fds[i]);
-    free(armed->fds);
-    *armed = (struct perf_event){0};
+    for (size_t i = 0; i < event->count; i++)
+        close(event->fds[i]);
+    free(event->fds);
+    *event = (struct perf_event){0};
 }
 
 uint32_t perf_event_rate_limit(void)

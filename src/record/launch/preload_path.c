@@ -15,7 +15,8 @@
 
 _Static_assert(PRELOAD_PATH_BYTES >= PATH_MAX, "realpath() writes up to PATH_MAX bytes");
 
-/* The directory is resolved. The file keeps its name: a sampler finds itself in LD_PRELOAD by it. */
+/* Resolves the directory only. The file keeps its name, by which a sampler finds its own entry in
+ * LD_PRELOAD. */
 static int resolve(char path[PRELOAD_PATH_BYTES], const char *installed)
 {
     char directory[PRELOAD_PATH_BYTES];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of the sampler for LD_PRELOAD. As a rule the sampler is loaded from where it is
- * installed. A copy stands in for it where the dynamic linker splits or expands the path (a space,
- * a colon, a dollar), where the path is longer than the sampler can keep, and where root's programs
- * that change their user could not read it.
+ * The sampler's path for LD_PRELOAD: the installed file, if possible. A copy replaces a path that
+ * the dynamic linker would split or expand (space, colon, dollar), a path longer than the sampler
+ * can hold, and, for root, a path closed to other users: programs that drop root's rights could not
+ * read the file.
  */
 #pragma once
 
@@ -11,5 +11,5 @@
 
 #define PRELOAD_PATH_BYTES 4096
 
-/* installed: the sampler's own path, which must not be replaceable by other users. */
+/* installed: the sampler's own path, not to be replaceable by other users. */
 int preload_path_find(char path[PRELOAD_PATH_BYTES], const char *installed, struct error *error);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine and this user could do. */
 #include "record/launch/probe.h"
 
 #include "record/launch/perf_event.h"
@@ -27,7 +26,7 @@ static int read_paranoid(void)
     return (int)strtol(text, NULL, 10);
 }
 
-/* CPU timers are driven by the tick: the coarse clock advances once a tick. */
+/* The kernel runs CPU timers from the tick, and the coarse clock advances once a tick. */
 static uint32_t tick_hz(void)
 {
     struct timespec resolution;

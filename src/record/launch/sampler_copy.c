@@ -20,15 +20,15 @@
 
 #define SAMPLER_BYTES_MAX (UINT32_C(64) << 20)
 #define UNFINISHED_NAME "unfinished"
-/* Other users may load the copy, not list it. The sticky bit exempts from cleaning (XDG Base
- * Directory Specification). */
+/* Other users may load the copy, but not list the directory. The sticky bit exempts a file from
+ * cleaning (XDG Base Directory Specification). */
 #define DIRECTORY_MODE (S_ISVTX | 0711)
 #define FILE_MODE (S_ISVTX | 0644)
 
 struct place {
     const char *base; /* NULL: none */
     const char *below;
-    bool is_shared; /* of all users */
+    bool is_shared; /* /var/tmp: every user may create files there */
 };
 
 bool sampler_copy_fits(const char *path)
@@ -42,8 +42,8 @@ const char *sampler_copy_places(void)
                           : "$XDG_RUNTIME_DIR, $HOME/.cache or /var/tmp";
 }
 
-/* Only this user can write there, whatever the umask was when it was made. A descriptor, or a
- * negative errno. */
+/* Creates or opens a directory that only this user can write, whatever the umask was when it was
+ * created. A descriptor, or a negative errno. */
 static int open_own_directory(int above, const char *name)
 {
     struct stat status;
@@ -64,7 +64,7 @@ static int open_own_directory(int above, const char *name)
     return err;
 }
 
-/* The base resolved; a base that is not shared must be this user's. */
+/* Opens the base, symbolic links resolved; a base that is not shared must belong to this user. */
 static int open_base(const struct place *place, char resolved[PATH_MAX])
 {
     struct stat status;
@@ -103,7 +103,8 @@ static bool is_good(int directory, const struct buffer *content)
     return good;
 }
 
-/* Appears under its name when it is complete. What a killed rec left is written anew. */
+/* Writes under a temporary name and renames the complete file. A leftover of a killed rec is
+ * replaced. */
 static int write_file(int directory, const struct buffer *content)
 {
     unlinkat(directory, UNFINISHED_NAME, 0);
@@ -122,7 +123,7 @@ static int write_file(int directory, const struct buffer *content)
     return err;
 }
 
-/* One rec writes at a time; closing the directory unlocks it. */
+/* Concurrent recorders take turns; closing the directory unlocks. */
 static int ensure_file(int directory, const struct buffer *content)
 {
     if (is_good(directory, content))

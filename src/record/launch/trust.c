@@ -85,8 +85,8 @@ int trust_check(const char *path, struct error *error)
     char resolved[PATH_MAX];
     if (!realpath(path, resolved))
         return error_set(error, -errno, "cannot read %s: %s", path, strerror(errno));
-    /* The last component may be a link, which another user must not have made in a sticky
-     * directory. */
+    /* The last component may be a symbolic link; in a sticky directory, another user could have
+     * made the link. */
     int err = check_component(path, path, error);
     return err ? err : check_components(path, resolved, error);
 }

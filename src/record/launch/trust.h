@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which files can be replaced by other users. A path is trusted if its file and every directory
+ * Decides whether other users can replace a file. A path is trusted if the file and every directory
  * above
  *
  *     belong to root, to this user, to the owner of rec or to the owner of the root directory, and
- *     can be written by no other user. A sticky directory may be open to all: the next component
+ *     are not writable by other users. A sticky directory may be open to all: the next component
  *     can be replaced by its owner alone.
  *
- * The owner of the root directory is root, whom an unprivileged user namespace shows as another
- * user.
+ * The owner of the root directory is root, shown as another user inside an unprivileged user
+ * namespace.
  *
- * The group's write bit counts as open, but for group root and, for users other than root, their
- * private group: named after the user, without other members (umask 002 goes with it).
+ * The group's write bit counts as open, except for group root and, for users other than root, their
+ * private group: named after the user, without other members (as used with umask 002).
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 
 #include <stdbool.h>
 
-/* An absolute path; its links are resolved. 0, or the error that names the component. */
+/* An absolute path; symbolic links are resolved. 0, or an error that names the component. */
 int trust_check(const char *path, struct error *error);
 
-/* The directory above, in place; false at the root. */
+/* Cuts the path to the directory above; false at the root. */
 bool trust_go_up(char *path);
