@@ -71,14 +71,14 @@ static int convert(struct record_request *request, struct capture *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
 {
     struct owner owner = owner_find();
-    int gone_fds[KEPT_MAX];
+    int gone_fds[OPEN_FILES_MAX];
     struct convert_options from = {.input_name = capture->name,
                                    .debug_directory = request->debug_directory,
                                    .find_gone = find_gone,
-                                   .find_gone_context = &result->kept,
+                                   .find_gone_context = &result->open_files,
                                    .gone_fds = gone_fds,
                                    .gone_fd_count =
-                                       open_file_cache_descriptors(&result->kept, gone_fds),
+                                       open_file_cache_descriptors(&result->open_files, gone_fds),
                                    .meanwhile = close_session,
                                    .meanwhile_context = &result->session,
                                    .memory_bytes = request->memory_bytes,
@@ -215,7 +215,7 @@ static int record(struct record_request *request)
         capture_abandon(&capture);
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
-    open_file_cache_free(&result.kept);
+    open_file_cache_free(&result.open_files);
     session_close(&result.session);
     record_summary_free(&result.summary);
     return status;

@@ -265,17 +265,17 @@ static void find_rate(struct list *list, const struct record_summary *summary)
 {
     uint64_t signals = summary->samples + summary->merged;
     double achieved = (double)signals * 1e9 / (double)(summary->cpu_billed_ns + 1);
-    double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_asked);
+    double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_requested);
     if (summary->engine == RECORD_ENGINE_TIMER && missing > 20)
         add(list, missing,
             "%.0f samples per CPU second instead of %u, by the timer engine%s%s: see `rec doctor`",
-            achieved, summary->frequency_asked, summary->engine_reason ? ", because " : "",
+            achieved, summary->frequency_requested, summary->engine_reason ? ", because " : "",
             summary->engine_reason ? summary->engine_reason : "");
     else if (summary->frequency_limit)
         add(list, missing,
             "%.0f samples per CPU second instead of %u: the kernel allows %u "
             "(kernel.perf_event_max_sample_rate)",
-            achieved, summary->frequency_asked, summary->frequency_limit);
+            achieved, summary->frequency_requested, summary->frequency_limit);
     else if (percent_of(summary->merged, signals) > 10)
         add(list, percent_of(summary->merged, signals),
             "%s of the samples were merged into others: the rate is too high, lower -F",

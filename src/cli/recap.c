@@ -78,7 +78,7 @@ static int say_why_no_samples(const struct record_summary *summary)
         return 1;
     }
     uint32_t limit = summary->frequency_limit;
-    uint32_t frequency = limit ? limit : summary->frequency_asked;
+    uint32_t frequency = limit ? limit : summary->frequency_requested;
     say("no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
         "it shorter",
         shown_duration(frequency ? 1000000000 / frequency : 0).text);

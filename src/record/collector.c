@@ -401,7 +401,8 @@ void collector_stop(struct collector *collector, bool command_runs)
     pending_finish(&collector->pending, true);
     const struct rings_header *header = &collector->config.session->rings->header;
     add_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
-    add_unseen(collector, load_relaxed(&header->lost_unasked), "started while rec was stopped");
+    add_unseen(collector, load_relaxed(&header->lost_launcher_away),
+               "started while rec was stopped");
     collector->config.summary->threads_without_slot = load_relaxed(&header->lost_no_thread_slot);
 }
 

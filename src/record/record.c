@@ -72,7 +72,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     const struct record_options *options = recording->options;
     struct record_summary *summary = &recording->result->summary;
     summary->engine = RECORD_ENGINE_TIMER;
-    summary->frequency_asked = options->frequency;
+    summary->frequency_requested = options->frequency;
     if (options->engine == RECORD_ENGINE_TIMER) {
         summary->engine_reason = "it was asked for";
         return 0;
@@ -133,8 +133,8 @@ static int open_session(struct recording *recording, struct error *error)
 
 static int start_threads(struct recording *recording, struct error *error)
 {
-    int err =
-        compiler_start(&recording->compiler, &recording->session, &recording->result->kept, error);
+    int err = compiler_start(&recording->compiler, &recording->session,
+                             &recording->result->open_files, error);
     if (err)
         return err;
     const struct collector_config config = {
@@ -239,7 +239,7 @@ static void release(struct recording *recording)
 {
     collector_free(recording->collector);
     compiler_stop(recording->compiler);
-    open_file_cache_drop_present(&recording->result->kept);
+    open_file_cache_drop_present(&recording->result->open_files);
     perfdata_writer_close(recording->writer);
     session_environment_free(&recording->environment);
     if (!session_is_small(&recording->session))

@@ -25,7 +25,7 @@ struct record_result {
     struct launch launch;
     char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
-        kept; /* what was mapped and is gone from its path; for open_file_cache_free() */
+        open_files; /* what was mapped and is gone from its path; for open_file_cache_free() */
     struct session session; /* over; for session_close(): 1.4 ms for the 4 MiB of a build */
     int wait_status;        /* as from waitpid, when started and not running */
     int exit_status;        /* when not started: 125, 126 or 127 */

@@ -157,7 +157,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         const char *key;
         uint64_t value;
     } counters[] = {
-        {"frequency_asked", summary->frequency_asked},
+        {"frequency_asked", summary->frequency_requested},
         {"frequency_limit", summary->frequency_limit},
         {"wall_ns", summary->wall_ns},
         {"cpu_billed_ns", summary->cpu_billed_ns},

@@ -76,7 +76,7 @@ const char *record_end_name(enum record_end end);
 struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
-    uint32_t frequency_asked;
+    uint32_t frequency_requested;
     uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate, where it is less; else 0 */
     uint64_t wall_ns;
     uint64_t cpu_billed_ns;   /* rusage of the tree */

@@ -31,7 +31,7 @@ static void await_maps(void)
     if (load_relaxed(&waited_ns) >
         (start_ns - load_relaxed(&first_ns)) / WAIT_PART + SESSION_WAIT_BUSY_NS)
         return;
-    store_release(&slot->unknown_wanted, wanted);
+    store_release(&slot->unknown_requested, wanted);
     launcher_await(&slot->unknown_seen, wanted, SESSION_WAIT_BUSY_NS);
     add_relaxed(&waited_ns, clock_ns(CLOCK) - start_ns);
 }

@@ -19,7 +19,7 @@
 static void tell_launcher(void)
 {
     uint32_t *word = &process.slot->retirement;
-    swap_acq_rel(word, RETIREMENT_NONE, RETIREMENT_WANTED);
+    swap_acq_rel(word, RETIREMENT_NONE, RETIREMENT_REQUESTED);
     if (process.engine == ENGINE_PERF_TRAP && !sandbox_forbids(CALLS_OF_WAIT))
         launcher_await(word, RETIREMENT_DONE, SESSION_WAIT_COMMAND_NS);
     else

@@ -79,7 +79,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
         (struct process_mark){.token = process.tables->header.token, .process = process.index};
     slot->lost_no_thread = 0;
     slot->unknown_count = 0;
-    slot->unknown_wanted = 0;
+    slot->unknown_requested = 0;
     slot->unknown_seen = 0;
     slot->retirement = RETIREMENT_NONE;
     slot->name[0] = '\0';
@@ -148,7 +148,7 @@ static bool change_signal(int signal)
 static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
 {
     if (launcher_is_stale()) {
-        add_relaxed(&process.rings->header.lost_unasked, 1);
+        add_relaxed(&process.rings->header.lost_launcher_away, 1);
         return;
     }
     uint32_t copy_of = process.slot ? 1 + process.index : 0;

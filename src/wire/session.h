@@ -122,8 +122,8 @@ _Static_assert(offsetof(struct tables, verdicts) == 4096, "page aligned");
 /* A process that must not be sampled any more: process_slot.retirement. */
 enum retirement {
     RETIREMENT_NONE = 0,
-    RETIREMENT_WANTED = 1, /* by the process; it rings the doorbell */
-    RETIREMENT_DONE = 2,   /* by the launcher: the event is closed; futex */
+    RETIREMENT_REQUESTED = 1, /* by the process; it rings the doorbell */
+    RETIREMENT_DONE = 2,      /* by the launcher: the event is closed; futex */
 };
 
 enum process_state {
@@ -146,9 +146,10 @@ struct process_slot {
     uint64_t lost_no_thread; /* signals in threads without a slot */
     /* Before code goes away, the launcher has to know what it was: a library that is loaded at the same
      * place could not be told from it. */
-    uint32_t unknown_count;  /* samples in, or called from, code of no published module */
-    uint32_t unknown_wanted; /* a dlclose waits until the mappings have been read after that one */
-    uint32_t unknown_seen;   /* they have been read after that one; by the launcher; futex */
+    uint32_t unknown_count; /* samples in, or called from, code of no published module */
+    uint32_t
+        unknown_requested; /* a dlclose waits until the mappings have been read after that one */
+    uint32_t unknown_seen; /* they have been read after that one; by the launcher; futex */
     uint32_t copy_of; /* 1 + process slot of its parent, whose image it runs on in; 0: no fork */
     char name[16];    /* of its only thread */
     uint64_t children_ns; /* bills of the children that it has waited for */
@@ -217,7 +218,7 @@ struct rings_header {
     uint32_t doorbell; /* futex: raised by a process that wants to be looked at */
     uint64_t token;
     uint32_t lost_no_slot;        /* processes that found no process slot */
-    uint32_t lost_unasked;        /* processes that did not ask, for nobody would have answered */
+    uint32_t lost_launcher_away;  /* processes that did not ask, for nobody would have answered */
     uint32_t lost_no_thread_slot; /* threads that found no thread slot */
     uint32_t threads_started;     /* raised by every thread that becomes active */
     uint32_t processes_used; /* no slot from here on was ever claimed: nobody need look there */

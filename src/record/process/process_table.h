@@ -76,8 +76,8 @@ struct process {
     uint64_t unmapped_ns;            /* first thread end written before the first map; 0: none */
     uint32_t map_requests;           /* under way */
     uint32_t waiting_count;          /* samples that wait for a map or for CFI */
-    uint64_t map_wanted_ns;          /* time of the newest request */
-    uint32_t unknown_answered;       /* the slot's unknown_wanted at the last look */
+    uint64_t map_requested_ns;       /* time of the newest request */
+    uint32_t unknown_answered;       /* the slot's unknown_requested at the last look */
     struct mapping_room mapping_room;
     uint64_t map_pause_ns; /* until the next request; grows while maps bring nothing new */
     /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled yet. */
@@ -91,8 +91,8 @@ struct process {
     uint64_t untracked_threads_due_ns;
 
     /* It seems to run without a sampler: see untracked_processes.h. */
-    uint32_t strange_sightings;                /* in a row */
-    uint64_t strange_since_ns, strange_cpu_ns; /* time and CPU time at the first of them */
+    uint32_t untracked_sightings;                  /* in a row */
+    uint64_t untracked_since_ns, untracked_cpu_ns; /* time and CPU time at the first of them */
 };
 
 /* Ends of recent processes: a pid may be reused before the new process has been met. */

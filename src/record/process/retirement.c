@@ -36,7 +36,7 @@ void retirement_answer(struct process_watch *watch)
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);
         uint32_t *word = &process_slot(watch->processes, process)->retirement;
-        if (load_acquire(word) != RETIREMENT_WANTED || process->has_ended)
+        if (load_acquire(word) != RETIREMENT_REQUESTED || process->has_ended)
             continue;
         if (process->engine != ENGINE_NONE)
             retire(watch, process);

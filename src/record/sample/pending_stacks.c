@@ -253,7 +253,7 @@ static bool try_to_finish(struct pending_stacks *pending, struct pending_stack *
     if (outcome != NEEDS_MAP)
         return outcome == FINISHED;
     item->needs_newer_map = true;
-    if (now_ns - process->map_wanted_ns > process->map_pause_ns)
+    if (now_ns - process->map_requested_ns > process->map_pause_ns)
         map_request(pending->compiler, process, now_ns);
     return false;
 }

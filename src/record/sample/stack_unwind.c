@@ -13,29 +13,29 @@ struct lookup {
 
 /* False: requested already, or refused for lack of room a moment ago. */
 static bool is_due(const struct stack_unwinder *unwinder, const struct known_module *module,
-                   const bool *is_wanted)
+                   const bool *is_requested)
 {
-    return !load_acquire(is_wanted) &&
+    return !load_acquire(is_requested) &&
            unwinder->round->now_ns >= load_relaxed(&module->pause_end_ns);
 }
 
 void stack_unwind_want_cfi(struct stack_unwinder *unwinder, struct known_module *module)
 {
-    if (!is_due(unwinder, module, &module->is_cfi_wanted))
+    if (!is_due(unwinder, module, &module->is_cfi_requested))
         return;
-    store_relaxed(&module->is_cfi_wanted, true);
-    if (compiler_want_cfi(unwinder->compiler, module) != 0)
-        store_relaxed(&module->is_cfi_wanted, false);
+    store_relaxed(&module->is_cfi_requested, true);
+    if (compiler_request_cfi(unwinder->compiler, module) != 0)
+        store_relaxed(&module->is_cfi_requested, false);
 }
 
 static void want_rows(struct stack_unwinder *unwinder, struct known_module *module, uint64_t svma)
 {
     uint64_t piece = (svma - module->base_svma) >> ROW_PIECE_SHIFT;
-    if (piece >= module->piece_count || !is_due(unwinder, module, &module->is_wanted[piece]))
+    if (piece >= module->piece_count || !is_due(unwinder, module, &module->is_requested[piece]))
         return;
-    store_relaxed(&module->is_wanted[piece], true);
-    if (compiler_want_rows(unwinder->compiler, module, (uint32_t)piece) != 0)
-        store_relaxed(&module->is_wanted[piece], false);
+    store_relaxed(&module->is_requested[piece], true);
+    if (compiler_request_rows(unwinder->compiler, module, (uint32_t)piece) != 0)
+        store_relaxed(&module->is_requested[piece], false);
 }
 
 /* The offline unwinder's question for the module at a PC. */

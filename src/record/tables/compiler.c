@@ -16,15 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Holds all memory of its own that it needs, so that one that was taken is done. */
+/* Owns all memory that the job needs, so that a job taken from the queue cannot fail for memory. */
 struct job {
     struct job *next;
     struct known_module *module; /* NULL: the map of a process */
-    bool wants_rows;             /* of a piece of it; else its CFI */
+    bool is_for_rows;            /* the rows of a piece; else the CFI */
     uint32_t piece;
     struct process_map *map; /* to be filled in */
     pid_t pid;
-    struct rights rights;      /* of the process: when it joined, then now */
+    struct rights rights;      /* of the process at its handshake; refreshed when the job runs */
     struct proc_maps mappings; /* empty: to be read */
 };
 
@@ -36,7 +36,7 @@ struct compiler {
     struct session *session;
     struct module_cache *store;
     pthread_t thread;
-    pthread_mutex_t lock; /* over everything below */
+    pthread_mutex_t lock; /* protects everything below */
     pthread_cond_t wakeup;
     bool stops;
     struct job_queue jobs, jobs_for_rows, done;
@@ -52,7 +52,7 @@ static void push(struct job_queue *queue, struct job *job)
     job->next = NULL;
 }
 
-/* NULL: it is empty. */
+/* NULL: the queue is empty. */
 static struct job *pop(struct job_queue *queue)
 {
     struct job *job = queue->first;
@@ -100,7 +100,7 @@ static int resolve_mapping(struct compiler *compiler, struct process_mapping *ma
     return 0;
 }
 
-/* Every frame of every sample is held against it. */
+/* Every frame of every sample is compared with this range. */
 static void note_sampler(struct process_map *map)
 {
     for (size_t i = 0; i < map->count; i++) {
@@ -112,7 +112,7 @@ static void note_sampler(struct process_map *map)
     }
 }
 
-/* Tells the process, which may be waiting to unload some of its code, that its mappings are known. */
+/* Signals the process, which may be waiting in dlclose(), that its mappings have been read. */
 static int read_mappings(struct compiler *compiler, struct job *job)
 {
     struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];
@@ -137,8 +137,8 @@ static int resolve(struct compiler *compiler, struct process_map *map, struct jo
     return err;
 }
 
-/* A process without root's rights gets no others but by exec, and then joins again. A process with root's rights may have
- * given these up since it joined, as daemons do. */
+/* A process without root's rights changes them by exec alone, and joins again after the exec. A
+ * process with root's rights may have dropped them since the handshake, as daemons do. */
 static void update_rights(struct job *job)
 {
     struct rights now;
@@ -175,7 +175,7 @@ static void note_cost(struct compiler *compiler)
     store_relaxed(&compiler->rows, module_cache_rows(compiler->store));
 }
 
-/* The collector sleeps on the doorbell; misses wait for maps and CFI. */
+/* The collector sleeps on the doorbell; pending stacks wait for maps and CFI. */
 static void wake_collector(struct compiler *compiler)
 {
     uint32_t *doorbell = &compiler->session->rings->header.doorbell;
@@ -185,7 +185,7 @@ static void wake_collector(struct compiler *compiler)
 
 static void run_job(struct compiler *compiler, struct job *job)
 {
-    if (job->wants_rows) {
+    if (job->is_for_rows) {
         module_cache_compile(compiler->store, job->module, job->piece);
     } else if (job->module) {
         module_cache_read(compiler->store, job->module);
@@ -213,10 +213,10 @@ static void free_jobs(struct job_queue *queue)
         free_job(job);
 }
 
-/* Lets go of it, but of a map, which is handed out. */
+/* Frees the job, except for a map, which goes to the collector. */
 static void end_job(struct compiler *compiler, struct job *job)
 {
-    bool is_waited_for = !job->wants_rows;
+    bool is_waited_for = !job->is_for_rows;
     if (job->map) {
         pthread_mutex_lock(&compiler->lock);
         push(&compiler->done, job);
@@ -228,7 +228,7 @@ static void end_job(struct compiler *compiler, struct job *job)
         wake_collector(compiler);
 }
 
-/* Rows come last: nobody waits for them. */
+/* Rows come last: no sample waits for rows. */
 static struct job *next_job(struct compiler *compiler)
 {
     struct job *job = pop(&compiler->jobs);
@@ -254,11 +254,11 @@ static void *compiler_thread(void *argument)
     return NULL;
 }
 
-int compiler_start(struct compiler **out, struct session *session, struct open_file_cache *kept,
-                   struct error *error)
+int compiler_start(struct compiler **out, struct session *session,
+                   struct open_file_cache *open_files, struct error *error)
 {
     struct compiler *compiler = calloc(1, sizeof(*compiler));
-    int err = compiler ? module_cache_open(&compiler->store, session->tables, kept) : -ENOMEM;
+    int err = compiler ? module_cache_open(&compiler->store, session->tables, open_files) : -ENOMEM;
     if (err == 0) {
         compiler->session = session;
         pthread_mutex_init(&compiler->lock, NULL);
@@ -301,8 +301,8 @@ static void add_job(struct compiler *compiler, struct job_queue *queue, struct j
     pthread_mutex_unlock(&compiler->lock);
 }
 
-int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                     const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns)
+int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
+                         const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns)
 {
     struct job *job = calloc(1, sizeof(*job));
     struct process_map *map = calloc(1, sizeof(*map));
@@ -321,7 +321,7 @@ int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
     return 0;
 }
 
-int compiler_want_cfi(struct compiler *compiler, struct known_module *module)
+int compiler_request_cfi(struct compiler *compiler, struct known_module *module)
 {
     struct job *job = calloc(1, sizeof(*job));
     if (!job)
@@ -332,12 +332,12 @@ int compiler_want_cfi(struct compiler *compiler, struct known_module *module)
     return 0;
 }
 
-int compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
+int compiler_request_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
 {
     struct job *job = calloc(1, sizeof(*job));
     if (!job)
         return -ENOMEM;
-    *job = (struct job){.module = module, .wants_rows = true, .piece = piece};
+    *job = (struct job){.module = module, .is_for_rows = true, .piece = piece};
     known_module_use(module);
     add_job(compiler, &compiler->jobs_for_rows, job);
     return 0;

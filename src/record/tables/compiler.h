@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler thread: reads a process' mappings, opens what is new, and hands the map to the collector; reads the
- * modules and compiles the pieces of which the collector says that samples lie in them. A thread of its own, so that a
- * library with a million functions delays neither draining nor arming.
+ * The compiler thread. It reads the mappings of a process, opens new modules and hands the finished
+ * map to the collector; on request it reads the CFI of a module and compiles the pieces that have
+ * samples. In a thread of its own, a library with a million functions delays neither draining nor
+ * arming.
  */
 #pragma once
 
@@ -15,26 +16,27 @@
 
 struct compiler;
 
-/* The files that are mapped go to kept, which is in use until compiler_stop(). */
-int compiler_start(struct compiler **out, struct session *session, struct open_file_cache *kept,
-                   struct error *error);
-/* Ends the thread and frees all modules: maps that it handed out must be freed before. */
+/* Mapped files are added to open_files, which is in use until compiler_stop(). */
+int compiler_start(struct compiler **out, struct session *session,
+                   struct open_file_cache *open_files, struct error *error);
+/* Ends the thread and frees all modules: maps that were handed out must be freed before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings: as they were at
- * read_ns, moved into the compiler; NULL: the compiler reads them. 0: a map will come; -ENOMEM: nothing was taken. */
-int compiler_request(struct compiler *compiler, pid_t pid, uint32_t slot,
-                     const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns);
-/* The next finished map, or NULL; the caller is its user. */
+/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings: as
+ * they were at read_ns, moved into the compiler; NULL: the compiler reads them. 0: a map will come;
+ * -ENOMEM: mappings were not moved. */
+int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
+                         const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns);
+/* The next finished map, or NULL; the caller becomes its user. */
 struct process_map *compiler_take(struct compiler *compiler);
 
-/* Asks for the CFI of a module, or the rows of a piece of one that has been read. Not twice for the same, unless it
- * found no room. 0 or -ENOMEM. */
-int compiler_want_cfi(struct compiler *compiler, struct known_module *module);
-int compiler_want_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
-/* How many modules were read; rings the doorbell when it changes. */
+/* Requests the CFI of a module, or the rows of a piece of a module that was read. Once for each,
+ * except after MODULE_NO_ROOM. 0 or -ENOMEM. */
+int compiler_request_cfi(struct compiler *compiler, struct known_module *module);
+int compiler_request_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
+/* Number of modules read; a change wakes the collector. */
 uint32_t compiler_modules_read(const struct compiler *compiler);
 
-/* CPU time and rows so far; after compiler_stop() no longer. */
+/* CPU time and rows so far. Not after compiler_stop(). */
 uint64_t compiler_cpu_ns(const struct compiler *compiler);
 uint64_t compiler_rows(const struct compiler *compiler);

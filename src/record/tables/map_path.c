@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all processes, for each mapping that one may have. */
+/* Limits for all processes together, for each mapping of BUDGET_MAPPINGS. */
 enum { USERS_FOR_MAPPING = 64, BYTES_FOR_MAPPING = 2048 };
 
 struct map_path {
     _Atomic size_t users;
-    size_t bytes; /* of all of this */
+    size_t bytes; /* of this struct and the text */
     char text[];
 };
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Paths of mappings, shared by reference: a process that maps one file a thousand times, its forked children and its
- * newer maps hold the path once. Each mapping in memory holds one reference, so the number of references and the bytes
- * of paths bound the launcher's memory for mappings (base/budget.h). Thread-safe.
+ * Paths of mappings, shared by reference: a process that maps one file a thousand times, its forked
+ * children and its newer maps hold the path once. Each mapping in memory holds one reference, so
+ * the number of references and the bytes of paths bound the launcher's memory for mappings
+ * (base/budget.h). Thread-safe.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* A copy with one user; NULL: out of memory, or the budget is. */
+/* A copy with one user; NULL: out of memory or budget. */
 const char *map_path_new(const char *text, size_t length);
 
-/* One more user; NULL: the budget is exhausted. */
+/* Adds one user; NULL: the budget is exhausted. */
 const char *map_path_use(const char *path);
 
 /* NULL is fine. */

@@ -5,8 +5,8 @@ void map_request(struct compiler *compiler, struct process *process, uint64_t no
 {
     if (process->engine == ENGINE_NONE || process->has_ended)
         return;
-    process->map_wanted_ns = now_ns;
-    if (compiler_request(compiler, process->pid, process->slot, &process->rights, NULL, 0) == 0)
+    process->map_requested_ns = now_ns;
+    if (compiler_request_map(compiler, process->pid, process->slot, &process->rights, NULL, 0) == 0)
         process->map_requests++;
 }
 
@@ -14,9 +14,9 @@ void map_request_first(struct compiler *compiler, struct process *process)
 {
     if (process->first_mappings.count == 0)
         return;
-    process->map_wanted_ns = process->start_ns;
-    if (compiler_request(compiler, process->pid, process->slot, &process->rights,
-                         &process->first_mappings, process->start_ns) == 0)
+    process->map_requested_ns = process->start_ns;
+    if (compiler_request_map(compiler, process->pid, process->slot, &process->rights,
+                             &process->first_mappings, process->start_ns) == 0)
         process->map_requests++;
 }
 

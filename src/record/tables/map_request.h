@@ -10,11 +10,11 @@
 /* Reads its mappings again. Without effect for a process that is not sampled or has ended. */
 void map_request(struct compiler *compiler, struct process *process, uint64_t now_ns);
 
-/* The map of the mappings that were read in the handshake, once: for a process that runs long enough or
- * has a sample. */
+/* Requests a map of the mappings that were read in the handshake, once: for a process that runs
+ * long enough or has a sample. */
 void map_request_first(struct compiler *compiler, struct process *process);
 
-/* A thread ended: the first map, if it is still to come, must be dated before this record, which is
- * written at once. */
+/* To be called when a thread ends: its EXIT record is written at once, and the first map, if still
+ * to come, must be dated before the record. */
 void map_request_for_thread_end(struct compiler *compiler, struct process *process,
                                 uint64_t time_ns);

@@ -10,8 +10,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* On btrfs and overlayfs, stat() returns the device of a subvolume or layer, mappings the device of the superblock. All
- * of these have major number 0, as every file system without a block device; the inode has to suffice there. */
+/* On btrfs and overlayfs, stat() returns the device of a subvolume or layer, mappings the device of
+ * the superblock. All of these have major number 0, like every file system without a block device;
+ * there, the inode has to suffice. */
 static bool is_same_device(dev_t found, dev_t mapped)
 {
     return found == mapped || (major(found) == 0 && major(mapped) == 0);
@@ -34,7 +35,7 @@ static int open_by_path(const struct mapped_file *file, pid_t pid, struct stat *
     return open_if_mapped(file, foreign_file_find(pid, file->path, 0, file->rights), status);
 }
 
-/* A link of the kernel leads to the object itself, past the permissions of directories. */
+/* A /proc link leads to the object itself, past the permissions of directories. */
 static int open_by_link(const struct mapped_file *file, const char *link, struct stat *status)
 {
     return open_if_mapped(file, foreign_file_find(0, link, 0, NULL), status);

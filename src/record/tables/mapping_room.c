@@ -4,8 +4,8 @@
 #include "base/budget.h"
 #include "record/tables/process_map.h"
 
-/* For each mapping that a process may have, so many bytes at once and then every RATE_S seconds. All processes
- * together may add what ALL_PROCESSES of them may. */
+/* Each process may add BYTES_FOR_MAPPING for each mapping of its budget, at once and then every
+ * RATE_S seconds; all processes together ALL_PROCESSES times as much. */
 enum { BYTES_FOR_MAPPING = 512, RATE_S = 8, ALL_PROCESSES = 16 };
 
 /* Refills the room up to `most` bytes. */

@@ -18,16 +18,17 @@
 
 /* _start is a few dozen bytes in every C library. */
 #define ENTRY_FUNCTION_BYTES 256
-/* As many stay whether they are used or not; more cells than this are worth keeping as long as there is room. */
+/* MODULES_KEPT modules stay cached without users. Above, only modules with more cells than this
+ * stay, as long as there is room. */
 #define MODULES_KEPT 128
 #define CELLS_WORTH_KEEPING 16384
-/* Before what found no room is tried again: compiling the rows of a piece takes 0.3 ms. */
+/* Pause before a retry after MODULE_NO_ROOM: compiling the rows of a piece takes 0.3 ms. */
 #define NO_ROOM_PAUSE_NS 1000000000
 
 struct module_cache {
     struct row_allocator room;
     struct compiled_rows scratch; /* of the last piece */
-    struct open_file_cache *kept;
+    struct open_file_cache *open_files;
     struct known_module **modules;
     size_t count, capacity;
     uint64_t rows_compiled;
@@ -35,13 +36,13 @@ struct module_cache {
 };
 
 int module_cache_open(struct module_cache **out, struct tables *tables,
-                      struct open_file_cache *kept)
+                      struct open_file_cache *open_files)
 {
     *out = calloc(1, sizeof(**out));
     if (!*out)
         return -ENOMEM;
     (*out)->room.rows = tables->rows;
-    (*out)->kept = kept;
+    (*out)->open_files = open_files;
     return 0;
 }
 
@@ -52,7 +53,7 @@ static void module_free(struct module_cache *store, struct known_module *module)
     row_allocator_free(&store->room, &module->blocks);
     unwind_module_close(module->unwind);
     elf_close(module->elf);
-    free(module->is_wanted);
+    free(module->is_requested);
     free(module->path);
     free(module);
 }
@@ -101,7 +102,7 @@ static void find_root(struct known_module *module)
     module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
 }
 
-/* Lets the one go that was not needed for the longest time, of those with so many cells; false: all are in use. */
+/* Evicts the least recently used module of this size range; false: all are in use. */
 static bool forget_oldest(struct module_cache *store, size_t fewest_cells, size_t most_cells)
 {
     size_t oldest = store->count;
@@ -120,7 +121,7 @@ static bool forget_oldest(struct module_cache *store, size_t fewest_cells, size_
     return true;
 }
 
-/* Cells for the module, if need be those of modules that nobody uses. 0, -ENOSPC: all are in use; or -ENOMEM. */
+/* Allocates cells, evicting unused modules if necessary. 0, -ENOSPC: all are in use; or -ENOMEM. */
 static int take_cells(struct module_cache *store, struct known_module *module, size_t cells,
                       uint32_t *first)
 {
@@ -131,16 +132,16 @@ static int take_cells(struct module_cache *store, struct known_module *module, s
     return err;
 }
 
-/* The index of a module, which says that no rows are compiled yet. */
+/* Allocates the index of a module: zeros, no rows compiled yet. */
 static int place_index(struct module_cache *store, struct known_module *module)
 {
     uint32_t text_bytes = unwind_module_text_bytes(module->unwind);
     struct row_buckets buckets = row_index_plan(text_bytes);
     module->piece_count = ((size_t)text_bytes + ROW_PIECE_BYTES - 1) / ROW_PIECE_BYTES;
-    if (!module->is_wanted)
-        module->is_wanted = calloc(module->piece_count, sizeof(*module->is_wanted));
-    int err = module->is_wanted ? take_cells(store, module, buckets.count, &module->index_first)
-                                : -ENOMEM;
+    if (!module->is_requested)
+        module->is_requested = calloc(module->piece_count, sizeof(*module->is_requested));
+    int err = module->is_requested ? take_cells(store, module, buckets.count, &module->index_first)
+                                   : -ENOMEM;
     if (err != 0)
         return err;
     module->buckets = buckets;
@@ -163,11 +164,11 @@ static int publish_rows(struct module_cache *store, struct known_module *module,
     return 0;
 }
 
-/* What was wanted may be asked for again: others may have let go of their room, or of memory. */
-static void put_off(struct known_module *module, bool *is_wanted)
+/* Allows a new request after the pause: other modules may have released room or memory by then. */
+static void put_off(struct known_module *module, bool *is_requested)
 {
     store_relaxed(&module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS);
-    store_release(is_wanted, false);
+    store_release(is_requested, false);
 }
 
 void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
@@ -179,7 +180,7 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
     if (err == 0)
         err = publish_rows(store, module, piece, rows);
     if (err == -ENOSPC || err == -ENOMEM)
-        put_off(module, &module->is_wanted[piece]);
+        put_off(module, &module->is_requested[piece]);
 }
 
 static int read_cfi(struct known_module *module, const struct elf_file *elf)
@@ -191,7 +192,8 @@ static int read_cfi(struct known_module *module, const struct elf_file *elf)
     return err;
 }
 
-/* Without CFI, or with an index of it, it is read; else that is tried again. */
+/* Ends in MODULE_READ also without CFI; in MODULE_NO_ROOM if reading or placing the index is to be
+ * retried. */
 static void read_module(struct module_cache *store, struct known_module *module,
                         const struct elf_file *elf)
 {
@@ -200,19 +202,20 @@ static void read_module(struct module_cache *store, struct known_module *module,
         err = place_index(store, module);
     bool is_put_off = err == -ENOSPC || err == -ENOMEM;
     if (is_put_off)
-        put_off(module, &module->is_cfi_wanted);
+        put_off(module, &module->is_cfi_requested);
     store_release(&module->state, is_put_off ? MODULE_NO_ROOM : MODULE_READ);
 }
 
-/* Where the file is held; NULL: nowhere. Without a build-id it could be another one of that path. */
+/* The path of the held file; NULL: not held. Without a build-id, the held file could be another
+ * file of that path. */
 static const char *find_held(const struct module_cache *store, const struct known_module *module)
 {
-    return module->build_id_bytes ? open_file_cache_find(store->kept, module->path,
+    return module->build_id_bytes ? open_file_cache_find(store->open_files, module->path,
                                                          module->build_id, module->build_id_bytes)
                                   : NULL;
 }
 
-/* The file as it is held, or still lies at its path. */
+/* Opens the held file, or the file that is still at the path. */
 static struct elf_file *open_again(const struct module_cache *store,
                                    const struct known_module *module)
 {
@@ -238,7 +241,7 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     elf_close(elf);
 }
 
-/* Headers and build-id; the file is held for whoever looks up names. */
+/* Reads headers and build-id; holds the file for the symbolizer. */
 static void open_file(struct module_cache *store, struct known_module *module,
                       const struct mapped_file *file)
 {
@@ -247,8 +250,8 @@ static void open_file(struct module_cache *store, struct known_module *module,
     if (fd >= 0 && elf_open(&module->elf, fd, NULL) == 0) {
         module->changed = status.st_mtim;
         module->build_id_bytes = elf_build_id(module->elf, module->build_id);
-        open_file_cache_add(store->kept, module->path, module->build_id, module->build_id_bytes,
-                            fd);
+        open_file_cache_add(store->open_files, module->path, module->build_id,
+                            module->build_id_bytes, fd);
     } else if (file->rights->uid != 0) {
         foreign_file_refuse(file->path, fd < 0 ? fd : -ENOEXEC);
     }
@@ -256,7 +259,7 @@ static void open_file(struct module_cache *store, struct known_module *module,
         close(fd);
 }
 
-/* The CFI is read now if it could not be later. */
+/* Reads the CFI at once if the file could not be opened later. */
 static void open_module(struct module_cache *store, struct known_module *module,
                         const struct mapped_file *file)
 {
@@ -279,17 +282,17 @@ static void open_module(struct module_cache *store, struct known_module *module,
     elf_release_file(module->elf);
 }
 
-/* A file may be written again in place, as cp does: then its path and inode are the same. */
+/* A file can be rewritten in place, as cp does, with the same path and inode. */
 static bool is_current(const struct known_module *module)
 {
     struct stat status;
     if (stat(module->path, &status) != 0 || status.st_ino != module->inode)
-        return true; /* deleted, or below another root: it cannot be told */
+        return true; /* deleted, or in another root directory: unknown */
     return status.st_mtim.tv_sec == module->changed.tv_sec &&
            status.st_mtim.tv_nsec == module->changed.tv_nsec;
 }
 
-/* What one user could not open may be open to another. */
+/* A file that one user could not open may be open to another user. */
 static bool is_of(const struct known_module *module, const struct mapped_file *file)
 {
     return module->inode == file->inode && module->device == file->device &&

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that the recording's processes map: opened, read and compiled into rows once, kept. Of those that no
- * map uses, the ones that were not needed for the longest time go: those that are quickly compiled again when there
- * are too many, the others when their rows fill the shared memory. A build may run thousands of programs once each.
+ * The files that the processes of the recording map. Each is opened, read and compiled into rows
+ * once, and stays cached. A build may run thousands of programs once each, so modules without users
+ * are evicted, least recently used first: small ones (quickly compiled again) above a fixed number
+ * of modules, any of them when the shared rows are full.
  *
- *     mapped                            opened: headers, build-id
- *     first sample                      its CFI is read: the launcher can walk through it; its index is shared
- *     first sample in a piece of it     the rows of that piece are compiled: everybody can
+ *     mapped                     opened: headers, build-id
+ *     first sample               CFI read: the launcher can unwind through the module; index shared
+ *     first sample in a piece    rows of the piece compiled: samplers can unwind through the piece
  *
- * Most libraries that are mapped never see a sample, and most code of a large program sees none either.
+ * Most mapped libraries never get a sample, and neither does most code of a large program.
  *
- * Used by the compiler thread alone; what it hands out does not change but for what is marked, and may be let go
- * by any thread.
+ * For the compiler thread alone. Modules are handed out to other threads: their members are
+ * constant unless marked, and any thread may release them.
  */
 #pragma once
 
@@ -28,58 +29,62 @@
 #include <time.h>
 
 enum module_state {
-    MODULE_UNREAD,  /* its CFI was not needed yet */
-    MODULE_READ,    /* its index is in shared memory, if it has CFI; rows as they are needed */
-    MODULE_NO_ROOM, /* its index did not fit beside those in use, or memory was out: for now */
+    MODULE_UNREAD, /* no sample needed the CFI yet */
+    /* CFI read, index in shared memory (if there is CFI); rows are compiled on demand */
+    MODULE_READ,
+    MODULE_NO_ROOM, /* no room for the index, or out of memory; retried after a pause */
 };
 
 struct known_module {
     char *path;
     uint64_t device, inode;
-    struct rights rights;         /* that the file was opened with */
-    struct timespec changed;      /* when its bytes were last written */
-    struct elf_file *elf;         /* NULL: not ELF; for load biases */
-    struct unwind_module *unwind; /* atomic; the collector's, for stacks; NULL: no CFI (yet) */
+    struct rights rights;         /* used to open the file */
+    struct timespec changed;      /* mtime when opened */
+    struct elf_file *elf;         /* NULL: not ELF; used for load biases */
+    struct unwind_module *unwind; /* atomic; for the collector's unwinding; NULL: no CFI (yet) */
     uint8_t build_id[20];
     size_t build_id_bytes;
-    uint64_t base_svma;         /* what the rows are relative to */
+    uint64_t base_svma;         /* rows are relative to this address */
     uint32_t index_first;       /* cell of the shared rows */
-    struct row_buckets buckets; /* of the index; none: it has no CFI, or no room for the index */
-    struct row_blocks blocks;   /* of index and rows */
-    uint32_t state;             /* atomic, enum module_state; published after all above but rows */
-    uint32_t users;             /* atomic */
-    uint64_t last_use;          /* counts calls of module_cache_get() */
-    /* Atomic. Set when the collector asks for its CFI, and for the rows of a piece; reset when there was no room,
-     * and then to be asked for again when the pause is over. */
-    bool is_cfi_wanted;
-    bool *is_wanted; /* by piece */
+    struct row_buckets buckets; /* of the index; count 0: no CFI, or no room for the index */
+    struct row_blocks blocks;   /* hold index and rows */
+    /* atomic, enum module_state; published after all above, except rows */
+    uint32_t state;
+    uint32_t users;    /* atomic */
+    uint64_t last_use; /* counts calls of module_cache_get() */
+    /* Atomic. Set by the collector with its request for the CFI, or for the rows of a piece;
+     * cleared by the compiler if there was no room: the collector may request again after the
+     * pause. */
+    bool is_cfi_requested;
+    bool *is_requested; /* by piece */
     uint64_t pause_end_ns;
     size_t piece_count;
     bool is_go;
     bool is_sampler;
-    /* A stack's last frame must lie here to be the root: the entry function, or all of the C library
-     * (whose thread start has no name in a stripped file, but no other code of it ends a stack). */
+    /* A walk that ends in this range is complete: the entry function, or all of the C library (the
+     * start function of threads has no name in a stripped file, and no other code of the library
+     * ends a stack). */
     uint64_t root_start_svma, root_end_svma;
 };
 
 struct module_cache;
 
-/* Files go to kept as they are opened. */
+/* Files are added to open_files when they are opened. */
 int module_cache_open(struct module_cache **out, struct tables *tables,
-                      struct open_file_cache *kept);
+                      struct open_file_cache *open_files);
 void module_cache_close(struct module_cache *store);
 
-/* The module behind a mapping, opened if it is new; for known_module_release(). NULL: memory is out.
- * Never fails for a strange file: that is a module without rows. */
+/* The module behind a mapping, opened if new; to be released by known_module_release(). NULL: out
+ * of memory. The file never causes a failure: an unusable file becomes a module without rows. */
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file);
-/* One more who will release it. */
+/* Adds one user, to be released. */
 void known_module_use(struct known_module *module);
 /* NULL is fine. */
 void known_module_release(struct known_module *module);
 
-/* Takes it to MODULE_READ, or to MODULE_NO_ROOM. */
+/* Takes the module to MODULE_READ, or to MODULE_NO_ROOM. */
 void module_cache_read(struct module_cache *store, struct known_module *module);
-/* Compiles the rows of a piece of one that is MODULE_READ, if there is room. */
+/* Compiles the rows of a piece of a MODULE_READ module, if there is room. */
 void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece);
 
 /* Rows that were compiled so far. */

@@ -14,11 +14,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define KEPT_BYTES_MAX (UINT64_C(1) << 30)
+#define OPEN_FILES_BYTES_MAX (UINT64_C(1) << 30)
 #define XFS_MAGIC 0x58465342 /* as in linux/magic.h of later kernels */
-enum { FILES_SHARE = 8 };    /* the part of all descriptors that may be used */
+enum { FILES_SHARE = 8 };    /* at most this part of all descriptors */
 
-/* 0: not known. */
+/* 0: unknown. */
 static uint64_t mount_of(int directory_fd, const char *path)
 {
     struct statx status;
@@ -28,15 +28,16 @@ static uint64_t mount_of(int directory_fd, const char *path)
     return status.stx_mnt_id;
 }
 
-static void look_around(struct open_file_cache *kept)
+static void look_around(struct open_file_cache *cache)
 {
     static const char *const places[] = {"/", ".", "/usr", "/home", "/tmp", "/var", "/dev/shm"};
-    _Static_assert(sizeof(places) / sizeof(places[0]) <= KEPT_MOUNTS, "all have room");
+    _Static_assert(sizeof(places) / sizeof(places[0]) <= OPEN_FILE_MOUNTS, "all have room");
     struct rlimit files = {0};
     getrlimit(RLIMIT_NOFILE, &files);
-    kept->limit = files.rlim_cur / FILES_SHARE < KEPT_MAX ? files.rlim_cur / FILES_SHARE : KEPT_MAX;
+    cache->limit = files.rlim_cur / FILES_SHARE < OPEN_FILES_MAX ? files.rlim_cur / FILES_SHARE
+                                                                 : OPEN_FILES_MAX;
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        kept->mounts[kept->mount_count++] = mount_of(AT_FDCWD, places[i]);
+        cache->mounts[cache->mount_count++] = mount_of(AT_FDCWD, places[i]);
 }
 
 static bool is_local(int fd)
@@ -52,23 +53,23 @@ static bool is_local(int fd)
     return false;
 }
 
-static bool may_be_held(const struct open_file_cache *kept, int fd)
+static bool may_be_held(const struct open_file_cache *cache, int fd)
 {
     uint64_t mount = mount_of(fd, "");
-    for (size_t i = 0; i < kept->mount_count && mount; i++)
-        if (kept->mounts[i] == mount)
+    for (size_t i = 0; i < cache->mount_count && mount; i++)
+        if (cache->mounts[i] == mount)
             return is_local(fd);
     return false;
 }
 
-static void drop(struct open_file_cache *kept, size_t index)
+static void drop(struct open_file_cache *cache, size_t index)
 {
-    struct kept_file *file = &kept->files[index];
-    kept->bytes -= (uint64_t)file->status.st_size;
+    struct open_file *file = &cache->files[index];
+    cache->bytes -= (uint64_t)file->status.st_size;
     close(file->fd);
     free(file->path);
-    kept->count--;
-    memmove(file, file + 1, (kept->count - index) * sizeof(*file));
+    cache->count--;
+    memmove(file, file + 1, (cache->count - index) * sizeof(*file));
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)
@@ -77,27 +78,27 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-void open_file_cache_add(struct open_file_cache *kept, const char *path, const uint8_t *build_id,
+void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
                          size_t build_id_bytes, int fd)
 {
-    if (kept->mount_count == 0)
-        look_around(kept);
-    struct kept_file file = {.path = strdup(path), .build_id_bytes = build_id_bytes, .fd = -1};
+    if (cache->mount_count == 0)
+        look_around(cache);
+    struct open_file file = {.path = strdup(path), .build_id_bytes = build_id_bytes, .fd = -1};
     if (!file.path || fstat(fd, &file.status) != 0 ||
-        (uint64_t)file.status.st_size > KEPT_BYTES_MAX || kept->limit == 0 ||
-        !may_be_held(kept, fd))
+        (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX || cache->limit == 0 ||
+        !may_be_held(cache, fd))
         goto out;
-    while (kept->count >= kept->limit ||
-           kept->bytes + (uint64_t)file.status.st_size > KEPT_BYTES_MAX)
-        drop(kept, 0);
+    while (cache->count >= cache->limit ||
+           cache->bytes + (uint64_t)file.status.st_size > OPEN_FILES_BYTES_MAX)
+        drop(cache, 0);
     file.fd = fcntl(fd, F_DUPFD_CLOEXEC, CONFINE_RULES_FD + 1);
-    struct kept_file *place =
-        file.fd < 0 ? NULL : ARRAY_PUSH(kept->files, kept->count, kept->capacity);
+    struct open_file *place =
+        file.fd < 0 ? NULL : ARRAY_PUSH(cache->files, cache->count, cache->capacity);
     if (!place)
         goto out;
     memcpy(file.build_id, build_id, build_id_bytes);
     snprintf(file.path_now, sizeof(file.path_now), "/proc/self/fd/%d", file.fd);
-    kept->bytes += (uint64_t)file.status.st_size;
+    cache->bytes += (uint64_t)file.status.st_size;
     *place = file;
     return;
 out:
@@ -106,23 +107,23 @@ out:
     free(file.path);
 }
 
-void open_file_cache_drop_present(struct open_file_cache *kept)
+void open_file_cache_drop_present(struct open_file_cache *cache)
 {
-    for (size_t i = kept->count; i-- > 0;) {
-        const struct kept_file *file = &kept->files[i];
+    for (size_t i = cache->count; i-- > 0;) {
+        const struct open_file *file = &cache->files[i];
         struct stat there, held;
         bool is_present = stat(file->path, &there) == 0 && is_same(&there, &file->status);
         bool is_intact = fstat(file->fd, &held) == 0 && is_same(&held, &file->status);
         if (is_present || !is_intact)
-            drop(kept, i);
+            drop(cache, i);
     }
 }
 
-const char *open_file_cache_find(const struct open_file_cache *kept, const char *path,
+const char *open_file_cache_find(const struct open_file_cache *cache, const char *path,
                                  const uint8_t *build_id, size_t build_id_bytes)
 {
-    for (size_t i = 0; i < kept->count; i++) {
-        const struct kept_file *file = &kept->files[i];
+    for (size_t i = 0; i < cache->count; i++) {
+        const struct open_file *file = &cache->files[i];
         if (file->build_id_bytes == build_id_bytes &&
             memcmp(file->build_id, build_id, build_id_bytes) == 0 && strcmp(file->path, path) == 0)
             return file->path_now;
@@ -135,18 +136,19 @@ static int by_number(const void *left, const void *right)
     return *(const int *)left - *(const int *)right;
 }
 
-size_t open_file_cache_descriptors(const struct open_file_cache *kept, int descriptors[KEPT_MAX])
+size_t open_file_cache_descriptors(const struct open_file_cache *cache,
+                                   int descriptors[OPEN_FILES_MAX])
 {
-    for (size_t i = 0; i < kept->count; i++)
-        descriptors[i] = kept->files[i].fd;
-    qsort(descriptors, kept->count, sizeof(*descriptors), by_number);
-    return kept->count;
+    for (size_t i = 0; i < cache->count; i++)
+        descriptors[i] = cache->files[i].fd;
+    qsort(descriptors, cache->count, sizeof(*descriptors), by_number);
+    return cache->count;
 }
 
-void open_file_cache_free(struct open_file_cache *kept)
+void open_file_cache_free(struct open_file_cache *cache)
 {
-    while (kept->count > 0)
-        drop(kept, kept->count - 1);
-    free(kept->files);
-    *kept = (struct open_file_cache){0};
+    while (cache->count > 0)
+        drop(cache, cache->count - 1);
+    free(cache->files);
+    *cache = (struct open_file_cache){0};
 }

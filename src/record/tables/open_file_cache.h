@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files that were mapped, held open until they have been read for names: by then a build has deleted its test
+ * Holds mapped files open until the symbolizer has read them: by then a build has deleted its test
  * programs, or a package was upgraded.
  *
- * What is held open cannot be unmounted, and makes a directory on a file server stay when it is removed; so
- * only local files are held that lie in a file system that nobody unmounts under a running system. Deleted
- * ones take up room as long as they are held: their number and sizes are limited, the oldest go first.
+ * An open file blocks unmounting, and on a file server it keeps a removed directory from
+ * disappearing. Only local files are held, on the mounts of the system's own directories. Deleted
+ * files occupy disk space as long as they are held: number and sizes are limited, the oldest go
+ * first.
  */
 #pragma once
 
@@ -13,39 +14,41 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-enum { KEPT_MOUNTS = 8, KEPT_MAX = 256 };
+enum { OPEN_FILE_MOUNTS = 8, OPEN_FILES_MAX = 256 };
 
-struct kept_file {
-    char *path; /* where it was mapped from */
+struct open_file {
+    char *path; /* at the time of the mapping */
     uint8_t build_id[20];
     size_t build_id_bytes;
-    struct stat status; /* when it was opened */
+    struct stat status; /* when opened */
     int fd;
-    char path_now[40]; /* leads to the file, whatever became of its name */
+    char path_now[40]; /* opens the file by its descriptor, whatever became of its name */
 };
 
 /* All zero is empty. */
 struct open_file_cache {
-    struct kept_file *files;
+    struct open_file *files;
     size_t count, capacity;
-    uint64_t bytes;               /* of all of them */
-    size_t limit;                 /* of the count; 0: not known yet */
-    uint64_t mounts[KEPT_MOUNTS]; /* what lies there may be held */
+    uint64_t bytes;                    /* of all files together */
+    size_t limit;                      /* of count; 0: not initialized yet */
+    uint64_t mounts[OPEN_FILE_MOUNTS]; /* only files on these mounts are held */
     size_t mount_count;
 };
 
-/* fd is duplicated. A file that may not be held is left out silently. */
-void open_file_cache_add(struct open_file_cache *kept, const char *path, const uint8_t *build_id,
+/* Duplicates fd. A file that may not be held is left out silently. */
+void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
                          size_t build_id_bytes, int fd);
 
-/* Lets those go that still lie at their path, and those that were written over. */
-void open_file_cache_drop_present(struct open_file_cache *kept);
+/* Drops files that are still at their path, and files that were overwritten. */
+void open_file_cache_drop_present(struct open_file_cache *cache);
 
-/* The path under which this process, and a child that has the descriptor, can open the file; NULL: not held. */
-const char *open_file_cache_find(const struct open_file_cache *kept, const char *path,
+/* The path under which this process, and a child with the descriptor, can open the file; NULL: not
+ * held. */
+const char *open_file_cache_find(const struct open_file_cache *cache, const char *path,
                                  const uint8_t *build_id, size_t build_id_bytes);
 
 /* The open descriptors in rising order. Returns their number. */
-size_t open_file_cache_descriptors(const struct open_file_cache *kept, int descriptors[KEPT_MAX]);
+size_t open_file_cache_descriptors(const struct open_file_cache *cache,
+                                   int descriptors[OPEN_FILES_MAX]);
 
-void open_file_cache_free(struct open_file_cache *kept);
+void open_file_cache_free(struct open_file_cache *cache);

@@ -18,16 +18,16 @@ struct process_mapping {
 };
 
 struct process_map {
-    uint32_t slot;    /* process slot of its process */
-    uint64_t read_ns; /* not older than this */
+    uint32_t slot;    /* process slot */
+    uint64_t read_ns; /* no mapping is older */
     uint32_t unload_count;
     bool is_gone;                     /* the mappings could not be read */
     uint32_t users;                   /* the process, and samples that wait for CFI */
-    uint32_t described_count;         /* mappings whose rows are published */
+    uint32_t described_count;         /* mappings with published rows */
     struct process_mapping *mappings; /* sorted by address */
     size_t count, capacity;
     size_t left_out;                               /* mappings beyond the budget */
-    uint64_t cost_ns;                              /* CPU time of making it */
+    uint64_t cost_ns;                              /* CPU time of making the map */
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not mapped */
 };
 

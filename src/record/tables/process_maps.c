@@ -85,14 +85,14 @@ static bool had_mapping(const struct process_map *old, const struct process_mapp
            same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0;
 }
 
-/* The time of a mapping is not known exactly: it is dated before the first sample that waits for it. The
- * first map was read when the program started; samples since the last round wait for it. */
+/* The time of a mapping is unknown: it is dated before the first sample that waits for it. The
+ * first map was read when the program started; samples since the last round wait for that map. */
 static uint64_t date_ns(const struct process_maps *maps, const struct process *process,
                         const struct process_map *map)
 {
     uint64_t time_ns = process->map ? map->read_ns : maps->round->last_ns;
     if (!process->map && process->unmapped_ns && process->unmapped_ns <= time_ns)
-        time_ns = process->unmapped_ns - 1; /* the file has that thread end already */
+        time_ns = process->unmapped_ns - 1; /* the thread's EXIT is already in the file */
     time_ns = pending_oldest_ns(maps->pending, process, time_ns);
     return time_ns > process->start_ns ? time_ns : process->start_ns;
 }
@@ -118,7 +118,8 @@ static bool write_new_mappings(struct process_maps *maps, struct process *proces
     return found;
 }
 
-/* A program that keeps jumping into unmapped code must not cost a read of its map each time. */
+/* A program that keeps jumping into unmapped code must not cause a read of its mappings each
+ * time. */
 static void set_pause(struct process *process, const struct process_map *map, bool was_fruitful)
 {
     uint64_t least_ns = COST_PARTS * map->cost_ns;
@@ -131,7 +132,8 @@ static void set_pause(struct process *process, const struct process_map *map, bo
         process->map_pause_ns = PAUSE_MAX_NS;
 }
 
-/* Where the rows of one mapping are; false: its CFI was not read yet, and stacks that lead there are copied. */
+/* Describes the rows of one mapping; false: its CFI was not read yet, and stacks through the
+ * mapping are copied. */
 static bool describe_mapping(const struct process_mapping *mapping, struct wire_module *wire)
 {
     const struct known_module *module = mapping->module;
@@ -157,7 +159,7 @@ static uint32_t count_described(const struct process_map *map)
     return count;
 }
 
-/* Fills the map that the sampler does not read and makes it current. */
+/* Fills the map that samplers do not read, and makes that map current. */
 static void publish(struct process_maps *maps, struct process_map *map)
 {
     struct process_verdict *verdict = &maps->tables->verdicts[map->slot];
@@ -207,7 +209,7 @@ void process_maps_take(struct process_maps *maps, struct process_map *map)
     bool is_late =
         process->has_ended && process->waiting_count == 0; /* the pid may be reused by now */
     if (!process->in_use || map->is_gone || is_late) {
-        /* Samples that waited for it are finished with the present map. */
+        /* Samples that waited for this map are finished with the present map. */
         if (process->in_use && process->map)
             process->map->read_ns = map->read_ns;
         process_map_release(map);
@@ -229,11 +231,11 @@ void process_maps_answer(struct process_maps *maps)
     for (size_t i = 0; i < maps->processes->live_count; i++) {
         struct process *process = process_table_at(maps->processes, i);
         const struct process_slot *slot = process_slot(maps->processes, process);
-        uint32_t wanted = load_acquire(&slot->unknown_wanted);
-        if (wanted == process->unknown_answered || process->map_requests > 0)
+        uint32_t requested = load_acquire(&slot->unknown_requested);
+        if (requested == process->unknown_answered || process->map_requests > 0)
             continue;
         map_request(maps->compiler, process, maps->round->now_ns);
         if (process->map_requests > 0)
-            process->unknown_answered = wanted;
+            process->unknown_answered = requested;
     }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finished maps of the compiler: new mappings enter the file, the process gets the map, and its sampler the
- * list of modules whose rows it may use.
+ * Finished maps of the compiler: new mappings enter the file, the process gets the map, and its
+ * sampler the list of modules with usable rows.
  *
- *     map_request ─▶ compiler thread ─▶ process_maps_take() ─▶ MMAP2 records; tables in shared memory
+ *     map_request ─▶ compiler thread ─▶ process_maps_take() ─▶ MMAP2 records; shared tables
  */
 #pragma once
 
@@ -22,23 +22,23 @@ struct process_maps {
     struct perfdata_writer *file;
     struct record_summary *summary;
     const struct round *round;
-    struct mapping_room room; /* of all processes */
-    uint32_t modules_read;    /* of the compiler's, at the last look */
+    struct mapping_room room; /* of all processes together */
+    uint32_t modules_read;    /* compiler_modules_read() at the last call */
 };
 
-/* Takes a finished map over. Samples older than it must be in pending_stacks already. */
+/* Takes a finished map over. Samples older than the map must be in pending_stacks already. */
 void process_maps_take(struct process_maps *maps, struct process_map *map);
 
-/* Tells the samplers of the rows compiled since the last call. */
+/* Publishes the rows compiled since the last call to the samplers. */
 void process_maps_publish_rows(struct process_maps *maps);
 
 /* Requests maps for the samplers that wait for one before they unload a library. */
 void process_maps_answer(struct process_maps *maps);
 
-/* An empty map, before the slot's next process may look at it. */
+/* Publishes an empty map, before the slot's next process may read it. */
 void process_maps_clear(struct process_maps *maps, uint32_t slot);
 
-/* The mappings of a child forked just now: its parent's. False: they are unknown, or code was unloaded
- * since they were read, so the child's have to be read. */
+/* Copies the parent's mappings for a child forked just now. False: they are unknown, or code was
+ * unloaded since they were read; then the child's have to be read. */
 bool process_maps_inherit(const struct process_maps *maps, const struct process *parent,
                           struct proc_maps *mappings);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first of so many free blocks; ROW_BLOCKS: there are none. */
+/* The first of `count` adjacent free blocks; ROW_BLOCKS: none. */
 static size_t find_free(const struct row_allocator *room, size_t count)
 {
     size_t free_blocks = 0;
@@ -19,7 +19,7 @@ static size_t find_free(const struct row_allocator *room, size_t count)
     return ROW_BLOCKS;
 }
 
-/* Marks the blocks as taken. Those that somebody had before are cleared. */
+/* Marks the blocks as taken and clears the blocks that were used before. */
 static void occupy(struct row_allocator *room, size_t first, size_t count)
 {
     size_t used = first < room->fresh ? room->fresh - first : 0;
@@ -35,8 +35,8 @@ static size_t blocks_of(size_t cells)
     return cells / ROW_BLOCK_CELLS + (cells % ROW_BLOCK_CELLS > 0);
 }
 
-/* Blocks right behind the last run make that longer, so that nothing of it is left over: pieces of 3000 cells would
- * leave a quarter of all room. */
+/* Extends the last run into the free blocks behind it, so that the run has no unused rest: with
+ * pieces of 3000 cells, a quarter of all room would be lost. */
 static bool extend_run(struct row_allocator *room, struct row_blocks *blocks, size_t cells)
 {
     size_t left = blocks->end - blocks->next;

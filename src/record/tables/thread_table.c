@@ -17,15 +17,16 @@ void thread_set_name(struct thread_table *table, struct thread *thread, const ch
     if (memcmp(thread->name, name, 16) == 0)
         return;
     memcpy(thread->name, name, 16);
-    /* The name may be read in a round that began before the thread: its COMM must follow its FORK. */
+    /* The name may be read in a round that began before the thread: the COMM must follow the
+     * FORK. */
     uint64_t after_ns = time_ns > thread->start_ns ? time_ns : thread->start_ns;
     struct perfdata_task task = {
         .pid = (uint32_t)thread->process->pid, .tid = (uint32_t)thread->tid, .time_ns = after_ns};
     perfdata_write_comm(table->file, &task, name, false);
 }
 
-/* A new thread has its creator's name, and its last record has its final one. The lookup is for threads
- * that live for a while, and before the first samples. */
+/* A new thread inherits its creator's name, and its last record holds the final name. The lookup
+ * serves long-lived threads, and thread names before the first samples. */
 static bool is_name_due(const struct thread_table *table, uint32_t slot)
 {
     const struct thread *thread = &table->threads[slot];
@@ -55,8 +56,8 @@ static void free_slot(struct thread_table *table, uint32_t slot)
     store_release(&table->rings->threads[slot].state, THREAD_FREE);
 }
 
-/* A last record has the time. A killed thread ended before this round looked, but its records may be
- * younger than the round. */
+/* A last record has the time. A killed thread ended before this round began, but its records may be
+ * newer than the round. */
 static uint64_t end_ns(const struct thread_table *table, const struct thread *thread)
 {
     uint64_t end_ns = process_end_ns(thread->process, table->round->now_ns);
@@ -71,7 +72,7 @@ void thread_table_forget(struct thread_table *table, uint32_t slot)
     struct process *process = thread->process;
     struct perfdata_task task =
         task_record(process, thread->tid, process->parent_pid, end_ns(table, thread));
-    /* The EXIT of the main thread is the one of its process. */
+    /* The EXIT of the main thread is written with the process. */
     if (thread->tid != process->pid)
         perfdata_write_exit(table->file, &task);
     thread->in_use = false;
@@ -105,7 +106,7 @@ static void adopt(struct thread_table *table, uint32_t slot, struct process *pro
     perfdata_write_fork(table->file, &task);
 }
 
-/* NULL: its process has not joined, or the slot names another one. */
+/* NULL: the process has not joined, or the slot names another process. */
 static struct process *process_of(const struct thread_table *table, const struct thread_slot *slot)
 {
     uint32_t index = load_relaxed(&slot->process);
@@ -116,7 +117,7 @@ static struct process *process_of(const struct thread_table *table, const struct
     return is_it ? process : NULL;
 }
 
-/* A counter announces new threads; then all slots are looked at. */
+/* Scans all slots only when the shared counter of started threads has changed. */
 void thread_table_find_new(struct thread_table *table)
 {
     const struct rings *rings = table->rings;
@@ -136,7 +137,7 @@ void thread_table_find_new(struct thread_table *table)
         else if (state == THREAD_ENDED)
             free_slot(table, i); /* of a process that is not recorded */
         else
-            is_complete = false; /* its process has not been answered yet */
+            is_complete = false; /* its process has no reply yet */
     }
     if (is_complete)
         table->threads_started = started;

@@ -2,7 +2,7 @@
 /*
  * The threads of the recording, by slot of the shared memory.
  *
- *     ACTIVE in shared memory ─▶ adopted: FORK ─▶ names, records ─▶ ENDED or its process did: EXIT ─▶ FREE
+ *     ACTIVE in shared memory ─▶ FORK ─▶ names, records ─▶ thread or process ended: EXIT ─▶ FREE
  */
 #pragma once
 
@@ -25,9 +25,9 @@ struct thread {
     uint64_t name_due_ns, name_wait_ns;
     uint64_t start_ns;
     uint64_t last_ns;           /* of its latest record */
-    bool has_exited;            /* by a last record, which has the time */
-    uint64_t skipped_ns;        /* its CPU time when sampling began, if it was there before */
-    struct thread_slot counted; /* counters that are in the summary already */
+    bool has_exited;            /* its last record arrived, with the time of the end */
+    uint64_t skipped_ns;        /* CPU time when sampling began, if the thread existed before */
+    struct thread_slot counted; /* counters already added to the summary */
 };
 
 struct thread_table {
@@ -40,7 +40,8 @@ struct thread_table {
     struct thread threads[SESSION_THREADS];
     uint32_t active[SESSION_THREADS]; /* slots in use, in no order */
     size_t active_count;
-    uint32_t threads_started; /* of the shared header, when last complete */
+    /* threads_started of the shared header, when all slots were handled */
+    uint32_t threads_started;
 };
 
 /* The i-th thread in use, i < active_count. */
@@ -52,7 +53,7 @@ static inline struct thread *thread_table_at(struct thread_table *table, size_t 
 /* Adopts the threads that became active since the last call. */
 void thread_table_find_new(struct thread_table *table);
 
-/* Writes its EXIT and frees the slot. */
+/* Writes the EXIT and frees the slot. */
 void thread_table_forget(struct thread_table *table, uint32_t slot);
 
 /* Frees the slots that a dead process claimed and never used. */
@@ -63,5 +64,5 @@ bool thread_table_has(const struct thread_table *table, const struct process *pr
 /* Writes a COMM if the name is new. */
 void thread_set_name(struct thread_table *table, struct thread *thread, const char name[16],
                      uint64_t time_ns);
-/* Looks its name up in /proc when that is due. */
+/* Reads the name from /proc when due. */
 void thread_refresh_name(struct thread_table *table, uint32_t slot);

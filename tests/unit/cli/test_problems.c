@@ -22,7 +22,7 @@ static struct record_summary good(void)
 {
     return (struct record_summary){
         .engine = RECORD_ENGINE_PERF_TRAP,
-        .frequency_asked = 1000,
+        .frequency_requested = 1000,
         .samples = 10000,
         .complete = 10000,
         .cpu_billed_ns = UINT64_C(10000000000),
@@ -233,7 +233,7 @@ static void the_biggest_problem_comes_first(void **state)
 static void a_recording_of_nothing_has_no_rates(void **state)
 {
     (void)state;
-    struct record_summary summary = {.engine = RECORD_ENGINE_TIMER, .frequency_asked = 1000};
+    struct record_summary summary = {.engine = RECORD_ENGINE_TIMER, .frequency_requested = 1000};
     struct problem problems[PROBLEMS_MAX];
     assert_int_equal(problems_find(&summary, NULL, problems), 0);
 }

@@ -145,7 +145,7 @@ static void a_process_that_asks_for_its_mappings_to_be_read_is_answered(void **s
     (void)state;
     const struct process *process = &at.collector->processes.processes[PROCESS];
     struct process_slot *slot = &at.session.rings->processes[PROCESS];
-    slot->unknown_count = slot->unknown_wanted = 5;
+    slot->unknown_count = slot->unknown_requested = 5;
     store_relaxed(&at.allocations_left, 0);
     process_maps_answer(&at.collector->maps);
     assert_int_equal(process->map_requests, 0);
@@ -159,12 +159,12 @@ static void modules_are_let_go_with_what_is_asked_of_them(void **state)
 {
     (void)state;
     struct known_module module = {.users = 1, .state = MODULE_READ};
-    bool is_wanted[1] = {true};
-    module.is_wanted = is_wanted;
+    bool is_requested[1] = {true};
+    module.is_requested = is_requested;
     store_relaxed(&at.allocations_left, 0);
-    assert_int_equal(compiler_want_cfi(at.compiler, &module), -ENOMEM);
+    assert_int_equal(compiler_request_cfi(at.compiler, &module), -ENOMEM);
     store_relaxed(&at.allocations_left, 0);
-    assert_int_equal(compiler_want_rows(at.compiler, &module, 0), -ENOMEM);
+    assert_int_equal(compiler_request_rows(at.compiler, &module, 0), -ENOMEM);
     assert_int_equal(load_relaxed(&module.users), 1);
 }
 

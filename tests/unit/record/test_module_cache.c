@@ -150,9 +150,9 @@ static void what_is_in_use_stays(void **state)
 }
 
 /* Not before the pause is over. */
-static void assert_may_be_asked_for_again(const struct known_module *module, bool is_wanted)
+static void assert_may_be_requested_again(const struct known_module *module, bool is_requested)
 {
-    assert_false(is_wanted);
+    assert_false(is_requested);
     assert_in_range(module->pause_end_ns, monotonic_ns() + NO_ROOM_PAUSE_NS / 2,
                     monotonic_ns() + NO_ROOM_PAUSE_NS);
 }
@@ -164,10 +164,10 @@ static void an_index_that_found_no_room_is_there_when_it_is_asked_for_again(void
     struct known_module *module = read_program(fixture);
     const struct unwind_module *unwind = module->unwind;
     for (int i = 0; i < 2; i++) {
-        module->is_cfi_wanted = true;
+        module->is_cfi_requested = true;
         module_cache_read(fixture->store, module);
         assert_int_equal(module->state, MODULE_NO_ROOM);
-        assert_may_be_asked_for_again(module, module->is_cfi_wanted);
+        assert_may_be_requested_again(module, module->is_cfi_requested);
     }
     known_module_release(other);
     module_cache_read(fixture->store, module);
@@ -184,16 +184,16 @@ static void rows_that_found_no_room_are_there_when_they_are_asked_for_again(void
     struct known_module *module = read_program(fixture);
     module->blocks.next = module->blocks.end;
     struct known_module *other = add(fixture, SESSION_ROWS - ROW_BLOCK_CELLS, 1);
-    module->is_wanted[0] = true;
+    module->is_requested[0] = true;
     module_cache_compile(fixture->store, module, 0);
     assert_int_equal(module->state, MODULE_READ); /* other pieces may be smaller */
-    assert_may_be_asked_for_again(module, module->is_wanted[0]);
+    assert_may_be_requested_again(module, module->is_requested[0]);
     uint32_t rule;
     assert_false(find_entry(fixture, module, &rule));
     known_module_release(other);
-    module->is_wanted[0] = true;
+    module->is_requested[0] = true;
     module_cache_compile(fixture->store, module, 0);
-    assert_true(module->is_wanted[0]);
+    assert_true(module->is_requested[0]);
     assert_true(find_entry(fixture, module, &rule));
 }
 

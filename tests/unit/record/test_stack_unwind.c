@@ -2,10 +2,10 @@
 /* Requests to the compiler are made once, unless memory was out or the shared rows were full. */
 #include "record/tables/compiler.h"
 
-static int want_cfi_of(struct compiler *compiler, struct known_module *module);
-static int want_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece);
-#define compiler_want_cfi want_cfi_of
-#define compiler_want_rows want_rows_of
+static int request_cfi_of(struct compiler *compiler, struct known_module *module);
+static int request_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece);
+#define compiler_request_cfi request_cfi_of
+#define compiler_request_rows request_rows_of
 #include "record/sample/stack_unwind.c"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static struct {
     struct round round;
     struct stack_unwinder unwinder;
     struct known_module module;
-    bool is_wanted[PIECES];
+    bool is_requested[PIECES];
     struct process_mapping mapping;
     struct process_map map;
     int answer;
@@ -29,7 +29,7 @@ static struct {
     uint32_t piece;
 } at;
 
-static int want_cfi_of(struct compiler *compiler, struct known_module *module)
+static int request_cfi_of(struct compiler *compiler, struct known_module *module)
 {
     (void)compiler;
     assert_ptr_equal(module, &at.module);
@@ -37,7 +37,7 @@ static int want_cfi_of(struct compiler *compiler, struct known_module *module)
     return at.answer;
 }
 
-static int want_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece)
+static int request_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece)
 {
     (void)compiler;
     assert_ptr_equal(module, &at.module);
@@ -52,7 +52,7 @@ static int set_up(void **state)
     memset(&at, 0, sizeof(at));
     at.unwinder.round = &at.round;
     at.round.now_ns = 1000;
-    at.module.is_wanted = at.is_wanted;
+    at.module.is_requested = at.is_requested;
     at.module.piece_count = PIECES;
     at.mapping = (struct process_mapping){.start_avma = START,
                                           .end_avma = START + PIECES * ROW_PIECE_BYTES,
@@ -109,10 +109,10 @@ static void what_is_not_taken_for_want_of_memory_is_asked_for_again(void **state
 }
 
 /* As module_cache.c leaves it. */
-static void put_off(bool *is_wanted)
+static void put_off(bool *is_requested)
 {
-    assert_true(*is_wanted);
-    *is_wanted = false;
+    assert_true(*is_requested);
+    *is_requested = false;
     at.module.pause_end_ns = at.round.now_ns + 500;
 }
 
@@ -120,7 +120,7 @@ static void rows_that_found_no_room_are_asked_for_again_after_a_pause(void **sta
 {
     (void)state;
     lead_through(MODULE_READ, 0);
-    put_off(&at.is_wanted[0]);
+    put_off(&at.is_requested[0]);
     lead_through(MODULE_READ, 0);
     at.round.now_ns += 499;
     lead_through(MODULE_READ, 0);
@@ -136,7 +136,7 @@ static void an_index_that_found_no_room_is_asked_for_again_after_a_pause(void **
     (void)state;
     assert_ptr_equal(lead_through(MODULE_UNREAD, 0), &at.module);
     stack_unwind_want_cfi(&at.unwinder, &at.module);
-    put_off(&at.module.is_cfi_wanted);
+    put_off(&at.module.is_cfi_requested);
     assert_null(lead_through(MODULE_NO_ROOM, 0)); /* samples do not wait for it */
     assert_int_equal(at.cfi, 1);
     at.round.now_ns += 500;

@@ -36,7 +36,7 @@ static void keys_and_values_are_as_documented(void **state)
     struct record_summary summary = {
         .engine = RECORD_ENGINE_TIMER,
         .engine_reason = "perf events are forbidden",
-        .frequency_asked = 999,
+        .frequency_requested = 999,
         .samples = 23061,
         .complete = 23000,
         .cpu_billed_ns = UINT64_C(23100000000),
