@@ -15,7 +15,8 @@
 /* For the signal handler. */
 static uint32_t *doorbell;
 
-/* The collector waits on this word: it wakes up, or does not fall asleep. Async-signal-safe. */
+/* The collector waits for a change of this word: it wakes up, or does not fall asleep.
+ * Async-signal-safe. */
 static void ring(int number)
 {
     (void)number;
@@ -26,7 +27,7 @@ bool idle_wakeup_prepare(uint32_t *word)
 {
     doorbell = word;
     struct sigaction action = {.sa_handler = ring};
-    sigset_t blocked; /* perhaps by the caller of rec */
+    sigset_t blocked; /* the parent of rec may have blocked the signal */
     sigemptyset(&blocked);
     sigaddset(&blocked, LAUNCH_WAKE_SIGNAL);
     return sigaction(LAUNCH_WAKE_SIGNAL, &action, NULL) == 0 &&

@@ -20,7 +20,7 @@
 
 enum owner { IS_OWNER, IS_OTHER, IS_HIDDEN };
 
-/* Yama, a sandbox or another owner may forbid the read. */
+/* Reads the mark. IS_HIDDEN: Yama, a sandbox or another owner forbids the read. */
 static enum owner look(const struct pid_namespaces *namespaces, pid_t pid, uint32_t slot,
                        const struct process_slot *request)
 {
@@ -34,7 +34,7 @@ static enum owner look(const struct pid_namespaces *namespaces, pid_t pid, uint3
     return bytes < 0 && errno != EFAULT && errno != ESRCH ? IS_HIDDEN : IS_OTHER;
 }
 
-/* A known process that executed another program. */
+/* Searches the tracked processes: a process that executed another program keeps its pid. */
 static pid_t find_known(const struct pid_namespaces *namespaces, uint32_t slot,
                         const struct process_slot *request)
 {
@@ -47,7 +47,8 @@ static pid_t find_known(const struct pid_namespaces *namespaces, uint32_t slot,
     return 0;
 }
 
-/* Ids in both namespaces grow alike while no other process starts. 0: no guess. */
+/* Between two new processes of one namespace, ids grow alike in both, as long as no other process
+ * starts. 0: no guess. */
 static pid_t guess(const struct process *process, struct inner_id last, int64_t stated)
 {
     int64_t ahead =
@@ -110,7 +111,7 @@ static uint32_t namespace_of(const struct pid_namespaces *namespaces, pid_t pid)
     return namespace == namespaces->session->tables->header.launcher_namespace ? 0 : namespace;
 }
 
-/* For a process whose ids here differ from the stated ones. */
+/* For a process with other ids in the launcher's namespace than stated. */
 static void look_at_namespaces(const struct pid_namespaces *namespaces, struct identity *identity)
 {
     pid_t ids[PROCESS_NAMESPACES_MAX], parents_ids[PROCESS_NAMESPACES_MAX];
@@ -152,7 +153,7 @@ bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
     return true;
 }
 
-/* Tid in the innermost namespace; 0: the thread is gone. */
+/* Tid in the innermost namespace; 0: the thread has ended. */
 static pid_t inner_tid(const struct process *process, pid_t tid)
 {
     pid_t ids[PROCESS_NAMESPACES_MAX];
@@ -160,7 +161,8 @@ static pid_t inner_tid(const struct process *process, pid_t tid)
     return depth ? ids[depth - 1] : 0;
 }
 
-/* Binary search: /proc lists threads in the order of creation, so the ids grow in both namespaces. */
+/* Binary search: /proc lists threads in the order of creation, so the ids grow in both
+ * namespaces. */
 static pid_t find_thread_in_list(const struct process *process, pid_t stated_tid)
 {
     char path[64];

@@ -42,7 +42,8 @@ static ssize_t read_of(pid_t pid, pid_t tid, const char *file, char *text, size_
 int proc_name(pid_t pid, pid_t tid, char name[16])
 {
     char text[64];
-    /* Each directory that is looked into costs the kernel, now and when the process has ended. */
+    /* Every /proc directory on the path costs the kernel time, at the lookup and again when the
+     * process ends. */
     if (read_of(pid, tid == pid ? 0 : tid, "comm", text, sizeof(text)) <= 0)
         return -ESRCH;
     text[strcspn(text, "\n")] = '\0';
@@ -156,10 +157,11 @@ int proc_executable(pid_t pid, char *path, size_t size)
     return 0;
 }
 
-/* In linux/sched.h, of all kernels since threads of io_uring belong to the process. */
+/* From linux/sched.h: set for io_uring workers since these are threads of the process. */
 #define PF_IO_WORKER 0x10u
 
-/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; the name may hold anything. */
+/* PID (NAME) STATE PPID, four more, flags, four more, utime stime cutime cstime …; NAME may hold
+ * any character. */
 int proc_stat_parse(struct proc_stat *stat, const char *text)
 {
     const char *behind_name = strrchr(text, ')');
@@ -187,7 +189,7 @@ int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid)
                                                               : proc_stat_parse(stat, text);
 }
 
-/* Of /proc/PID/task: its own two, and one of each thread. */
+/* Link count of /proc/PID/task with one thread: two of the directory, one of the thread's. */
 #define LINKS_OF_ONE_THREAD 3
 
 static size_t children_of_thread(pid_t pid, const char *tid, pid_t *pids, size_t room)

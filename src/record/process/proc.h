@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Facts about processes and threads from /proc. Parsers take bytes, so tests need no live process. */
+/* Reads facts about processes and threads from /proc. Parsers take bytes, so tests need no live
+ * process. */
 #pragma once
 
 #include "base/rights.h"
@@ -9,65 +10,67 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The thread's (or, with tid 0, the process') name. */
+/* The name of the thread; with tid 0, of the process. */
 int proc_name(pid_t pid, pid_t tid, char name[16]);
 
 struct proc_status {
-    pid_t tracer; /* 0: nobody */
+    pid_t tracer; /* 0: none */
     uint32_t threads;
-    uint32_t filters; /* of system calls; 0 also on kernels that do not tell */
+    uint32_t filters; /* of system calls (seccomp); 0 also on kernels without the field */
 };
-/* All 0 when it cannot be read. */
+/* All 0 if it cannot be read. */
 struct proc_status proc_status_read(pid_t pid);
 
-/* The rights of a process to files: its file system ids and groups. 0 or -ESRCH. */
+/* The rights of a process to files: file system ids and groups. 0 or -ESRCH. */
 int proc_rights_read(struct rights *rights, pid_t pid);
-/* Those to borrow for reading the files of a process: nobody's when it has ended, our own (all 0) for pid 0 and where we
- * have none to exchange. */
+/* The rights to borrow for reading the files of a process. User "nobody" if the process has ended;
+ * the launcher's own (all 0) for pid 0, and without privilege to change ids. */
 struct rights proc_rights_of(pid_t pid);
-/* The same without groups, in a tenth of the time: the effective user owns /proc/PID, of undumpable processes, too
- * (fs/proc/base.c, task_dump_owner()). */
+/* The same without groups, in a tenth of the time: the effective user owns /proc/PID, also of
+ * undumpable processes (fs/proc/base.c, task_dump_owner()). */
 struct rights proc_rights_of_owner(pid_t pid);
 
-/* Inode of its pid namespace; 0: unknown. */
+/* Inode of the pid namespace; 0: unknown. */
 uint32_t proc_namespace(pid_t pid);
 
-/* As the kernel sees /proc/PID/exe. */
+/* The target of /proc/PID/exe. */
 int proc_executable(pid_t pid, char *path, size_t size);
 
 struct proc_stat {
     char state; /* 'R', 'S', 'Z' … */
     pid_t parent;
-    bool is_of_io_uring; /* a thread that never leaves the kernel */
-    /* In ticks of 10 ms, as the next. */
+    bool is_of_io_uring; /* an io_uring worker: never runs in user mode */
+    /* In ticks of 10 ms, like children_cpu_ns. */
     uint64_t user_ns, kernel_ns;
-    /* Of the children that it waited for, and theirs. */
+    /* Of waited-for children and their waited-for children. */
     uint64_t children_cpu_ns;
 };
 int proc_stat_parse(struct proc_stat *stat, const char *text);
-/* Of the process, or with a tid of that thread alone. */
+/* Of the process; with a tid, of this thread alone. */
 int proc_stat_read(struct proc_stat *stat, pid_t pid, pid_t tid);
 
-/* At most `room` children of all its threads; none on a kernel that does not tell. Returns how many. */
+/* At most `room` children of all threads of the process; none on a kernel without the list. Returns
+ * their number. */
 size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 
-/* All numbers that are names in a directory of /proc, to be freed; NULL: it cannot be read. */
+/* All numeric entries of a /proc directory, to be freed; NULL: cannot be read. */
 pid_t *proc_list(const char *path, size_t *count);
 
-/* The first `most` threads of a process that can get signals, and how many of them block or ignore one. */
+/* Of the first `most` threads that can get signals: their number, and how many block or ignore the
+ * signal. */
 struct proc_threads {
     size_t count, blocking;
 };
 struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
 
-/* Or ignores. */
+/* Whether the thread blocks or ignores the signal. */
 bool proc_thread_blocks(pid_t pid, pid_t tid, int number);
 
-/* POSIX timers that it has; more than any when that cannot be read. */
+/* Number of POSIX timers of the process; SIZE_MAX if unknown. */
 size_t proc_count_timers(pid_t pid);
 
-/* CPU time of one thread; 0 when it is gone. */
+/* CPU time of one thread; 0 if the thread has ended. */
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);
 
-/* CPU time of all threads, dead ones included, also of a zombie. 0 when the process is gone. */
+/* CPU time of all threads, ended threads included, also of a zombie. 0 if the process is gone. */
 uint64_t proc_cpu_ns(pid_t pid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Since Linux 6.11 an ioctl (PROCMAP_QUERY) returns the executable mappings alone, 1.3 us each; the text of all
- * mappings takes 50 us for a small program, which waits for it in the handshake.
+ * Since Linux 6.11 an ioctl (PROCMAP_QUERY) returns the executable mappings alone, 1.3 us each. The
+ * text of all mappings takes 50 us for a small program, which waits in the handshake meanwhile.
  */
 #include "record/process/proc_maps.h"
 
@@ -21,8 +21,8 @@
 
 #define PATH_BYTES 4096
 
-/* PROCMAP_QUERY, as in linux/fs.h of later kernels: the first mapping at or behind an address that has all these
- * properties. */
+/* PROCMAP_QUERY, as in linux/fs.h of later kernels: returns the first mapping at or after an
+ * address with all these properties. */
 enum {
     QUERY_WRITABLE = 0x02,
     QUERY_EXECUTABLE = 0x04,
@@ -32,15 +32,15 @@ enum {
 };
 struct map_query {
     uint64_t size;
-    uint64_t wanted; /* of the above */
+    uint64_t wanted; /* bits of the above */
     uint64_t address;
     uint64_t start, end;
-    uint64_t properties; /* of the above */
+    uint64_t properties; /* bits of the above */
     uint64_t page_bytes;
     uint64_t offset;
     uint64_t inode;
     uint32_t device_major, device_minor;
-    uint32_t name_bytes; /* room, and then what it takes with its end; 0: it has none */
+    uint32_t name_bytes; /* in: size of the buffer; out: bytes with the NUL; 0: no name */
     uint32_t build_id_bytes;
     uint64_t name; /* address */
     uint64_t build_id;
@@ -60,12 +60,13 @@ static void note_signs(struct proc_maps *maps, const struct map_query *mapping)
         maps->has_private = true;
 }
 
-/* Equal paths follow each other where a file is mapped piece by piece. */
+/* Shares the path of the previous mapping if equal: a file is often mapped in several parts. */
 static const char *path_of(const struct proc_maps *maps, const char *path, size_t length)
 {
     const char *last = maps->count ? maps->mappings[maps->count - 1].path : NULL;
     bool is_last = last && strncmp(last, path, length) == 0 && last[length] == '\0';
-    /* Above the limit, the program's libraries are still wanted, which lie at the highest addresses. */
+    /* Parts of one file stop at the limit, further paths at twice the limit: the program's
+     * libraries have the highest addresses. */
     size_t most = (size_t)budget_amount(BUDGET_MAPPINGS);
     if (maps->count >= (is_last ? most : 2 * most))
         return NULL;
@@ -92,7 +93,7 @@ static int add_mapping(struct proc_maps *maps, struct proc_mapping mapping, cons
     return 0;
 }
 
-/* The number that starts here, and what must come behind it; then *at is behind that. */
+/* Parses the number at *at and the character behind it; moves *at past both. */
 static uint64_t take_number(const char **at, int base, char behind, bool *is_bad)
 {
     char *end;
@@ -172,8 +173,8 @@ static int query_one(int fd, struct map_query *mapping)
     return ioctl(fd, MAP_QUERY, mapping) == 0 ? 0 : -errno;
 }
 
-/* The next one at or behind the address; its name, "" when it has none. -ENOENT: there is no other. A name of
- * several lines is left to the text, which makes one of them. */
+/* Returns the next mapping at or after the address, with its name ("": none). -ENOENT: no further
+ * mapping. -EILSEQ for a name with a newline: /proc/PID/maps escapes newlines. */
 static int query(int fd, struct map_query *mapping, uint64_t properties, uint64_t address,
                  char name[PATH_BYTES])
 {
@@ -254,7 +255,7 @@ static int read_maps(struct proc_maps *maps, pid_t pid, bool wants_list)
     int err = wants_list ? query_executable(maps, fd) : 0;
     if (err == 0)
         err = query_signs(maps, fd);
-    if (err && err != -ENOMEM) { /* an older kernel, or a strange path */
+    if (err && err != -ENOMEM) { /* an older kernel, or a newline in a path */
         begin_again(maps);
         err = read_text(maps, fd);
     }

@@ -12,21 +12,21 @@ struct proc_mapping {
     uint64_t device, inode; /* of the file, as stat() has them */
     bool is_executable;
     bool is_writable;
-    const char *path; /* of map_path.h; "" for anonymous memory; " (deleted)" is cut off */
+    const char *path; /* of map_path.h; "" for anonymous memory; without " (deleted)" */
 };
 
 struct proc_maps {
-    struct proc_mapping *mappings; /* in address order; only the executable ones */
+    struct proc_mapping *mappings; /* in address order; only executable mappings */
     size_t count, capacity;
     size_t left_out; /* beyond the budget of mappings */
-    /* Set before reading; 0: not looked for. */
+    /* Set before reading; 0: do not search. */
     uint64_t memfd_device, memfd_inode; /* a file that is mapped shared */
     uint64_t private_avma;              /* an address in private anonymous memory */
-    bool has_memfd, has_private;        /* out: they were found */
+    bool has_memfd, has_private;        /* out: found */
 };
 
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size);
 int proc_maps_read(struct proc_maps *maps, pid_t pid);
-/* The same without the list, as far as the kernel can be queried: 3 us. */
+/* Searches only, without the list: 3 us where the kernel has PROCMAP_QUERY. */
 int proc_maps_look(struct proc_maps *maps, pid_t pid);
 void proc_maps_free(struct proc_maps *maps);

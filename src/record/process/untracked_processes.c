@@ -12,9 +12,9 @@
 
 #define LOOK_INTERVAL_NS 100000000
 #define LOOK_SOON_NS 10000000
-/* The next look comes after this part of its age. */
+/* The interval between two looks is this part of the process' age. */
 #define AGE_PARTS 50
-/* Bounds the work of one look; the other parents have their turn in the next ones. */
+/* Bounds the work of one look; the next looks continue with the other parents. */
 #define PARENTS_A_LOOK 64
 #define CHILDREN_MAX 1024
 #define PATIENCE_CPU_NS 100000000
@@ -28,21 +28,22 @@ static struct untracked_process *find(struct untracked_processes *untracked, pid
     return NULL;
 }
 
-/* A process that can take the sampler may be on its way to it, waiting for a processor. */
+/* A process that can take the sampler may still be before its constructor, waiting for a
+ * processor. */
 static bool is_patience_over(const struct untracked_processes *untracked,
                              const struct process *process)
 {
-    return process->account.last_cpu_ns > process->strange_cpu_ns + PATIENCE_CPU_NS ||
-           untracked->round->now_ns > process->strange_since_ns + PATIENCE_NS;
+    return process->account.last_cpu_ns > process->untracked_cpu_ns + PATIENCE_CPU_NS ||
+           untracked->round->now_ns > process->untracked_since_ns + PATIENCE_NS;
 }
 
-/* One more look at a process that seems to have no sampler: whether it is certain by now. */
+/* Counts one more look at a process without a sampler; true once the lack is certain. */
 static bool is_certain(const struct untracked_processes *untracked, struct process *process,
                        uint64_t executable)
 {
-    if (process->strange_sightings++ == 0) {
-        process->strange_since_ns = untracked->round->now_ns;
-        process->strange_cpu_ns = process->account.last_cpu_ns;
+    if (process->untracked_sightings++ == 0) {
+        process->untracked_since_ns = untracked->round->now_ns;
+        process->untracked_cpu_ns = process->account.last_cpu_ns;
         return false;
     }
     return is_patience_over(untracked, process) ||
@@ -72,7 +73,7 @@ static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_p
     };
 }
 
-/* From now on it is a process of the recording. */
+/* Adds the process to the file and the summary. */
 static void write_start(struct untracked_processes *untracked, struct untracked_process *item)
 {
     struct process *process = &item->process;
@@ -93,7 +94,7 @@ static void write_start(struct untracked_processes *untracked, struct untracked_
     record_add_not_followed(untracked->samples->summary, process->pid, process->name, reason);
 }
 
-static void settle(struct untracked_processes *untracked, struct untracked_process *item)
+static void write_gap(struct untracked_processes *untracked, struct untracked_process *item)
 {
     struct process *process = &item->process;
     if (!item->is_written)
@@ -111,13 +112,13 @@ static void forget(struct untracked_processes *untracked, struct untracked_proce
 
 static void end(struct untracked_processes *untracked, struct untracked_process *item)
 {
-    settle(untracked, item);
+    write_gap(untracked, item);
     if (item->is_written)
         task_write_exit(untracked->samples->file, &item->process, untracked->round->now_ns);
     forget(untracked, item);
 }
 
-/* Its CPU time until now, and whether it has ended. */
+/* Updates the CPU time; ends the item if the process has ended. */
 static void look_at(struct untracked_processes *untracked, struct untracked_process *item)
 {
     struct process *process = &item->process;
@@ -141,7 +142,8 @@ static void look_for_children(struct untracked_processes *untracked, pid_t paren
             add(untracked, pids[i], parent_pid, executable);
 }
 
-/* Programs may hide their executable, as ssh-agent does; a hidden program that keeps its name is the same. */
+/* Programs may hide their executable, as ssh-agent does; a hidden executable with the same process
+ * name counts as unchanged. */
 static bool is_other_program(const struct process *process, uint64_t executable)
 {
     char name[16];
@@ -150,12 +152,12 @@ static bool is_other_program(const struct process *process, uint64_t executable)
     return executable != 0 && executable != process->executable_id;
 }
 
-/* The process may execute a program that takes no sampler. */
+/* Detects that a recorded process has executed a program that takes no sampler. */
 static void check_executable(struct untracked_processes *untracked, struct process *process)
 {
     uint64_t executable = executable_id_of(process->pid);
     if (process->engine == ENGINE_NONE || !is_other_program(process, executable)) {
-        process->strange_sightings = 0;
+        process->untracked_sightings = 0;
         return;
     }
     if (!is_certain(untracked, process, executable))
@@ -165,10 +167,11 @@ static void check_executable(struct untracked_processes *untracked, struct proce
                            untracked_reason(untracked->session, process->pid, executable, 0));
 }
 
-/* A process without CPU time since the last look has started and executed nothing. */
+/* Without CPU time since the last look, a process has neither started a child nor executed a
+ * program. */
 static void look_at_process(struct untracked_processes *untracked, struct process *process)
 {
-    if (process->has_ended || (!process->has_run && !process->strange_sightings))
+    if (process->has_ended || (!process->has_run && !process->untracked_sightings))
         return;
     if (process->has_run && !untracked->command_only)
         look_for_children(untracked, process->pid, process->executable_id);
@@ -209,11 +212,11 @@ static void find_command(struct untracked_processes *untracked)
         add(untracked, root_pid, getpid(), 0);
 }
 
-/* A second look follows soon. */
+/* Some process needs a second look soon. */
 static bool has_suspect(const struct untracked_processes *untracked)
 {
     for (size_t i = 0; i < untracked->processes->live_count; i++)
-        if (process_table_at(untracked->processes, i)->strange_sightings)
+        if (process_table_at(untracked->processes, i)->untracked_sightings)
             return true;
     return false;
 }
@@ -224,7 +227,7 @@ static void search(struct untracked_processes *untracked)
     look_at_processes(untracked);
 }
 
-/* UINT64_MAX: no process has to be looked at. */
+/* UINT64_MAX: nothing to look at. */
 static uint64_t interval_ns(const struct untracked_processes *untracked)
 {
     uint64_t youngest_ns = 0;
@@ -234,10 +237,10 @@ static uint64_t interval_ns(const struct untracked_processes *untracked)
     for (size_t i = 0; i < untracked->processes->live_count; i++) {
         const struct process *process = process_table_at(untracked->processes, i);
         if (process->has_ended ||
-            (process->engine != ENGINE_NONE && process->strange_sightings == 0))
+            (process->engine != ENGINE_NONE && process->untracked_sightings == 0))
             continue;
         uint64_t start_ns =
-            process->strange_sightings ? untracked->round->now_ns : process->start_ns;
+            process->untracked_sightings ? untracked->round->now_ns : process->start_ns;
         if (start_ns > youngest_ns)
             youngest_ns = start_ns;
     }
@@ -272,14 +275,14 @@ uint64_t untracked_processes_wait_ns(const struct untracked_processes *untracked
 bool untracked_processes_take(struct untracked_processes *untracked, pid_t pid, uint64_t *cpu_ns)
 {
     struct untracked_process *item = find(untracked, pid);
-    bool was_announced = item && item->is_written;
-    if (was_announced) {
-        settle(untracked, item);
+    bool was_written = item && item->is_written;
+    if (was_written) {
+        write_gap(untracked, item);
         *cpu_ns = item->process.account.last_cpu_ns;
     }
     if (item)
         forget(untracked, item);
-    return was_announced;
+    return was_written;
 }
 
 void untracked_processes_begin(struct untracked_processes *untracked)
@@ -304,7 +307,7 @@ uint64_t untracked_processes_finish(struct untracked_processes *untracked, bool 
             record_processes_add(&untracked->samples->summary->left_running, process->pid,
                                  process->name, NULL);
         if (is_left || command_runs) {
-            settle(untracked, item);
+            write_gap(untracked, item);
             forget(untracked, item);
         } else {
             end(untracked, item);

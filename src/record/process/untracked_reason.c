@@ -34,7 +34,7 @@ uint64_t executable_id_of(pid_t pid)
     return id;
 }
 
-/* A sampler of another rec. */
+/* Whether the process maps the rings of any recording. This recording's own are checked before. */
 static bool is_in_other_recording(pid_t pid)
 {
     char path[64];
@@ -54,7 +54,7 @@ static const char *reason_of_file(pid_t pid, uint64_t executable)
                                            : exec_target_inspect(path, pid).reason;
 }
 
-/* In its root directory the dynamic linker found no sampler. */
+/* The sampler's path does not exist in the root directory of the process. */
 static bool lacks_sampler(const struct session *session, pid_t pid)
 {
     int fd = io_open_in_root_of(pid, session->sampler_path, O_PATH);

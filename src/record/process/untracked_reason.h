@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a process of the tree has no sampler, as far as /proc and its executable show. */
+/* Finds out from /proc and the executable why a process of the tree has no sampler. */
 #pragma once
 
 #include "record/session.h"
@@ -9,18 +9,18 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* The executable of a privileged process is hidden from other users: its id is this. */
+/* The id of a hidden executable: other users cannot see the executable of a privileged process. */
 #define EXECUTABLE_HIDDEN 1
 
-/* One number for the file that a process executes; 0: unknown. */
+/* One number for the executable of a process; 0: unknown. */
 uint64_t executable_id_of(pid_t pid);
-/* The same, and what stat() returned. False: stat() failed, and *file is not set. */
+/* The same, with the result of stat(). False: stat() failed, and *file is not set. */
 bool executable_id_read(pid_t pid, struct stat *file, uint64_t *id);
 
-/* A reason that cannot go away; NULL: the process may still be on its way to its sampler. */
+/* A reason that cannot go away; NULL: the process may still be before its constructor. */
 const char *untracked_reason_permanent(const struct session *session, pid_t pid,
                                        uint64_t executable_id);
 
-/* parents_id: the executable of its parent. Never NULL; static text. */
+/* parents_id: the parent's executable. Never NULL; static text. */
 const char *untracked_reason(const struct session *session, pid_t pid, uint64_t executable_id,
                              uint64_t parents_id);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define TIME_TO_CLAIM_NS 25000000
-/* Rest between two looks, for each thread; a look takes 10 to 20 us a thread. */
+/* Pause between two looks, for each thread; a look takes 10 to 20 us per thread. */
 #define REST_NS 500000
 
 static struct untracked_thread *find(struct untracked_threads *untracked,
@@ -49,13 +49,15 @@ static void see_first(struct untracked_threads *untracked, const struct process 
     };
 }
 
-/* A thread that shares the thread-local memory of another and blocks nothing is sampled as the other. */
+/* A thread of a bare clone() that shares another thread's thread-local memory and blocks nothing is
+ * sampled as the other thread. */
 static bool is_sampled(const struct process *process, pid_t tid)
 {
     return process->engine == ENGINE_PERF_TRAP && !proc_thread_blocks(process->pid, tid, SIGTRAP);
 }
 
-/* At most the gap of the process: the two clocks are not read at one moment. Returns what was written. */
+/* Writes at most the gap of the process: thread and process time are not read at the same moment.
+ * Returns the weight written. */
 static uint64_t write_time(struct untracked_threads *untracked, struct process *process,
                            struct untracked_thread *thread, enum synthetic kind, uint64_t grown_ns)
 {
@@ -92,7 +94,7 @@ static void look_at(struct untracked_threads *untracked, struct process *process
     summary->blind_ns[RECORD_BLIND_UNKNOWN_THREAD] += lost_ns;
 }
 
-/* Threads that the look at this time did not see have ended. */
+/* Ends the threads that no look has seen since look_ns. */
 static void end_unseen(struct untracked_threads *untracked, const struct process *process,
                        uint64_t look_ns)
 {
@@ -110,7 +112,7 @@ static void end_unseen(struct untracked_threads *untracked, const struct process
 
 void untracked_threads_look(struct untracked_threads *untracked, struct process *process)
 {
-    if (process->pid != process->stated_pid) /* slots hold other tids than /proc */
+    if (process->pid != process->stated_pid) /* tids in slots and in /proc differ */
         return;
     char path[64];
     size_t count = 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads without a slot: io_uring workers, which get no signals; the C library's own (of aio_read(), for
- * example), which block every signal; threads of a bare clone(). Their kernel time becomes [kernel] of a
- * thread with its own name, the rest [lost].
+ * Threads without a slot: io_uring workers, which get no signals; threads of the C library
+ * (aio_read(), for example), which block every signal; threads of a bare clone(). Their kernel time
+ * becomes [kernel] of a thread with its own name, the rest [lost].
  *
  *     look ──────── look ─────────────────── look ──────────── look
  *     │ seen first  │ written since its start │ the growth      │ gone: EXIT
  *
- * A new thread gets some time to claim a slot. CPU time between the last look and the end of the process
- * stays with the process, so each look at a process includes these threads, unless they are many.
+ * A new thread gets some time to claim a slot. CPU time between the last look and the end of the
+ * process stays with the process, so each look at a process includes these threads, unless they are
+ * many.
  */
 #pragma once
 
@@ -24,9 +25,9 @@
 struct untracked_thread {
     const struct process *process;
     pid_t tid;
-    bool is_written; /* its FORK is in the file */
+    bool is_written; /* the FORK is in the file */
     uint64_t written_kernel_ns, written_user_ns;
-    uint64_t first_ns, look_ns; /* first look, and the latest look that saw it */
+    uint64_t first_ns, look_ns; /* the first and the latest look that found the thread */
 };
 
 struct untracked_threads {
@@ -40,7 +41,7 @@ struct untracked_threads {
 
 /* Writes the CPU time since the last look. */
 void untracked_threads_look(struct untracked_threads *untracked, struct process *process);
-/* The process has such threads, and enough time has passed since the last look. */
+/* The process has untracked threads, and enough time has passed since the last look. */
 bool untracked_threads_are_due(const struct untracked_threads *untracked,
                                const struct process *process);
 void untracked_threads_end(struct untracked_threads *untracked, const struct process *process);

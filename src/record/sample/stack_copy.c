@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* A word that was not taken, for it is no address of code or stack: nor is this. */
+/* Stands for a word outside the copy: neither an address of code nor of stack. */
 #define ABSENT_WORD (UINT64_C(1) << 63)
 
-/* Each is bounded, and they are taken together in 64 bits. */
+/* Each size is bounded, and the sum is computed in 64 bits. */
 static bool sizes_add_up(const struct stack_copy *copied, size_t size)
 {
     const struct record_copy *copy = &copied->copy;
@@ -45,7 +45,7 @@ bool stack_copy_is_whole(const struct stack_copy *copied)
     return copy->stack_end_avma - copy->stack_start_avma <= taken_bytes;
 }
 
-/* The leaf and the middle, as they lay on the stack. */
+/* Puts the leaf and the middle in their places of the stack. */
 static bool lay_out(const struct stack_copy *copied, struct buffer *room)
 {
     const struct record_copy *copy = &copied->copy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A RECORD_COPY or RECORD_CHECK taken apart: what a sampler could not walk, for the offline unwinder. */
+/* Parses RECORD_COPY and RECORD_CHECK, the stacks for the offline unwinder. */
 #pragma once
 
 #include "base/buffer.h"
@@ -20,18 +20,18 @@ struct stack_copy {
     const uint8_t *root;
 };
 
-/* False: its sizes are not those of a record of this size, or a frame is no user address. The
+/* False: sizes inconsistent with the size of the record, or a frame outside the user addresses. The
  * record is aligned to 8 bytes. */
 bool stack_copy_parse(struct stack_copy *copied, const uint8_t *record, size_t size);
 
-/* Whether every word of the stack was taken. */
+/* Whether every word of the stack was copied. */
 bool stack_copy_is_whole(const struct stack_copy *copied);
 
 struct stack_copy_view {
     struct stack_view root;
-    struct stack_view view; /* of all, the root behind a hole */
+    struct stack_view view; /* leaf and middle, with the root behind the hole */
 };
 
-/* Borrows from the record and from room, which is written anew. False: memory is out. */
+/* Borrows from the record and from room, whose content is replaced. False: out of memory. */
 bool stack_copy_view(const struct stack_copy *copied, struct buffer *room,
                      struct stack_copy_view *stack);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames that are no code: CPU time that no stack can be shown for, and marks in stacks. Each is a page
- * of its own just above all user addresses, mapped under its name in every recorded process, so that
- * every reader of rec.data shows the name as the module.
+ * Frames without code: CPU time without a stack, and marks in stacks. Each is a page just above all
+ * user addresses, mapped under its name in every recorded process, so that every reader of rec.data
+ * shows the name as the module.
  */
 #pragma once
 
@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 enum synthetic {
-    SYNTHETIC_KERNEL, /* leaf: the time was spent in the kernel on behalf of the frames below */
+    SYNTHETIC_KERNEL, /* leaf: time in the kernel on behalf of the frames below */
     SYNTHETIC_EXEC,   /* CPU before the sampler's constructor ran */
-    SYNTHETIC_BETWEEN, /* CPU between samples: system calls, page faults, what was too short for a sample */
+    /* CPU between samples: system calls, page faults, runs too short for a sample */
+    SYNTHETIC_BETWEEN,
     SYNTHETIC_EXIT,         /* CPU after the program called exit() */
     SYNTHETIC_TRUNCATED,    /* frames are missing here */
-    SYNTHETIC_LOST,         /* samples that found no place */
+    SYNTHETIC_LOST,         /* samples without room */
     SYNTHETIC_NOT_FOLLOWED, /* processes that could not be sampled */
     SYNTHETICS,
 };
@@ -27,7 +28,7 @@ _Static_assert(SYNTHETIC_BASE == RECORD_ADDRESSES_END, "no target can write a fr
 
 const char *synthetic_name(enum synthetic synthetic);
 
-/* An address in its page; one less, as readers do with callers, is in it too. */
+/* An address inside the page, and so is the address minus one, as readers use for callers. */
 static inline uint64_t synthetic_avma(enum synthetic synthetic)
 {
     return SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)synthetic + 8;

@@ -37,12 +37,14 @@ void task_write_start(struct perfdata_writer *file, const struct process *proces
 {
     struct perfdata_task task =
         task_record(process, process->pid, process->parent_pid, process->start_ns);
-    /* Readers copy the parent's mappings at the FORK; records of the child before it would be lost. */
+    /* Readers copy the parent's mappings at the FORK; earlier records of the child would be
+     * lost. */
     struct perfdata_task fork = task;
     fork.time_ns--;
     if (!is_exec)
         perfdata_write_fork(file, &fork);
-    /* A COMM with the exec bit drops the copied mappings; a forked child's are written again, too. */
+    /* A COMM with the exec bit drops the copied mappings; for a forked child, all mappings are
+     * written again. */
     perfdata_write_comm(file, &task, process->name, true);
     write_synthetic_mappings(file, process);
 }

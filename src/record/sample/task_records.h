@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the records of processes and threads: FORK, COMM, EXIT, and the mappings of synthetic frames. */
+/* Writes the records of processes and threads: FORK, COMM, EXIT, and the mappings of synthetic
+ * frames. */
 #pragma once
 
 #include "perfdata/writer.h"
@@ -9,10 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A FORK or EXIT record of a thread, or with the process' own pid of the process. */
+/* A FORK or EXIT record of a thread; with the process' own pid, of the process. */
 struct perfdata_task task_record(const struct process *process, pid_t tid, pid_t parent_pid,
                                  uint64_t time_ns);
 
-/* FORK, unless a program of this pid is in the file already; COMM; synthetic mappings. */
+/* FORK, unless the file has a program of this pid already; COMM; synthetic mappings. */
 void task_write_start(struct perfdata_writer *file, const struct process *process, bool is_exec);
 void task_write_exit(struct perfdata_writer *file, const struct process *process, uint64_t now_ns);

@@ -14,7 +14,7 @@ uint64_t tsc_now(void)
 #endif
 }
 
-/* Both clocks at one instant: of three tries, the one that was interrupted least. */
+/* Reads both clocks at one instant: three tries, of which the shortest was interrupted least. */
 static struct tsc_anchor read_both(void)
 {
     struct tsc_anchor best = {0};
@@ -64,7 +64,7 @@ void tsc_clock_start(struct tsc_clock *clock)
 uint64_t tsc_clock_advance(struct tsc_clock *clock)
 {
     struct tsc_anchor now = read_both();
-    /* Too close to the last one to tell a rate. */
+    /* Too close to the last reading for an exact rate. */
     if (now.ns - clock->latest.ns > 100000) {
         clock->previous = clock->latest;
         clock->latest = now;
@@ -84,7 +84,7 @@ uint64_t tsc_to_ns(const struct tsc_clock *clock, uint64_t ticks)
         uint64_t before_ns = scale(clock->first.ticks - ticks, span_ns, span_ticks);
         return before_ns < clock->first.ns ? clock->first.ns - before_ns : 0;
     }
-    /* Older than the last two readings: the average since the start is good enough. */
+    /* Older than the last two readings: the average rate since the start is exact enough. */
     return clock->first.ns + scale(ticks - clock->first.ticks, clock->previous.ns - clock->first.ns,
                                    clock->previous.ticks - clock->first.ticks);
 }

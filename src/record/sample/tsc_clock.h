@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler's clock and what it means. Handlers read the processor's counter, which costs no system
- * call; the launcher reads both clocks at every drain and converts by linear interpolation between the
- * two readings around a sample. So nothing is assumed of the counter but that it grows evenly between two
- * drains, and that all processors agree.
+ * Converts the sampler's clock. Handlers read the processor's counter, without a system call; the
+ * launcher reads both clocks at every drain and interpolates linearly between the two readings
+ * around a sample. The only assumptions: the counter grows evenly between two drains, and all
+ * processors agree.
  */
 #pragma once
 
