@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The atomic operations that cross the process boundary, with the memory order in the name. Plain
- * integers in shared memory are only ever touched through these.
+ * The atomic operations across the process boundary, with the memory order in the name. Plain
+ * integers in shared memory are accessed through these functions alone.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 #define fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 
-/* from -> to; acquire on success, so that the winner sees what the last owner wrote. */
+/* from -> to; acquire on success, so that the new owner sees the writes of the last owner. */
 static inline bool swap_acq_rel(uint32_t *word, uint32_t from, uint32_t to)
 {
     return __atomic_compare_exchange_n(word, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -33,8 +33,8 @@ static inline void raise_to(uint32_t *word, uint32_t value)
         continue;
 }
 
-/* Copies a multiple of 8 bytes, each word read once: of a plain assignment the compiler may read parts twice,
- * before and after the other side wrote them. */
+/* Copies a multiple of 8 bytes and reads each word once: in a plain assignment the compiler may
+ * read parts twice, before and after a write of the other side. */
 static inline void load_words(void *to, const void *from, uint64_t bytes)
 {
     const uint64_t *words = (const uint64_t *)from;
@@ -44,8 +44,8 @@ static inline void load_words(void *to, const void *from, uint64_t bytes)
     }
 }
 
-/* Keeps the compiler (not the processor) from moving accesses: between a thread and a signal handler
- * that runs on it, nothing more is needed. */
+/* Keeps the compiler (not the processor) from moving accesses: sufficient between a thread and a
+ * signal handler on the same thread. */
 static inline void signal_fence(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

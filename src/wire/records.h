@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a thread writes into its ring. Every record is a multiple of 8 bytes, contiguous, and committed
- * whole: a reader never sees half of one.
+ * The records of a thread in its ring. Every record is a multiple of 8 bytes, contiguous, and
+ * committed whole: a reader never sees half of a record.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* User addresses of x86-64 end here (Linux Documentation/arch/x86/x86_64/mm.rst). With 5 levels of
- * page tables a program gets higher ones only where it passes such a hint to mmap()
- * (5level-paging.rst): its frames there are refused. */
+/* The end of x86-64 user addresses (Linux Documentation/arch/x86/x86_64/mm.rst). With 5 levels of
+ * page tables a program gets higher addresses only after passing such a hint to mmap()
+ * (5level-paging.rst): frames there are refused. */
 #define RECORD_ADDRESS_BITS 47
 #define RECORD_ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
 
 #define RECORD_FRAMES_MAX 1024u
 #define RECORD_FRAMES_LEAF \
-    768u /* deeper stacks keep this many from the leaf, the rest from the root */
+    768u /* deeper stacks: this many frames from the leaf, the rest from the root */
 #define RECORD_COPY_BYTES_MAX (UINT32_C(192) << 10) /* of a stack, words included */
 
 enum record_kind {
     RECORD_PADDING = 1, /* fills the ring's end */
     RECORD_STACK = 2,   /* a sample, walked by the thread itself */
-    RECORD_COPY = 3,    /* a sample to be finished: frames so far, registers, stack bytes */
-    RECORD_CHECK = 4,   /* a walked sample that also carries registers and stack bytes */
-    RECORD_EXIT = 5,    /* the thread's last record: CPU time not yet accounted, and its name */
+    RECORD_COPY = 3,    /* an unfinished sample: frames so far, registers, stack bytes */
+    RECORD_CHECK = 4,   /* a walked sample with registers and stack bytes */
+    RECORD_EXIT = 5,    /* the thread's last record: name, and CPU time since the last sample */
 };
 
 /* Why a walk stopped. */
 enum walk_end {
-    WALK_ROOT = 0,      /* a frame whose return address is undefined */
+    WALK_ROOT = 0,      /* the return address of the frame is undefined */
     WALK_NO_CFI = 1,    /* a PC without CFI, and no frame pointer to follow */
     WALK_UNKNOWN = 2,   /* a PC in no known module */
     WALK_COMPLEX = 3,   /* a rule that does not fit a row */
     WALK_OFF_STACK = 4, /* the rule pointed outside of the stack */
     WALK_FOREIGN = 5,   /* SP is on no known stack: leaf only */
-    WALK_TOO_LONG = 6,  /* gave up: more frames than anybody could want */
+    WALK_TOO_LONG = 6,  /* more frames than any reasonable stack */
     WALK_WITHHELD = 7,  /* the tables are withheld (a test switch) */
     WALK_ENDS,
 };
@@ -56,13 +56,13 @@ _Static_assert(sizeof(struct record_header) == 24, "in shared memory");
 /* RECORD_STACK: header, this, frame_count frames. */
 struct record_stack {
     uint32_t frame_count;
-    uint32_t dropped;      /* frames between the leaf part and the root part that are not here */
+    uint32_t dropped;      /* frames left out between the leaf part and the root part */
     uint32_t end;          /* enum walk_end */
-    uint32_t unload_count; /* of the process, as the walk saw it */
+    uint32_t unload_count; /* of the process, read by the walk */
 };
 
-/* Whether all of them can be addresses of the program: what else a target writes gets into no file.
- * No branch in the loop: the compiler takes several frames at once. */
+/* Whether all frames can be addresses of the program: other values written by a target enter no
+ * file. The loop has no branch, so the compiler can take several frames at once. */
 static inline bool record_are_user_frames(const uint64_t *frames, uint32_t count)
 {
     uint64_t bits = 0;
@@ -72,30 +72,31 @@ static inline bool record_are_user_frames(const uint64_t *frames, uint32_t count
 }
 
 /*
- * RECORD_COPY: header, stack, this, the frames, the bytes. The registers are those of the frame that
- * comes after frame_count frames: the interrupted ones (all known) when that is 0, else PC, SP and FP
+ * RECORD_COPY: header, stack, this, the frames, the bytes. The registers belong to the frame after
+ * frame_count frames: the interrupted registers (all known) if frame_count is 0, else PC, SP and FP
  * only. RECORD_CHECK: the same, with the complete frames and the interrupted registers.
  *
- * Of a stack that is too large, the bytes are three parts:
+ * The bytes of a large stack are three parts:
  *
  *     stack_start_avma                                                          stack_end_avma
  *     ┌──────┬──────────────────────────────────────────┬───────────────┬────────┐
- *     │ leaf │ middle: of its words only those that can  │ nothing of it │ root   │
- *     │      │ lead a walk on, see record_word()         │               │        │
+ *     │ leaf │ middle: only words that can lead a walk  │ left out      │ root   │
+ *     │      │ on, see record_word()                    │               │        │
  *     └──────┴──────────────────────────────────────────┴───────────────┴────────┘
  */
 struct record_copy {
     uint64_t registers[17]; /* DWARF numbers; 16 is the PC */
-    uint32_t known;         /* bit i: registers[i] is known */
-    uint32_t is_foreign;    /* of this stack no more than a page is known to be there */
+    uint32_t known;         /* bit i: registers[i] is valid */
+    uint32_t is_foreign;    /* only a page of this stack is certain to be mapped */
     uint32_t leaf_bytes, middle_bytes, root_bytes; /* of the stack; multiples of 8 */
     uint32_t word_count;                           /* of the middle */
     uint64_t stack_start_avma;
-    uint64_t stack_end_avma; /* where the stack really ends: more than the parts means a hole */
+    uint64_t stack_end_avma; /* end of the stack itself: if beyond the parts, there is a hole */
 };
 _Static_assert(sizeof(struct record_copy) == 176, "in shared memory");
 
-/* A word of the middle, by its number there: an address of code or of the stack itself. So it takes 8 bytes. */
+/* A word of the middle: its number there, and an address of code or of the stack itself. Both fit
+ * into 8 bytes. */
 #define RECORD_MIDDLE_BYTES_MAX (UINT32_C(8) << (64 - RECORD_ADDRESS_BITS))
 
 static inline uint64_t record_word(uint32_t number, uint64_t address)
@@ -113,7 +114,7 @@ static inline uint64_t record_word_address(uint64_t word)
     return word & (RECORD_ADDRESSES_END - 1);
 }
 
-/* RECORD_EXIT: weighs the CPU time that no sample of this thread covered. */
+/* RECORD_EXIT: the weight is CPU time without a sample of this thread. */
 struct record_exit {
     uint64_t start_avma; /* the start routine */
     char name[16];

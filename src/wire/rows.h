@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unwind rows: what the launcher compiles out of CFI and the sampler applies, in shared memory.
+ * Unwind rows: compiled from CFI by the launcher, applied by the sampler, in shared memory.
  *
- * A row says how to step out of every PC from its start up to the start of the next row:
+ * A row is the step to the caller for every PC from its start up to the start of the next row:
  *
  *     rows of one module, sorted by start          kind   caller's registers
  *     ┌────────────┬────────────┐
@@ -12,22 +12,26 @@
  *     └────────────┴────────────┘     FP_DEREF  CFA = *(FP + 8n) + 8m            or *FP
  *
  * CFA (canonical frame address) is the value of SP before the call instruction pushed the return
- * address. Gaps between functions are rows of kind NONE, so that a lookup never takes a neighbour's rule.
+ * address. Gaps between functions are rows of kind NONE, so that a lookup never takes a neighbour's
+ * rule.
  *
- * A program uses a part of the code that it maps, and a large one has millions of rows. So they are compiled by pieces of
- * 128 KiB of code, when samples lead there. A module has an index: a word for each bucket of 1 << bucket_shift bytes of
- * code, which says where the rows of that bucket lie, and how many they are; the first of them holds where the bucket
- * begins. 0: they are not compiled yet. The word is written last.
+ * A large program has millions of rows, and uses a part of its code. Rows are therefore compiled in
+ * pieces of 128 KiB of code, when samples lead there. A module has an index, with a word for each
+ * bucket of 1 << bucket_shift bytes of code: the place of the bucket's rows and their number; the
+ * first row also covers the start of the bucket. 0: not compiled yet. The word is written last.
  *
  *     code     ├──────── piece ────────┼──────── piece ────────┼─ …
- *     index    [ 40:3 ][ 42:2 ][ 43:4 ][   0  ][   0  ][   0  ][ …     a PC in the third bucket has row 43, 44, 45 or 46,
- *     rows     40 41 42 43 44 45 46                                    one in the fourth is a sample for the launcher
+ *     index    [ 40:3 ][ 42:2 ][ 43:4 ][   0  ][   0  ][   0  ][ …
+ *     rows     40 41 42 43 44 45 46
  *
- * Rows and index lie in cells of the same size in the same memory. A search touches a line of either.
+ * A PC in the third bucket has row 43, 44, 45 or 46; a sample in the fourth goes to the launcher.
  *
- * Address kinds: an svma is an address as the ELF file states it, an avma one in a running process;
- * avma = svma + load bias. `start` is an svma relative to the table's base_svma, so one table serves
- * every process that maps the same file.
+ * Rows and index are in cells of the same size in the same memory. A search reads one cache line of
+ * either.
+ *
+ * Address kinds: an svma is an address as stated in the ELF file, an avma an address in a running
+ * process; avma = svma + load bias. `start` is an svma relative to the table's base_svma, so one
+ * table serves every process that maps the same file.
  *
  * This header is the contract between the two sides: sizes and bit positions are pinned below.
  */
@@ -37,24 +41,24 @@
 #include <stdint.h>
 
 enum row_kind {
-    ROW_NONE = 0,     /* no CFI here: a frame-pointer step, if it validates */
+    ROW_NONE = 0,     /* no CFI here: a frame-pointer step, if the result validates */
     ROW_SP = 1,       /* CFA = SP + 8n */
     ROW_FP = 2,       /* CFA = FP + 8n */
     ROW_SP_DEREF = 3, /* CFA = *(SP + 8n) + 8m */
     ROW_FP_DEREF = 4, /* CFA = *(FP + 8n) + 8m */
     ROW_PLT = 5,      /* CFA = SP + 8 + (low four bits of PC >= n ? 8 : 0) */
-    ROW_SIGNAL = 6,   /* a signal frame: the kernel's ucontext lies at SP */
+    ROW_SIGNAL = 6,   /* undefined return address: the outermost frame */
     ROW_END = 7,      /* the return address is undefined: the outermost frame */
-    ROW_COMPLEX = 8,  /* has a rule that does not fit: finished by the launcher */
-    ROW_REGISTER = 9, /* CFA = R + 8n for another register R: only where R's value is known */
+    ROW_COMPLEX = 8,  /* a rule too complex for a row: finished by the launcher */
+    ROW_REGISTER = 9, /* CFA = R + 8n for another register R: usable while R is known to the walk */
     ROW_CLONE =
         10, /* around clone()'s system call: R = 0 the outermost frame, else CFA = SP + 8n */
 };
 
-/* How the caller's FP is found; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */
+/* The location of the caller's FP; ROW_FP_AT_CFA_MINUS_8 * k for any other value k. */
 enum {
     ROW_FP_SAME = 0,    /* unchanged */
-    ROW_FP_AT_FP = 255, /* *(FP): frames that realign the stack save it there */
+    ROW_FP_AT_FP = 255, /* *(FP): saved there by frames that realign the stack */
 };
 
 /*
@@ -138,16 +142,15 @@ static inline int32_t row_deref_m(uint32_t rule)
 struct wire_module {
     uint64_t start_avma;
     uint64_t end_avma;
-    uint64_t base_avma;    /* where the table's base_svma lies in this process */
-    uint32_t index_first;  /* where its index lies in the shared rows */
-    uint32_t bucket_count; /* 0: nothing is known here (JIT code): frame-pointer steps only */
+    uint64_t base_avma;    /* the table's base_svma in this process */
+    uint32_t index_first;  /* first cell of the index in the shared rows */
+    uint32_t bucket_count; /* 0: no rows here (JIT code): frame-pointer steps only */
     uint32_t bucket_shift;
-    uint32_t
-        is_unread; /* 1: nor is it known yet whether there will be rows; all other than the addresses is 0 */
+    uint32_t is_unread; /* 1: CFI not read yet; all members except the addresses are 0 */
 };
 _Static_assert(sizeof(struct wire_module) == 40, "arrays of them are shared");
 
-/* A word of the index: the first row, by its number among the shared ones, and how many there are. */
+/* A word of the index: number of the first shared row, and count of rows. */
 static inline uint64_t row_bucket(uint32_t first, uint32_t count)
 {
     return (uint64_t)count << 32 | first;
