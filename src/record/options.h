@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording is started with. */
+/* The options of a recording. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,19 +18,20 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 struct record_options {
     char *const *argv;       /* the command and its arguments, NULL-terminated */
     int output_fd;           /* of rec.data, empty and writable; stays open */
-    const char *output_name; /* of the same, in messages */
+    const char *output_name; /* name of the file in messages */
     uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
-    int compression_level;     /* of the file's records, by zstd; 0: none */
-    bool no_command_line;      /* leave argv out of the file */
-    uint32_t self_check_every; /* every n-th sample also ships its stack, to compare; 0: never */
-    bool withhold_tables;      /* test switch: every sample goes through the offline unwinder */
-    bool no_inherit;           /* the first process alone */
-    bool show_environment;     /* programs see what was added to it */
-    bool wait_all;             /* until the last process of the tree has ended */
-    bool end_command;          /* a recording that ends before the command ends it, too */
-    uint64_t delay_ns;         /* before sampling begins; 0: none */
-    uint64_t duration_ns;      /* of sampling; 0: until the command ends */
-    uint64_t size_max;         /* bytes of the file; 0: any */
-    uint64_t keep_free_bytes;  /* of its file system; 0: the default (base/budget.h) */
+    int compression_level; /* of the file's records, by zstd; 0: none */
+    bool no_command_line;  /* leave argv out of the file */
+    /* every n-th sample carries a copy of its stack for comparison; 0: never */
+    uint32_t self_check_every;
+    bool withhold_tables;     /* test switch: every sample goes through the offline unwinder */
+    bool no_inherit;          /* only the first process */
+    bool show_environment;    /* programs see the variables added to their environment */
+    bool wait_all;            /* until the last process of the tree has ended */
+    bool end_command;         /* end the command if the recording ends first */
+    uint64_t delay_ns;        /* before sampling begins; 0: none */
+    uint64_t duration_ns;     /* of sampling; 0: until the command ends */
+    uint64_t size_max;        /* bytes of the file; 0: no limit */
+    uint64_t keep_free_bytes; /* free space of the file system; 0: the default (base/budget.h) */
 };

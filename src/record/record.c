@@ -21,14 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Under perf-trap, CPU time between two looks at the kernel's share. */
+/* Under perf-trap: CPU time between two reads of the kernel's share. */
 #define KERNEL_INTERVAL_NS 10000000
-/* How often --wait-all looks, and how often nobody must be there. */
+/* --wait-all: interval of the checks, and number of checks in a row that must find no process. */
 #define WAIT_ALL_NS 100000000
 #define WAIT_ALL_LOOKS 2
 #define FILES_FEWEST 16
 
-/* Everything one recording holds; released in the reverse order. */
+/* All resources of one recording; released in the reverse order. */
 struct recording {
     const struct record_options *options;
     struct record_result *result;
@@ -38,7 +38,7 @@ struct recording {
     struct compiler *compiler;
     struct perfdata_writer *writer;
     struct collector *collector;
-    int probe_fd; /* keeps perf switched on; -1: may not */
+    int probe_fd; /* keeps the kernel's perf machinery switched on; -1: not permitted */
     uint64_t start_ns;
     char program[4096];
 };
@@ -66,7 +66,8 @@ static int open_writer(struct recording *recording, struct error *error)
                : 0;
 }
 
-/* perf-trap if it can be had, else the timer; never silently the other one when one was asked for. */
+/* perf-trap if available, else the timer. An engine that the user requested is never replaced
+ * silently. */
 static int choose_engine(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
@@ -74,7 +75,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     summary->engine = RECORD_ENGINE_TIMER;
     summary->frequency_requested = options->frequency;
     if (options->engine == RECORD_ENGINE_TIMER) {
-        summary->engine_reason = "it was asked for";
+        summary->engine_reason = "the timer engine was requested";
         return 0;
     }
     recording->probe_fd = perf_event_probe();
@@ -85,7 +86,7 @@ static int choose_engine(struct recording *recording, struct error *error)
     struct record_probe probe;
     record_probe(&probe);
     if (options->engine == RECORD_ENGINE_PERF_TRAP)
-        return error_set(error, -EPERM, "engine perf-trap cannot be had: %s",
+        return error_set(error, -EPERM, "engine perf-trap is not available: %s",
                          probe.perf_trap_reason);
     bool is_forbidden = recording->probe_fd == -EACCES || recording->probe_fd == -EPERM;
     summary->engine_reason =
@@ -93,14 +94,15 @@ static int choose_engine(struct recording *recording, struct error *error)
     return 0;
 }
 
-/* What the kernel drops would look like time in the kernel: rather ask for less, and say so. */
+/* Samples dropped by the kernel would look like time in the kernel: reduce the frequency and report
+ * the limit. */
 static uint32_t choose_frequency(struct recording *recording)
 {
     struct record_summary *summary = &recording->result->summary;
-    uint32_t asked = recording->options->frequency;
+    uint32_t requested = recording->options->frequency;
     uint32_t limit = summary->engine == RECORD_ENGINE_PERF_TRAP ? perf_event_rate_limit() : 0;
-    if (limit == 0 || limit >= asked)
-        return asked;
+    if (limit == 0 || limit >= requested)
+        return requested;
     summary->frequency_limit = limit;
     return limit;
 }
@@ -127,7 +129,8 @@ static int open_session(struct recording *recording, struct error *error)
     recording->session.sampler_path = sampler_path;
     if (err == 0)
         err = session_environment(&recording->session, &recording->environment);
-    launch_raise_files(recording->launch); /* after the session's descriptors have their numbers */
+    /* after the session's descriptors have got their numbers */
+    launch_raise_files(recording->launch);
     return err;
 }
 
@@ -148,7 +151,8 @@ static int start_threads(struct recording *recording, struct error *error)
     return collector_start(&recording->collector, &config, error);
 }
 
-/* With fewer, what is missing first are the programs' files, and stacks end where these have to be read. */
+/* With a lower limit, the first files missing are the programs', and stacks end in these
+ * modules. */
 static int check_files(const struct recording *recording, struct error *error)
 {
     unsigned long long most = recording->launch->old_files.rlim_max;
@@ -187,7 +191,7 @@ static uint64_t own_cpu_ns(void)
     return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 }
 
-/* The recording is over before the command is. */
+/* The recording ends before the command. */
 static void let_go(struct recording *recording)
 {
     struct record_result *result = recording->result;
@@ -198,8 +202,9 @@ static void let_go(struct recording *recording)
     kill(recording->launch->pid, SIGTERM);
 }
 
-/* What the command's bill says that the samples must add up to; it is dead, or still runs. */
-static uint64_t take_bill(struct recording *recording, bool command_runs)
+/* The CPU time that the samples must add up to, by the command's rusage, or by its clock if the
+ * command still runs. */
+static uint64_t command_cpu_ns(struct recording *recording, bool command_runs)
 {
     struct rusage usage = {0};
     uint64_t own_ns = proc_cpu_ns(recording->launch->pid);
@@ -219,8 +224,8 @@ static int finish(struct recording *recording, struct error *error)
     bool command_runs = summary->end != RECORD_END_COMMAND;
     collector_stop(recording->collector, command_runs);
     uint64_t end_ns = monotonic_ns();
-    uint64_t bill_ns = take_bill(recording, command_runs);
-    collector_settle_tree(recording->collector, recording->program, bill_ns, end_ns);
+    uint64_t cpu_ns = command_cpu_ns(recording, command_runs);
+    collector_settle_tree(recording->collector, recording->program, cpu_ns, end_ns);
     summary->wall_ns = end_ns - recording->start_ns;
     summary->launcher_cpu_ns = own_cpu_ns();
     record_summary_text(summary, &text);
@@ -251,8 +256,8 @@ static void release(struct recording *recording)
         launch_restore_signals(recording->launch);
 }
 
-/* Those of the tree that are left. Looked at twice: a child that was just forked may not have announced
- * itself yet. A signal that would end the command, had it not ended, ends the waiting. */
+/* Waits for the rest of the tree. Two empty checks in a row: a child just forked may not have
+ * requested a handshake yet. A terminating signal ends the wait. */
 static enum record_end wait_for_all(struct recording *recording, uint64_t deadline_ns)
 {
     for (int looks = 0; looks < WAIT_ALL_LOOKS;) {
@@ -316,7 +321,7 @@ int record_run(const struct record_options *options, struct record_result *resul
             collector_stop(recording.collector, false);
         goto out;
     }
-    /* A loader that would only complain gets the environment that there is. */
+    /* A loader that cannot load the sampler gets the environment unchanged. */
     bool is_foreign = exec_target_inspect(recording.program, 0).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
                           is_foreign ? environ : recording.environment.variables, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One recording: starts the command under the sampler, collects, writes rec.data. Everything that a user
- * sees of it is in the result; nothing is printed here.
+ * One recording: starts the command under the sampler, collects, writes rec.data. The result holds
+ * everything for the user; nothing is printed here.
  */
 #pragma once
 
@@ -20,23 +20,24 @@
 
 struct record_result {
     bool started;    /* the command ran */
-    bool is_running; /* and still does: record_wait() must be called */
-    bool was_ended;  /* it was asked to end, as options->end_command wants */
+    bool is_running; /* the command still runs: record_wait() must be called */
+    bool was_ended;  /* the command got SIGTERM, as requested by options->end_command */
     struct launch launch;
     char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
-        open_files; /* what was mapped and is gone from its path; for open_file_cache_free() */
-    struct session session; /* over; for session_close(): 1.4 ms for the 4 MiB of a build */
-    int wait_status;        /* as from waitpid, when started and not running */
-    int exit_status;        /* when not started: 125, 126 or 127 */
+        open_files; /* mapped files that are gone from their paths; for open_file_cache_free() */
+    /* over; for session_close(), which takes 1.4 ms for the 4 MiB of a build */
+    struct session session;
+    int wait_status; /* as from waitpid(), if started and not running */
+    int exit_status; /* if not started: 125, 126 or 127 */
     struct record_summary summary;
 };
 
-/* 0: the recording ended and its file is complete. Otherwise the error says what failed; result->started
- * tells whether the command ran all the same. */
+/* 0: the recording ended and the file is complete. Otherwise the error holds the cause; the command
+ * may have run all the same (result->started). */
 int record_run(const struct record_options *options, struct record_result *result,
                struct error *error);
 
-/* Until the command ends: passes on signals and stops with it, as while recording; then wait_status is
- * known. */
+/* Waits for the end of the command and sets wait_status: forwards signals and stops together with
+ * the command, as while recording. */
 void record_wait(struct record_result *result);

@@ -17,8 +17,9 @@ struct round {
 void round_start(struct round *round);
 void round_begin(struct round *round);
 
-/* The recording started at this time; no event is older. */
+/* Start of the recording; no event is older. */
 uint64_t round_first_ns(const struct round *round);
 
-/* Time of an event in a ring: clamped to the recording's start and to now, as ring contents are not trusted. */
+/* Time of an event in a ring, clamped to the range from the recording's start to now: ring contents
+ * are not trusted. */
 uint64_t round_time_ns(const struct round *round, uint64_t ticks);

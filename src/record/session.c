@@ -17,32 +17,34 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* With a thousand busy threads on two processors rec has none for five seconds and more: with 2 here 35 % of the samples
- * were lost, with 5 up to 33, with 10 none. Rings hold that long what threads record that run so rarely. */
+/* Threshold of a dead launcher. With a thousand busy threads on two processors, rec may get no
+ * processor for five seconds and more: with 2 here 35 % of the samples were lost, with 5 up to 33
+ * %, with 10 none. Threads that run so rarely do not fill their rings in that time. */
 #define STALE_S 10
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-/* What there may be of it beside the samples and the processes that look names up. */
+/* Memory that may stay in use while the symbolizer runs. */
 #define SMALL_BYTES (UINT64_C(64) << 20)
 
-/* Out of the way of programs that count on low numbers, and within everybody's limit. */
+/* Away from the low numbers that programs expect to be free, but within the usual limits of open
+ * files. */
 static int move_up(int fd)
 {
     struct rlimit limit;
     int lowest = 900;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 1000)
         lowest = limit.rlim_cur > 24 ? (int)limit.rlim_cur - 8 : 3;
-    int moved = fcntl(fd, F_DUPFD, lowest); /* inherited on purpose */
+    int moved = fcntl(fd, F_DUPFD, lowest); /* no O_CLOEXEC: targets inherit the descriptor */
     if (moved < 0)
         return fd;
     close(fd);
     return moved;
 }
 
-/* A limit on the size of files is one on memory that has no name, too. Only the hard limit is a no. */
+/* RLIMIT_FSIZE applies to memfds too. Only the hard limit is binding. */
 static int set_size(int fd, size_t bytes)
 {
     struct rlimit before;
@@ -71,7 +73,7 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
         return -errno;
     }
     madvise(*memory, bytes, MADV_DONTDUMP);
-    madvise(*memory, bytes, MADV_DONTFORK); /* those who need it map it */
+    madvise(*memory, bytes, MADV_DONTFORK); /* targets map the memory by descriptor */
     return fcntl(made, F_ADD_SEALS, seals) == 0 ? 0 : -errno;
 }
 

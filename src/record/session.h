@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher's side of the shared memory: makes it, describes it to children, keeps it alive. */
+/* The launcher's side of the shared memory: creates and fills in the memory, and describes it to
+ * targets. */
 #pragma once
 
 #include "base/error.h"
@@ -10,10 +11,10 @@
 
 struct session {
     int tables_fd, rings_fd;
-    struct tables *tables; /* writable here only */
+    struct tables *tables; /* only the launcher maps the tables writable */
     struct rings *rings;
     uint64_t token;
-    const char *sampler_path; /* as programs are told; borrowed */
+    const char *sampler_path; /* for LD_PRELOAD; borrowed */
 };
 
 struct session_config {
@@ -28,27 +29,28 @@ struct session_config {
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
 void session_close(struct session *session);
-/* Whether so little of it is in use that it may stay for a while. */
+/* Whether the memory in use is small enough to stay mapped for a while. */
 bool session_is_small(const struct session *session);
 
-/* "I am alive", to be called at least every second. */
+/* Signs of life, to be called at least every second. */
 void session_beat(struct session *session);
 
 /* From now on handlers take samples. */
 void session_start_sampling(struct session *session);
 
-/* The environment of the command: the launcher's own with LD_PRELOAD (an existing one kept in its place,
- * behind ours) and, last, SESSION_VARIABLE. Owned by the caller: free() each entry of *added, then the array. */
+/* The environment of the command: the launcher's own with LD_PRELOAD (the sampler before an
+ * existing value) and, last, SESSION_VARIABLE. */
 struct session_environment {
-    char **variables; /* NULL-terminated; entries are borrowed but for the two below */
+    char **variables; /* NULL-terminated and owned; entries are borrowed, except the two below */
     char *preload, *invitation;
 };
 int session_environment(const struct session *session, struct session_environment *environment);
 void session_environment_free(struct session_environment *environment);
 
-/* What every entry SESSION_VARIABLE of this session begins with. */
+/* The constant first part of SESSION_VARIABLE entries of this session. */
 #define SESSION_NAME_BYTES 96
 void session_name(const struct session *session, char name[SESSION_NAME_BYTES]);
 
-/* librec-sampler.so beside the running executable, or in ../lib, ../lib64 or ../lib/ARCH of it. */
+/* Finds librec-sampler.so in the directory of the running executable, or in ../lib, ../lib64 or
+ * ../lib/ARCH. */
 int session_find_sampler(char path[4096], struct error *error);

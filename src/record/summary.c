@@ -79,7 +79,8 @@ void record_add_not_followed(struct record_summary *summary, pid_t pid, const ch
                              const char *reason)
 {
     struct record_processes *processes = &summary->not_followed;
-    /* A process that waited in vain is added when it withdraws, and found without a sampler later. */
+    /* record_started_late is added when the process withdraws its request, and again if the process
+     * is found without a sampler later. */
     if (reason != record_started_late || !record_processes_have(processes, pid, reason))
         record_processes_add(processes, pid, name, reason);
 }
@@ -111,7 +112,7 @@ void record_summary_free(struct record_summary *summary)
     *summary = (struct record_summary){0};
 }
 
-/* One word of a value, or the rest of one when blanks may stay. */
+/* Appends one word of a value, or the whole rest if blanks may stay. */
 static void append_escaped(struct buffer *out, const char *text, bool keep_blanks)
 {
     for (; *text; text++) {

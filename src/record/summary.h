@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording found: counters, losses by cause, processes without samples. */
+/* The results of a recording: counters, losses by cause, processes without samples. */
 #pragma once
 
 #include "base/buffer.h"
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Why samples are not in the file; each is counted in samples. */
+/* Why samples are not in the file; counted in samples. */
 enum record_loss {
     RECORD_LOST_RING_FULL,
-    RECORD_LOST_BUSY,      /* the handler was interrupted by itself */
+    RECORD_LOST_BUSY,      /* the handler interrupted itself */
     RECORD_LOST_NO_THREAD, /* the thread never got a slot */
     RECORD_LOST_AWAY,      /* the launcher was stopped */
     RECORD_LOST_OTHER,     /* crash in progress, damaged record */
@@ -23,9 +23,10 @@ const char *record_loss_name(enum record_loss loss);
 
 /* Why CPU time has no samples, not even lost ones. */
 enum record_blind {
-    RECORD_BLIND_BLOCKED,        /* the sampler's signal, by a system call of the program's own */
-    RECORD_BLIND_UNKNOWN_THREAD, /* a thread that has no slot, or was made by clone() */
-    RECORD_BLIND_NO_TIMER,       /* the kernel refused its timers */
+    /* a direct system call of the program blocked the sampler's signal */
+    RECORD_BLIND_BLOCKED,
+    RECORD_BLIND_UNKNOWN_THREAD, /* a thread without a slot, or made by clone() */
+    RECORD_BLIND_NO_TIMER,       /* the kernel refused the thread's timers */
     RECORD_BLIND_OTHER,
     RECORD_BLINDS,
 };
@@ -35,10 +36,10 @@ const char *record_blind_name(enum record_blind blind);
 enum record_cut {
     RECORD_CUT_NO_CFI,     /* code without unwind data and without a frame pointer */
     RECORD_CUT_UNMAPPED,   /* a PC outside of every file */
-    RECORD_CUT_STACK_COPY, /* deeper than the bytes that were copied */
-    RECORD_CUT_FOREIGN,    /* the stack pointer was on no known stack */
-    RECORD_CUT_DEEP,       /* more frames than fit: both ends are kept */
-    RECORD_CUT_ROOT,       /* ended, but not in the entry function or the thread start */
+    RECORD_CUT_STACK_COPY, /* the stack is larger than the copied bytes */
+    RECORD_CUT_FOREIGN,    /* SP outside of the thread's known stacks */
+    RECORD_CUT_DEEP,       /* too many frames: both ends are in the file */
+    RECORD_CUT_ROOT,       /* ended, but neither in the entry function nor in the thread start */
     RECORD_CUTS,
 };
 const char *record_cut_name(enum record_cut cut);
@@ -47,10 +48,11 @@ struct record_process {
     pid_t pid;
     char name[64];
     const char *reason; /* static text; NULL: none */
-    uint64_t cpu_ns;    /* that no sample stands for; 0: none, or unknown */
+    uint64_t cpu_ns;    /* CPU time without samples; 0: none, or unknown */
 };
 
-/* The first RECORD_PROCESSES_MAX of a kind; a run of hours may have any number. */
+/* Lists the first RECORD_PROCESSES_MAX processes of a kind, and counts the rest: a run of hours may
+ * have any number. */
 #define RECORD_PROCESSES_MAX 256
 struct record_processes {
     struct record_process *items; /* owned; freed by record_summary_free() */
@@ -62,14 +64,14 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
                           const char *reason);
 /* Compares reasons by their addresses. */
 bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason);
-/* To the latest entry of that pid; to the unlisted ones when there is none. */
+/* Adds to the latest entry of this pid, or to the unlisted ones if there is none. */
 void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
 
 enum record_end {
-    RECORD_END_COMMAND,  /* the command has ended (and with wait_all, everybody) */
-    RECORD_END_DURATION, /* the time that was asked for is up */
+    RECORD_END_COMMAND,  /* the command has ended (with wait_all: every process of the tree) */
+    RECORD_END_DURATION, /* the requested time has passed */
     RECORD_END_SIZE,     /* the file has reached --max-size */
-    RECORD_END_SPACE,    /* its file system has little free space left */
+    RECORD_END_SPACE,    /* the file system has little free space left */
 };
 const char *record_end_name(enum record_end end);
 
@@ -77,54 +79,57 @@ struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
     uint32_t frequency_requested;
-    uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate, where it is less; else 0 */
+    uint32_t frequency_limit; /* kernel.perf_event_max_sample_rate if below the request; else 0 */
     uint64_t wall_ns;
     uint64_t cpu_billed_ns;   /* rusage of the tree */
     uint64_t cpu_seen_ns;     /* sum of all weights */
     uint64_t cpu_complete_ns; /* of these: samples with a complete stack */
-    /* Of these: before, between and after the samples of each process and thread, where there is none. */
+    /* Of cpu_seen_ns: synthetic weight before, between and after the samples of a process or
+     * thread. */
     uint64_t cpu_ends_ns;
-    uint64_t cpu_unsampled_kernel_ns; /* in the kernel, of threads that cannot be sampled */
-    uint64_t produced; /* records that handlers made, whether there was room or not */
-    uint64_t samples;  /* taken by signal; synthetic settling records not counted */
+    uint64_t cpu_unsampled_kernel_ns; /* kernel time of threads that cannot be sampled */
+    uint64_t produced; /* records made by handlers, with or without room in the ring */
+    uint64_t samples;  /* taken by signal; synthetic samples not counted */
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
     uint64_t lost[RECORD_LOSSES];
-    uint64_t merged;                  /* signals whose weight went into the next sample */
+    uint64_t merged;                  /* signals with the weight added to the next sample */
     uint64_t misses;                  /* samples finished by the launcher */
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
-    uint64_t mappings_left_out;       /* beyond the budget: code in them has no names */
+    uint64_t mappings_left_out;       /* beyond the budget: code in these mappings has no symbols */
     uint32_t threads_without_slot;    /* not sampled: too many at one time */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
     struct record_processes not_followed;
-    struct record_processes left_running; /* recorded until the command ended */
+    struct record_processes left_running; /* recorded until the command ended, and still running */
     enum record_end end;
-    uint64_t delay_ns;      /* before sampling began; 0: it began at once */
-    uint64_t cpu_before_ns; /* CPU time of the tree in that time; in no other number here */
+    uint64_t delay_ns;      /* before sampling began; 0: sampling began at once */
+    uint64_t cpu_before_ns; /* CPU time of the tree during the delay; not in any other number */
     struct {
         char path[256];
         uint64_t misses;
-    } worst_module; /* most misses */
+    } worst_module; /* the module with the most misses */
     uint64_t handler_p50_ns, handler_p99_ns, handler_max_ns;
     uint64_t
-        tables_ready_ns; /* from the program's start to the first rows that its samples wanted */
+        /* from the start of a program to the first rows requested by its samples */
+        tables_ready_ns;
     uint64_t compile_ns; /* CPU spent compiling rows */
     uint64_t rows;
-    uint64_t launcher_cpu_ns; /* rec's own, while recording */
+    uint64_t launcher_cpu_ns; /* of rec itself, while recording */
     uint64_t file_bytes;
 };
 void record_summary_free(struct record_summary *summary);
 
-/* A reason: the process waited in vain for its reply. */
+/* A reason: the process did not get its reply in time. */
 extern const char record_started_late[];
-/* A process of the tree that is not sampled, and why; once for record_started_late. */
+/* Adds a process of the tree without samples, and the reason; once for record_started_late. */
 void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,
                              const char *reason);
 
 /*
- * The summary as it is stored in rec.data: a line "key=value" each, first "version=1". Keys never change
- * their meaning; new ones may come at any time. Values are numbers or text on one line, with control
- * characters and backslashes written \xHH (in not_followed.N=PID NAME REASON also the blanks of NAME).
+ * The summary as stored in rec.data: lines "key=value", the first "version=1". The meaning of a key
+ * never changes; new keys may come at any time. A value is a number or text on one line, with
+ * control characters and backslashes as \xHH (in not_followed.N=PID NAME REASON also the blanks of
+ * NAME).
  */
 void record_summary_text(const struct record_summary *summary, struct buffer *out);
