@@ -414,8 +414,8 @@ static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
     return sum_ns;
 }
 
-/* When a pid namespace's init exits, the kernel kills the other processes of the namespace; they are never
- * waited for, so their rusage is lost. */
+/* When a pid namespace's init exits, the kernel kills the other processes of the namespace; they
+ * are never waited for, so their rusage is lost. */
 static bool lacks_rusage(const struct collector *collector, uint64_t billed_ns)
 {
     const struct record_summary *summary = collector->config.summary;
@@ -445,7 +445,8 @@ static void write_silent_command(struct collector *collector, struct process *co
                             reason ? reason : "its loader does not preload");
 }
 
-/* The rusage without the time before sampling; at least what was seen where the kernel's figure lacks some. */
+/* The rusage without the time before sampling; at least what was seen where the kernel's figure
+ * lacks some. */
 static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
 {
     struct record_summary *summary = collector->config.summary;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector thread: answers processes, reads rings, finishes stacks, closes accounts. It is the only
- * writer of rec.data. Its parts: collector_parts.h.
+ * The collector thread: answers processes, reads rings, finishes stacks, closes accounts. It is the
+ * only writer of rec.data. Its parts: collector_parts.h.
  */
 #pragma once
 
@@ -32,13 +32,16 @@ int collector_start(struct collector **out, const struct collector_config *confi
                     struct error *error);
 /* The command's pid, once known. From any thread. */
 void collector_set_root(struct collector *collector, pid_t pid);
-/* Atomic, enum record_end; set before launch_call() when the file reaches a limit: the recording should end. */
+/* Atomic, enum record_end; set before launch_call() when the file reaches a limit: the recording
+ * should end. */
 const uint32_t *collector_full(const struct collector *collector);
 /* Processes that ran at the end of the last round, as far as they had been met. From any thread. */
 uint32_t collector_running(const struct collector *collector);
-/* Ends the thread after a last round that empties the rings. The command is a zombie, or still runs. */
+/* Ends the thread after a last round that empties the rings. The command is a zombie, or still
+ * runs. */
 void collector_stop(struct collector *collector, bool command_runs);
-/* The rest is for after collector_stop(). CPU time of the tree that is not in the command's rusage. */
+/* The rest is for after collector_stop(). CPU time of the tree that is not in the command's
+ * rusage. */
 uint64_t collector_live_ns(const struct collector *collector);
 /* program: of the command, in case it never joined. billed_ns: the kernel's figure for the tree. */
 void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the collector, for the loop and for tests. Each part has its own header; only the collector
- * knows all of them.
+ * The parts of the collector, for the loop and for tests. Each part has its own header; only the
+ * collector knows all of them.
  *
  *     doorbell or timeout ─▶ round:  answer requests         handshake, retirement
  *                                    take finished maps      process_maps
@@ -11,8 +11,8 @@
  *                                    end the file's round    finished_round
  *     until the next one ▶ poll_interval       nothing runs ▶ idle_wakeup
  *
- * The contents of the rings come from targets and are checked where they are read: ring_reader, handshake,
- * stack_copy.
+ * The contents of the rings come from targets and are checked where they are read: ring_reader,
+ * handshake, stack_copy.
  */
 #pragma once
 

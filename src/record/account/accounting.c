@@ -67,8 +67,8 @@ void accounting_start(struct accounting *accounting, struct process *process,
     process->account.seen_ns -= gap_ns; /* it lies before start_cpu_ns */
 }
 
-/* The rusage that was passed on, less the children that the process had waited for itself. 0: none, or
- * impossible: both figures come from targets. */
+/* The rusage that was passed on, less the children that the process had waited for itself. 0: none,
+ * or impossible: both figures come from targets. */
 static uint64_t passed_on_ns(const struct accounting *accounting, const struct process *process)
 {
     const struct process_slot *slot = process_slot(accounting->processes, process);
@@ -80,8 +80,8 @@ static uint64_t passed_on_ns(const struct accounting *accounting, const struct p
     return own_ns < most_ns ? own_ns : 0;
 }
 
-/* The event's count is not the rusage: it includes time of hypervisor and interrupts (1 to 3 % more on a
- * busy machine). So it stands only for the time after the last look at both. */
+/* The event's count is not the rusage: it includes time of hypervisor and interrupts (1 to 3 % more
+ * on a busy machine). So it stands only for the time after the last look at both. */
 static uint64_t counted_ns(const struct process *process)
 {
     if (process->event.count == 0)

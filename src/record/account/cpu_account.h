@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU time of one process, as arithmetic: no I/O, no clock. The kernel's figure is the truth; samples
- * cover it except for the gap:
+ * The CPU time of one process, as arithmetic: no I/O, no clock. The kernel's figure is the truth;
+ * samples cover it except for the gap:
  *
  *     last_cpu_ns = start_cpu_ns + seen_ns + waiting_ns + gap
  *
@@ -49,13 +49,14 @@ void cpu_account_restart(struct cpu_account *account, uint64_t cpu_ns);
 /* What the event has counted so far, continued from the last look at both. */
 uint64_t cpu_account_by_count_ns(const struct cpu_account *account, uint64_t count_ns);
 
-/* Splits a rest at the end of the program's own code: `end_cpu_ns` is the CPU time at exit() or execve(),
- * 0 when unknown. The part before it lies between samples; the part after is teardown or another program. */
+/* Splits a rest at the end of the program's own code: `end_cpu_ns` is the CPU time at exit() or
+ * execve(), 0 when unknown. The part before it lies between samples; the part after is teardown or
+ * another program. */
 struct cpu_rest {
     uint64_t between_ns, after_ns;
 };
 struct cpu_rest cpu_account_split(uint64_t rest_ns, uint64_t settled_ns, uint64_t end_cpu_ns);
 
-/* CPU time that one thread may have used since its last sample: the current period and, for events that
- * sample user code only, twice the handler's reserve of two periods for the kernel's share. */
+/* CPU time that one thread may have used since its last sample: the current period and, for events
+ * that sample user code only, twice the handler's reserve of two periods for the kernel's share. */
 uint64_t cpu_account_periods_ns(uint64_t period_ns, bool counts_user_only, uint64_t threads);

@@ -23,7 +23,8 @@ static bool leads_to_command(const struct process_tree *tree, pid_t pid)
     return false;
 }
 
-/* The nearest recorded ancestor. Processes between pass on the rusage of the children they waited for. */
+/* The nearest recorded ancestor. Processes between pass on the rusage of the children they waited
+ * for. */
 static const struct process *find_ancestor(struct process_tree *tree, pid_t pid)
 {
     struct proc_stat stat;
@@ -46,8 +47,8 @@ void process_tree_place(struct process_tree *tree, struct process *process)
         process->is_detached = !leads_to_command(tree, process->pid);
 }
 
-/* CPU time of the children that a process waited for: as its sampler states, or as the kernel does while
- * the process lives. */
+/* CPU time of the children that a process waited for: as its sampler states, or as the kernel does
+ * while the process lives. */
 static uint64_t waited_ns(const struct process_tree *tree, const struct process *process)
 {
     const struct process_slot *slot = process_slot(tree->processes, process);
@@ -87,8 +88,8 @@ static void detach_descendants(struct process_tree *tree)
 }
 
 /*
- * The kernel adds the whole rusage of a process to its parent's. counted_children_ns holds the part that is
- * in detached_ns already, so that no CPU time is counted twice:
+ * The kernel adds the whole rusage of a process to its parent's. counted_children_ns holds the part
+ * that is in detached_ns already, so that no CPU time is counted twice:
  *
  *     a ─ b ─ c    c ends: c is counted. b ends: b without c is counted. a ends: a without b and c.
  */

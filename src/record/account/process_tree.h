@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rusage of a tree of processes. The command's own rusage holds the CPU time of the command and of each
- * descendant that was waited for. Not in it:
+ * The rusage of a tree of processes. The command's own rusage holds the CPU time of the command and
+ * of each descendant that was waited for. Not in it:
  *
  *     descendants that still run              their own CPU time, and that of the children they waited for
  *     descendants left to init (daemons)      the same; after their end no other process has it
@@ -28,7 +28,8 @@ struct process_tree {
 /* Finds the ancestor of a new process, and whether it is detached. */
 void process_tree_place(struct process_tree *tree, struct process *process);
 
-/* A process has ended: takes its rusage if no other process has it, and places its children anew. */
+/* A process has ended: takes its rusage if no other process has it, and places its children
+ * anew. */
 void process_tree_take_end(struct process_tree *tree, const struct process *ended);
 
 /* CPU time that is not in the command's rusage; the whole tree's while the command runs. */

@@ -8,11 +8,12 @@
 
 /* What may be under way beyond the periods: for the process, and for each of its threads. */
 #define SLACK_NS 100000000
-/* For a process without any sample: above a few kernel intervals of 10 ms, whose first sample comes late. */
+/* For a process without any sample: above a few kernel intervals of 10 ms, whose first sample comes
+ * late. */
 #define SLACK_OF_UNSEEN_NS 50000000
 #define SLACK_OF_THREAD_NS 25000000
-/* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more with a
- * large stack. */
+/* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more
+ * with a large stack. */
 #define SLACK_OF_END_NS 100000
 #define THREADS_LOOKED_AT 64
 /* Twice in a row: rec itself may have been preempted between draining and looking. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes whose CPU time grows while their samples do not. Such time must not look like that of an ending
- * program: it becomes [lost] and its cause is reported. A process without any sample may end before two looks:
- * then its account at the end decides.
+ * Processes whose CPU time grows while their samples do not. Such time must not look like that of
+ * an ending program: it becomes [lost] and its cause is reported. A process without any sample may
+ * end before two looks: then its account at the end decides.
  *
  *     CPU time ────────────────────╮ gap; normal: some periods, a tick and a kernel interval of each thread
  *     samples, waiting ones included ───╯
@@ -26,8 +26,8 @@ struct sampling_gaps {
 void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process);
 
 /*
- * At the end of a process: whether its rest is lost, with process->blind_cause. own_ns: the program's own part of the
- * rest, without the teardown of the address space, which has no samples.
+ * At the end of a process: whether its rest is lost, with process->blind_cause. own_ns: the
+ * program's own part of the rest, without the teardown of the address space, which has no samples.
  */
 bool sampling_gaps_at_end(const struct sampling_gaps *gaps, struct process *process,
                           uint64_t own_ns);

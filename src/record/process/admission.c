@@ -32,7 +32,8 @@ static int compare_views(const struct process_slot *request, pid_t pid,
     return err == 0 && differs ? -EXDEV : err;
 }
 
-/* Why the process must be left alone; NULL: it may be sampled. A process that is gone is not refused. */
+/* Why the process must be left alone; NULL: it may be sampled. A process that is gone is not
+ * refused. */
 static const char *refusal(struct admission *admission, struct process *process,
                            const struct process_slot *request, const struct proc_maps *mappings,
                            bool *has_one_thread)
@@ -58,7 +59,8 @@ static const char *refusal(struct admission *admission, struct process *process,
     return NULL;
 }
 
-/* Opens the event; if the kernel refuses, the timer stands in unless the user insists on perf-trap. */
+/* Opens the event; if the kernel refuses, the timer stands in unless the user insists on
+ * perf-trap. */
 static const char *choose_engine(const struct admission *admission, struct process *process,
                                  bool has_one_thread)
 {

@@ -21,9 +21,9 @@ struct admission {
 extern const char admission_not_visible[];
 
 /*
- * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process that it
- * was forked from and whose program it runs, or NULL; facts of that program hold for the child.
- * Returns why it is not sampled (static text), or NULL.
+ * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process
+ * that it was forked from and whose program it runs, or NULL; facts of that program hold for the
+ * child. Returns why it is not sampled (static text), or NULL.
  */
 const char *admission_judge(struct admission *admission, struct process *process,
                             const struct process *original, const struct process_slot *request,

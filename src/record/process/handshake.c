@@ -39,7 +39,8 @@ static void load_request(const struct handshake *handshake, uint32_t slot,
     request->name[sizeof(request->name) - 1] = '\0';
 }
 
-/* The recorded process whose memory a forked child copied, and whose program it runs; NULL: none. */
+/* The recorded process whose memory a forked child copied, and whose program it runs; NULL:
+ * none. */
 static const struct process *original_of(const struct handshake *handshake,
                                          const struct process_slot *request)
 {
@@ -69,7 +70,8 @@ static struct process *enter(struct handshake *handshake, const struct join *joi
                              uint64_t start_ns)
 {
     const struct process_slot *request = &join->request;
-    /* The process states its CPU time at its start; the kernel's figure of now is the upper bound. */
+    /* The process states its CPU time at its start; the kernel's figure of now is the upper
+     * bound. */
     uint64_t cpu_ns = proc_cpu_ns((pid_t)request->pid);
     uint64_t start_cpu_ns = request->start_cpu_ns < cpu_ns ? request->start_cpu_ns : cpu_ns;
     struct process process = {
@@ -108,8 +110,8 @@ static bool reply(struct handshake *handshake, const struct join *join, enum eng
     return waited;
 }
 
-/* Most forked children execute another program at once, and reading /proc takes longer than all other
- * steps, so their mappings are their parent's. False: the process is gone, or no member. */
+/* Most forked children execute another program at once, and reading /proc takes longer than all
+ * other steps, so their mappings are their parent's. False: the process is gone, or no member. */
 static bool find_mappings(const struct handshake *handshake, struct join *join)
 {
     if (!join->identity.is_marked) /* identified by its mappings, which are known then */
@@ -122,8 +124,8 @@ static bool find_mappings(const struct handshake *handshake, struct join *join)
                                 &join->mappings);
 }
 
-/* The program that an exec replaced; NULL: none. A process that has ended, unseen so far, merely had the
- * same pid: it is ended here. */
+/* The program that an exec replaced; NULL: none. A process that has ended, unseen so far, merely
+ * had the same pid: it is ended here. */
 static struct process *find_before(struct handshake *handshake, pid_t pid)
 {
     struct process *before = process_find(handshake->processes, pid);
@@ -134,8 +136,8 @@ static struct process *find_before(struct handshake *handshake, pid_t pid)
     return NULL;
 }
 
-/* Ends the replaced program. Returns the pidfd for its successor, or -1. Its event is closed later by the
- * caller: closing takes as long as opening, and the next program waits. */
+/* Ends the replaced program. Returns the pidfd for its successor, or -1. Its event is closed later
+ * by the caller: closing takes as long as opening, and the next program waits. */
 static int end_before(struct handshake *handshake, struct process *before, struct perf_event *event)
 {
     if (!before)
@@ -221,8 +223,8 @@ static void answer(struct handshake *handshake, uint32_t slot)
     proc_maps_free(&join.mappings);
 }
 
-/* The process has read that it is not recorded. Its stated pid leads to another process here, so its name
- * comes from the slot. */
+/* The process has read that it is not recorded. Its stated pid leads to another process here, so
+ * its name comes from the slot. */
 static void take_dismissed(struct handshake *handshake, uint32_t slot)
 {
     struct process_slot request;

@@ -41,6 +41,6 @@ struct handshake {
 /* Answers all requests. True when the doorbell was rung. */
 bool handshake_answer(struct handshake *handshake);
 
-/* Frees the slots of processes that were killed while they started. Two looks are needed: a pid without a
- * process here may be a pid of an inner namespace whose process is just starting. */
+/* Frees the slots of processes that were killed while they started. Two looks are needed: a pid
+ * without a process here may be a pid of an inner namespace whose process is just starting. */
 void handshake_free_abandoned(struct handshake *handshake);

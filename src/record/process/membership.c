@@ -67,7 +67,8 @@ static bool has_known_ancestor(const struct process_table *processes, pid_t pid)
     return false;
 }
 
-/* For a process left to init: the environment of its exec, or of its parent's, came from the command. */
+/* For a process left to init: the environment of its exec, or of its parent's, came from the
+ * command. */
 static bool is_invited(const struct session *session, pid_t pid)
 {
     char path[64], name[1 + SESSION_NAME_BYTES] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Proofs that a process belongs to this recording, which no other process can forge: its mappings, as the
- * kernel lists them, and its descent.
+ * Proofs that a process belongs to this recording, which no other process can forge: its mappings,
+ * as the kernel lists them, and its descent.
  *
  *     the session's rings are mapped (device and inode)
  *     its mark lies in private anonymous memory
@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads the mappings, for proc_maps_free() in any case. True: rings and mark are as in a process with the
- * sampler. */
+/* Reads the mappings, for proc_maps_free() in any case. True: rings and mark are as in a process
+ * with the sampler. */
 bool membership_read_maps(const struct session *session, pid_t pid, uint64_t mark_avma,
                           struct proc_maps *mappings);
 /* The same without the list of mappings, which takes 3 us. */

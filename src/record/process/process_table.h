@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of the recording that asked to be recorded, by slot of the shared memory and by pid. exec
- * replaces the program: a new entry with the same pid; the old one has ended.
+ * The processes of the recording that asked to be recorded, by slot of the shared memory and by
+ * pid. exec replaces the program: a new entry with the same pid; the old one has ended.
  *
  *     handshake ─▶ process_table_add() ─▶ exec: has_ended, next entry with this pid
  *                                      ─▶ end: has_ended, pid remembered ─▶ process_table_remove()
  *
- * An ended entry stays until no map of it is under way and no sample waits. No I/O. Collector thread only.
+ * An ended entry stays until no map of it is under way and no sample waits. No I/O. Collector
+ * thread only.
  */
 #pragma once
 
@@ -80,7 +81,8 @@ struct process {
     uint32_t unknown_answered;       /* the slot's unknown_requested at the last look */
     struct mapping_room mapping_room;
     uint64_t map_pause_ns; /* until the next request; grows while maps bring nothing new */
-    /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled yet. */
+    /* Return addresses below each thread's start routine, innermost first; 0: no thread was sampled
+     * yet. */
     uint64_t thread_root_avmas[THREAD_ROOT_FRAMES];
 
     /* CPU time grows without samples: see sampling_gaps.h. */
@@ -132,7 +134,8 @@ struct process *process_find(const struct process_table *table, pid_t pid);
 /* Enters *from into a free slot; from->pid is its key from then on. */
 struct process *process_table_add(struct process_table *table, uint32_t slot,
                                   const struct process *from);
-/* Frees map, mappings and event of the i-th entry in use; its slot in shared memory is the caller's. */
+/* Frees map, mappings and event of the i-th entry in use; its slot in shared memory is the
+ * caller's. */
 void process_table_remove(struct process_table *table, size_t i);
 void process_table_free(struct process_table *table);
 

@@ -18,9 +18,9 @@
 #define CHECK_INTERVAL_NS 1000000000
 /* Compiling the tables of `true` costs more than `true`: shorter processes get no map. */
 #define WORTH_TABLES_NS 3000000
-/* CPU time between two reads of a process' event: this, plus this part of its CPU time. A read interrupts
- * the process, and takes long while its processor is busy. Eight reads per tenfold growth; the figure matters
- * only where no rusage is passed on. */
+/* CPU time between two reads of a process' event: this, plus this part of its CPU time. A read
+ * interrupts the process, and takes long while its processor is busy. Eight reads per tenfold
+ * growth; the figure matters only where no rusage is passed on. */
 #define COUNT_INTERVAL_NS 20000000
 #define COUNT_PARTS 4
 
@@ -105,7 +105,8 @@ static void release(struct process_watch *watch, size_t i)
     store_release(state, PROCESS_FREE);
 }
 
-/* The process that waited for it may be about to pass on the rusage: there is a second look for that. */
+/* The process that waited for it may be about to pass on the rusage: there is a second look for
+ * that. */
 static void find_end(struct process_watch *watch, struct process *process)
 {
     bool is_first_look = process->gone_ns == 0;
@@ -138,7 +139,8 @@ void process_watch_find_ended(struct process_watch *watch)
         if (process->is_gone && !process->has_ended)
             find_end(watch, process);
     }
-    /* Also of processes that ended just now: a slot must have no waiting samples when it is freed. */
+    /* Also of processes that ended just now: a slot must have no waiting samples when it is
+     * freed. */
     pending_finish(watch->pending, false);
     for (size_t i = watch->processes->live_count; i-- > 0;) {
         const struct process *process = process_table_at(watch->processes, i);

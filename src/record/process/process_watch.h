@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches the recorded processes while they run, and ends them in the file: rings drained, account closed,
- * EXIT written.
+ * Watches the recorded processes while they run, and ends them in the file: rings drained, account
+ * closed, EXIT written.
  *
  *     runs ─ check ─ check ─ … ─▶ pidfd readable ─▶ (rusage may still be passed on: one more round) ─▶ end
  */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends the recording when the file reaches --max-size, or its file system has too little free space. */
+/* Ends the recording when the file reaches --max-size, or its file system has too little free
+ * space. */
 #pragma once
 
 #include "perfdata/writer.h"
@@ -14,7 +15,8 @@ struct file_limit {
     uint64_t looked_ns, looked_bytes;
 };
 
-/* keep_free: 0: by default a recording may take three quarters of the free space, up to BUDGET_FREE_BYTES. */
+/* keep_free: 0: by default a recording may take three quarters of the free space, up to
+ * BUDGET_FREE_BYTES. */
 void file_limit_open(struct file_limit *limit, struct perfdata_writer *file, uint64_t size_max,
                      uint64_t keep_free);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FINISHED_ROUND records: readers sort events between two of them; hotspot discards the older half at each.
- * So these rounds are longer than anything is under way, mappings above all, and short enough that readers
- * hold little.
+ * FINISHED_ROUND records: readers sort events between two of them; hotspot discards the older half
+ * at each. So these rounds are longer than anything is under way, mappings above all, and short
+ * enough that readers hold little.
  */
 #pragma once
 

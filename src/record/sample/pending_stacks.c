@@ -232,8 +232,8 @@ static void settle_on_map(const struct process *process, struct pending_stack *i
         item->map->users++;
 }
 
-/* True when it was finished. A module that was loaded after the map was read is unknown, be it the sample's
- * own or that of a caller behind a frame that only the launcher can step over. */
+/* True when it was finished. A module that was loaded after the map was read is unknown, be it the
+ * sample's own or that of a caller behind a frame that only the launcher can step over. */
 static bool try_to_finish(struct pending_stacks *pending, struct pending_stack *item,
                           const struct raw_sample *raw)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that need the map of their process: copied stacks, which the offline unwinder finishes, and
- * walked stacks taken before the first map. A sample is kept until its process has a map at least as new,
- * then until the CFI of the modules on its stack has been read.
+ * Samples that need the map of their process: copied stacks, which the offline unwinder finishes,
+ * and walked stacks taken before the first map. A sample is kept until its process has a map at
+ * least as new, then until the CFI of the modules on its stack has been read.
  *
  *     ring ─▶ pending_take() ─▶ complete at once ───────────────────────────────▶ sample_writer
  *                           └▶ kept ─ map arrives ─ CFI read ─ pending_finish() ─▶
@@ -37,7 +37,8 @@ void pending_take(struct pending_stacks *pending, const struct raw_sample *raw);
 /* Finishes the samples that have what they need; all, with what there is, when `force`. */
 void pending_finish(struct pending_stacks *pending, bool force);
 
-/* Time of the oldest sample of this process that waits for a map, or `limit_ns` if that is earlier. */
+/* Time of the oldest sample of this process that waits for a map, or `limit_ns` if that is
+ * earlier. */
 uint64_t pending_oldest_ns(const struct pending_stacks *pending, const struct process *process,
                            uint64_t limit_ns);
 

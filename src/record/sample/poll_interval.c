@@ -9,8 +9,8 @@
 #define ROUND_MAX_NS 32000000
 /* The round after a start or an end, when most of what follows has happened. */
 #define START_ROUND_NS 4000000
-/* After so much silence rounds become as rare as the heartbeat allows, unless the kernel's delay in waking
- * the collector, 20 ms at the slowest tick, is too long for the rate. */
+/* After so much silence rounds become as rare as the heartbeat allows, unless the kernel's delay in
+ * waking the collector, 20 ms at the slowest tick, is too long for the rate. */
 #define IDLE_AFTER_NS 200000000
 #define IDLE_ROUND_NS 900000000
 #define IDLE_NEEDS_NS 20000000

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the collector sleeps between two rounds: as long as no ring can fill meanwhile and its own cost
- * stays small. Pure arithmetic.
+ * How long the collector sleeps between two rounds: as long as no ring can fill meanwhile and its
+ * own cost stays small. Pure arithmetic.
  *
  *     stack copies arrive, a rusage is missing     1 ms
  *     the doorbell was rung                        4 ms
@@ -9,7 +9,8 @@
  *     no record for 0.2 s                          0.9 s, if processes can wake the collector (idle_wakeup.h)
  *     otherwise                                    twice as long as before, at most 32 ms
  *
- * Rounds come as often as the rate demands in short pauses, too: the first burst of deep stacks must fit.
+ * Rounds come as often as the rate demands in short pauses, too: the first burst of deep stacks
+ * must fit.
  */
 #pragma once
 

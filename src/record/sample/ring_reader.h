@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consumer's side of one ring: bytes in shared memory become a callback for each record. The producer
- * is not trusted; hostile input ends here. A record is copied before it is looked at, its length checked
- * against the copy, and a ring whose positions or lengths are impossible is skipped to its head.
+ * The consumer's side of one ring: bytes in shared memory become a callback for each record. The
+ * producer is not trusted; hostile input ends here. A record is copied before it is looked at, its
+ * length checked against the copy, and a ring whose positions or lengths are impossible is skipped
+ * to its head.
  */
 #pragma once
 
@@ -17,8 +18,9 @@ struct ring_reader {
 };
 
 /*
- * Receives one record: `record` holds header->bytes bytes, at least a header, aligned to 8 bytes and valid
- * until the next one; contents behind the header are not checked. Padding is not passed on.
+ * Receives one record: `record` holds header->bytes bytes, at least a header, aligned to 8 bytes
+ * and valid until the next one; contents behind the header are not checked. Padding is not passed
+ * on.
  */
 typedef void ring_record_handler(void *context, const struct record_header *header,
                                  const uint8_t *record);
@@ -28,6 +30,7 @@ struct ring_read {
     uint32_t damaged; /* times the rest was skipped */
 };
 
-/* Passes on all committed records and returns the space. scratch: SESSION_RING_BYTES, aligned to 8. */
+/* Passes on all committed records and returns the space. scratch: SESSION_RING_BYTES, aligned to
+ * 8. */
 struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, uint8_t *scratch,
                            ring_record_handler *handler, void *context);

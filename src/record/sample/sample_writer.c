@@ -19,14 +19,15 @@ static void push(struct frame_list *list, uint64_t avma)
         list->frames[list->count++] = avma;
 }
 
-/* The sampler's thread start between the C library's and the program's is removed. A leaf in the sampler
- * stays: the overhead is part of the profile. */
+/* The sampler's thread start between the C library's and the program's is removed. A leaf in the
+ * sampler stays: the overhead is part of the profile. */
 static bool is_own_frame(const struct process_map *map, uint64_t avma)
 {
     return map && avma > map->sampler_start_avma && avma <= map->sampler_end_avma;
 }
 
-/* Most samples go into the file unchanged. The loop has no branch: branches were most of its cost. */
+/* Most samples go into the file unchanged. The loop has no branch: branches were most of its
+ * cost. */
 static bool is_plain(const struct walked_sample *sample)
 {
     if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete)
@@ -71,8 +72,8 @@ static bool ends_at_root(const struct walked_sample *sample)
     return is_root(sample->map, avma);
 }
 
-/* Remembers the frames below the start routine, for the samples of thread ends. The stack of a fiber has
- * a single frame in the C library. */
+/* Remembers the frames below the start routine, for the samples of thread ends. The stack of a
+ * fiber has a single frame in the C library. */
 static void note_thread_root(const struct walked_sample *sample)
 {
     struct process *process = sample->process;
@@ -138,7 +139,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
     write_and_account(writer, sample.process, &record);
 }
 
-/* Time before the first and after the last sample; longer ends are not expected and stay uncounted. */
+/* Time before the first and after the last sample; longer ends are not expected and stay
+ * uncounted. */
 static void count_end(struct sample_writer *writer, uint64_t weight_ns, uint64_t periods_ns)
 {
     if (weight_ns < END_MAX_NS + periods_ns && !writer->round->is_quiet)

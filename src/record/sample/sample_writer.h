@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walked stacks become samples of the file: the sampler's own frames are removed, marks inserted, the
- * sample counted in the summary and its weight in the account of its process.
+ * Walked stacks become samples of the file: the sampler's own frames are removed, marks inserted,
+ * the sample counted in the summary and its weight in the account of its process.
  */
 #pragma once
 

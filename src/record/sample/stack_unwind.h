@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks copied stacks by the CFI of the modules in a process' map. Code that a walk leads through is code
- * that samples hit: its CFI is requested from the compiler, and the rows of its piece, so that the sampler
- * walks the next stacks itself. Requests are not repeated, unless the compiler had no room.
+ * Walks copied stacks by the CFI of the modules in a process' map. Code that a walk leads through
+ * is code that samples hit: its CFI is requested from the compiler, and the rows of its piece, so
+ * that the sampler walks the next stacks itself. Requests are not repeated, unless the compiler had
+ * no room.
  */
 #pragma once
 
