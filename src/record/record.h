@@ -25,7 +25,7 @@ struct record_result {
     struct launch launch;
     char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
-        open_files; /* mapped files that are gone from their paths; for open_file_cache_free() */
+        open_files; /* mapped files gone from their paths; for open_file_cache_free() */
     /* over; for session_close(), which takes 1.4 ms for the 4 MiB of a build */
     struct session session;
     int wait_status; /* as from waitpid(), if started and not running */

@@ -107,7 +107,7 @@ static void describe(struct session *session, const struct session_config *confi
 static const char *limit_hint(int err)
 {
     if (err == -EFBIG)
-        return " (`ulimit -H -f` is one for this, too, although no file is made)";
+        return " (`ulimit -H -f` limits shared memory, too)";
     return err == -ENOMEM ? " (see `ulimit -v`)" : "";
 }
 

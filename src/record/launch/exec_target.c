@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define SCRIPTS_MAX 4  /* limit of nested scripts, as in the kernel (fs/exec.c, exec_binprm()) */
-#define HEAD_BYTES 256 /* BINPRM_BUF_SIZE: the part of a script that the kernel parses */
+#define HEAD_BYTES 256 /* BINPRM_BUF_SIZE: the part of a script parsed by the kernel */
 #define LINKER_BYTES_MAX (4u << 20)
 #define OUR_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 

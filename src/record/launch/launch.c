@@ -155,7 +155,7 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
     return err == ENOENT ? 127 : 126;
 }
 
-/* True when the command has ended (it stays a zombie). Stops rec when the command has stopped;
+/* True when the command has ended (and stays a zombie). Stops rec when the command has stopped;
  * *waker is then a possible sender of SIGCONT to rec, not to be forwarded. */
 static bool look_at_child(pid_t pid, pid_t *waker)
 {

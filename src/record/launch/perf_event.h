@@ -23,7 +23,7 @@ struct perf_event {
 int perf_event_open(struct perf_event *event, pid_t pid, bool has_one_thread, uint64_t period_ns,
                     uint64_t sig_data);
 void perf_event_enable(const struct perf_event *event);
-/* CPU time that the event counted in all threads. */
+/* CPU time counted by the event in all threads. */
 uint64_t perf_event_count_ns(const struct perf_event *event);
 void perf_event_close(struct perf_event *event);
 

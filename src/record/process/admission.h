@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process that asked to be recorded may be sampled, and by which engine. */
+/* Whether a process may be sampled after its handshake request, and by which engine. */
 #pragma once
 
 #include "record/launch/go_programs.h"
@@ -11,7 +11,7 @@
 
 struct admission {
     enum record_engine engine; /* as chosen by the user */
-    bool may_arm;              /* perf-trap is wanted, and this user may */
+    bool may_arm;              /* perf-trap is enabled, and permitted for this user */
     uint64_t period_ns;
     uint64_t sig_data; /* what the events carry */
     struct go_programs go_programs;

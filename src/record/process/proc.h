@@ -18,7 +18,7 @@ struct proc_status {
     uint32_t threads;
     uint32_t filters; /* of system calls (seccomp); 0 also on kernels without the field */
 };
-/* All 0 if it cannot be read. */
+/* All 0 if unreadable. */
 struct proc_status proc_status_read(pid_t pid);
 
 /* The rights of a process to files: file system ids and groups. 0 or -ESRCH. */

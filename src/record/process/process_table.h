@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of the recording that asked to be recorded, by slot of the shared memory and by
+ * The processes of the recording with a handshake, by slot of the shared memory and by
  * pid. exec replaces the program: a new entry with the same pid; the old one has ended.
  *
  *     handshake ─▶ process_table_add() ─▶ exec: has_ended, next entry with this pid

@@ -78,8 +78,7 @@ const char *untracked_reason_permanent(const struct session *session, pid_t pid,
     if (lacks_sampler(session, pid))
         return "in another root directory, where the sampler is not";
     if (lacks_address_space(pid))
-        return "its address space is limited (ulimit -v), and the sampler would take too much of "
-               "it";
+        return "address space is limited (ulimit -v): the sampler would take too much";
     return NULL;
 }
 

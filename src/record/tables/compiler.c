@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Owns all memory that the job needs, so that a job taken from the queue cannot fail for memory. */
+/* Owns all memory needed by the job, so a job taken from the queue cannot fail for memory. */
 struct job {
     struct job *next;
     struct known_module *module; /* NULL: the map of a process */
@@ -112,7 +112,7 @@ static void note_sampler(struct process_map *map)
     }
 }
 
-/* Signals the process, which may be waiting in dlclose(), that its mappings have been read. */
+/* Wakes the process, which may be waiting in dlclose() for this read. */
 static int read_mappings(struct compiler *compiler, struct job *job)
 {
     struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];

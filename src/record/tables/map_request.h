@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-/* Reads its mappings again. Without effect for a process that is not sampled or has ended. */
+/* Requests a new map. No effect for an unsampled or ended process. */
 void map_request(struct compiler *compiler, struct process *process, uint64_t now_ns);
 
-/* Requests a map of the mappings that were read in the handshake, once: for a process that runs
+/* Requests a map of the mappings read in the handshake, once: for a process that runs
  * long enough or has a sample. */
 void map_request_first(struct compiler *compiler, struct process *process);
 

@@ -215,7 +215,7 @@ static const char *find_held(const struct module_cache *store, const struct know
                                   : NULL;
 }
 
-/* Opens the held file, or the file that is still at the path. */
+/* Opens the held file, or the mapped file if still at its path. */
 static struct elf_file *open_again(const struct module_cache *store,
                                    const struct known_module *module)
 {
@@ -292,7 +292,7 @@ static bool is_current(const struct known_module *module)
            status.st_mtim.tv_nsec == module->changed.tv_nsec;
 }
 
-/* A file that one user could not open may be open to another user. */
+/* A file closed to one user may be open to another user. */
 static bool is_of(const struct known_module *module, const struct mapped_file *file)
 {
     return module->inode == file->inode && module->device == file->device &&

@@ -39,7 +39,7 @@ struct open_file_cache {
 void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
                          size_t build_id_bytes, int fd);
 
-/* Drops files that are still at their path, and files that were overwritten. */
+/* Drops files still at their path, and overwritten files. */
 void open_file_cache_drop_present(struct open_file_cache *cache);
 
 /* The path under which this process, and a child with the descriptor, can open the file; NULL: not

@@ -159,7 +159,7 @@ static uint32_t count_described(const struct process_map *map)
     return count;
 }
 
-/* Fills the map that samplers do not read, and makes that map current. */
+/* Fills the map not in use by samplers, and makes the filled map current. */
 static void publish(struct process_maps *maps, struct process_map *map)
 {
     struct process_verdict *verdict = &maps->tables->verdicts[map->slot];
@@ -171,7 +171,7 @@ static void publish(struct process_maps *maps, struct process_map *map)
         described += describe_mapping(&map->mappings[i], &modules[i]);
     store_relaxed(&verdict->counts[next % 2], count);
     store_release(&verdict->unload_count, map->unload_count);
-    store_release(&verdict->generation, next); /* publishes the map and its count */
+    store_release(&verdict->generation, next); /* publishes map and count */
     map->described_count = described;
 }
 

@@ -32,7 +32,7 @@ void process_maps_take(struct process_maps *maps, struct process_map *map);
 /* Publishes the rows compiled since the last call to the samplers. */
 void process_maps_publish_rows(struct process_maps *maps);
 
-/* Requests maps for the samplers that wait for one before they unload a library. */
+/* Requests maps for processes waiting in dlclose(). */
 void process_maps_answer(struct process_maps *maps);
 
 /* Publishes an empty map, before the slot's next process may read it. */

@@ -19,7 +19,7 @@ static size_t find_free(const struct row_allocator *room, size_t count)
     return ROW_BLOCKS;
 }
 
-/* Marks the blocks as taken and clears the blocks that were used before. */
+/* Marks the blocks as taken and clears blocks used before. */
 static void occupy(struct row_allocator *room, size_t first, size_t count)
 {
     size_t used = first < room->fresh ? room->fresh - first : 0;

@@ -36,7 +36,7 @@ struct row_blocks {
     size_t cells;       /* taken so far */
 };
 
-/* Takes adjacent cells that hold zeros; *first is the number of the first cell. 0, -ENOSPC or
+/* Takes adjacent cells, all zero; *first is the number of the first cell. 0, -ENOSPC or
  * -ENOMEM. */
 int row_allocator_take(struct row_allocator *room, struct row_blocks *blocks, size_t cells,
                        uint32_t *first);
