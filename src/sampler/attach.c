@@ -7,7 +7,7 @@
  *
  * and the sampler's own.
  */
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 #include "sampler/text.h"
 
 #include <fcntl.h>

@@ -13,7 +13,7 @@
  * which wait inside the C library and do not say for whom, need some to find that out.
  */
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
  * nor where there is no /proc. There the descriptors stay.
  */
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * its address space, and no sample will tell one from the other. Whoever ends in another way (_exit(), a signal)
  * does not say.
  */
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 /* A vfork child has its parent's. */
 static bool has_own_slot(void)

@@ -3,7 +3,7 @@
 #include "sampler/exec.h"
 
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
  * A script is what its interpreter is.
  */
 #include "sampler/exec.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher as the target sees it: whether it is there, and waiting for it. */
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 #include "sampler/text.h"
 
 #include <sys/stat.h>

@@ -9,7 +9,7 @@
  * Locked on fault first: of errors that leaves those of the limit, as no page is asked for yet.
  */
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <sys/mman.h>
 

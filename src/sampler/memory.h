@@ -2,7 +2,7 @@
 /* What a program hands in may be no memory at all: then it gets EFAULT, and no SIGSEGV. */
 #pragma once
 
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 /* Where these are forbidden nothing is known to be readable. */
 #define CALLS_OF_MEMORY CALL_BIT(SIGPROCMASK)

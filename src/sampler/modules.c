@@ -8,7 +8,7 @@
  * dlopen() is left alone: it looks at who called it.
  */
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <dlfcn.h>
 

@@ -14,7 +14,7 @@
  * signal of another sender arrives. Only a thread itself can change its mask, and an extra signal for this purpose
  * would end a poll() with EINTR.
  */
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 static void tell_launcher(void)
 {

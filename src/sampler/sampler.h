@@ -16,7 +16,8 @@
  *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
  *                    locking.c  mlockall;  limits.c  setrlimit;  gprof.c  who needs SIGPROF;
  *                    bills.c  what a child used that has ended;
- *                    sandbox.c  which system calls must not be made;
+ *                    sandbox.c, own_call.c  which system calls must not be made;
+ *                    syscall.c  syscall();
  *                    signalfd.c  who reads the sampler's signal;  retire.c  the end of sampling
  *
  * The rules of the handler: no system call, no libc, no lock, no allocation, no TLS but initial-exec;

@@ -8,7 +8,7 @@
 #include "sampler/clock.h"
 #include "sampler/exec.h"
 #include "sampler/real.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include <elf.h>
 

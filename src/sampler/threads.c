@@ -8,7 +8,7 @@
  *     launcher: drains the ring ─ slot FREE
  */
 #include "sampler/clock.h"
-#include "sampler/sandbox.h"
+#include "sampler/own_call.h"
 
 #include "sampler/real.h"
 

@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-uint64_t sandbox_clock_ns(enum own_call clock)
+uint64_t own_clock_ns(enum own_call clock)
 {
     (void)clock;
     return now_ns();
