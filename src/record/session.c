@@ -180,20 +180,64 @@ void session_name(const struct session *session, char name[SESSION_NAME_BYTES])
              session->rings_fd, (int)getpid(), (unsigned long long)session->token);
 }
 
+static bool is_sampler(const char *library, size_t length)
+{
+    static const char name[] = "/" SESSION_SAMPLER_NAME;
+    size_t name_length = sizeof(name) - 1;
+    return length >= name_length && memcmp(library + length - name_length, name, name_length) == 0;
+}
+
+/* Removes each sampler with its separator. Under an outer rec, the command joins one recording. */
+static void remove_samplers(char *list)
+{
+    while (*list) {
+        size_t length = strcspn(list, ": ");
+        size_t end = length + (list[length] != '\0');
+        if (is_sampler(list, length))
+            memmove(list, list + end, strlen(list + end) + 1);
+        else
+            list += end;
+    }
+}
+
+/* LD_PRELOAD without samplers, in *list; NULL: not set, or nothing but samplers. */
+static int find_preloaded(char **list)
+{
+    const char *set = getenv("LD_PRELOAD");
+    *list = set ? strdup(set) : NULL;
+    if (!*list)
+        return set ? -ENOMEM : 0;
+    remove_samplers(*list);
+    if (*set && !**list) {
+        free(*list);
+        *list = NULL;
+    }
+    return 0;
+}
+
+/* FORBIDDEN has all of its digits: samplers write others in place. */
+static int describe_recording(const struct session *session,
+                              struct session_environment *environment)
+{
+    char name[SESSION_NAME_BYTES];
+    char *preloaded;
+    session_name(session, name);
+    if (find_preloaded(&preloaded) != 0)
+        return -ENOMEM;
+    int made = asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", session->sampler_path,
+                        preloaded ? ":" : "", preloaded ? preloaded : "");
+    free(preloaded);
+    return made < 0 || asprintf(&environment->invitation, "%s%016x", name, 0) < 0 ? -ENOMEM : 0;
+}
+
 int session_environment(const struct session *session, struct session_environment *environment)
 {
     *environment = (struct session_environment){0};
-    char name[SESSION_NAME_BYTES];
-    session_name(session, name);
-    const char *preloaded = getenv("LD_PRELOAD");
     size_t count = 0;
     while (environ[count])
         count++;
     environment->variables = calloc(count + 3, sizeof(char *));
-    if (!environment->variables ||
-        asprintf(&environment->preload, "LD_PRELOAD=%s%s%s", session->sampler_path,
-                 preloaded ? ":" : "", preloaded ? preloaded : "") < 0 ||
-        asprintf(&environment->invitation, "%s0", name) < 0) {
+    if (!environment->variables || describe_recording(session, environment) != 0) {
         session_environment_free(environment);
         return -ENOMEM;
     }
@@ -204,7 +248,7 @@ int session_environment(const struct session *session, struct session_environmen
         else if (!is_variable(environ[i], SESSION_VARIABLE))
             environment->variables[used++] = environ[i];
     }
-    if (!preloaded)
+    if (!getenv("LD_PRELOAD"))
         environment->variables[used++] = environment->preload;
     environment->variables[used] = environment->invitation;
     return 0;

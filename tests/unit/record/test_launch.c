@@ -181,8 +181,9 @@ static void the_command_is_invited_and_its_environment_kept(void **state)
     size_t before = count_of(environ);
     struct session_environment made;
     assert_int_equal(session_environment(&session, &made), 0);
-    char invitation[64];
-    snprintf(invitation, sizeof(invitation), "900:901:%d:abcdef0123:0", (int)getpid());
+    char invitation[80];
+    snprintf(invitation, sizeof(invitation), "900:901:%d:abcdef0123:0000000000000000",
+             (int)getpid());
     assert_string_equal(value_of(made.variables, SESSION_VARIABLE), invitation);
     assert_string_equal(value_of(made.variables, "LD_PRELOAD"), "/opt/librec-sampler.so");
     assert_int_equal(count_of(made.variables), before + 2);
@@ -217,6 +218,28 @@ static void an_empty_preload_is_told_from_none(void **state)
     unsetenv("LD_PRELOAD");
 }
 
+/* A second sampler would join the recording, too. */
+static void samplers_of_other_recordings_are_not_preloaded(void **state)
+{
+    static const char *const lists[][2] = {
+        {"/old/librec-sampler.so", "/opt/librec-sampler.so"},
+        {"/old/librec-sampler.so:", "/opt/librec-sampler.so"},
+        {"/old/librec-sampler.so:/a.so", "/opt/librec-sampler.so:/a.so"},
+        {"/a.so /old/librec-sampler.so b.so", "/opt/librec-sampler.so:/a.so b.so"},
+        {"/x/librec-sampler.so:/y/librec-sampler.so", "/opt/librec-sampler.so"},
+        {"/a.so:/librec-sampler.so.bak", "/opt/librec-sampler.so:/a.so:/librec-sampler.so.bak"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        setenv("LD_PRELOAD", lists[i][0], 1);
+        struct session_environment made;
+        assert_int_equal(session_environment(&session, &made), 0);
+        assert_string_equal(value_of(made.variables, "LD_PRELOAD"), lists[i][1]);
+        session_environment_free(&made);
+    }
+    unsetenv("LD_PRELOAD");
+}
+
 /* rec under rec: the inner one's invitation replaces the outer one's. */
 static void an_older_invitation_is_replaced(void **state)
 {
@@ -241,6 +264,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_path_the_usual_places_are_searched, set_up,
                                         tear_down),
         cmocka_unit_test(the_command_is_invited_and_its_environment_kept),
+        cmocka_unit_test(samplers_of_other_recordings_are_not_preloaded),
         cmocka_unit_test(another_preload_stays_behind_ours),
         cmocka_unit_test(an_empty_preload_is_told_from_none),
         cmocka_unit_test(an_older_invitation_is_replaced),
