@@ -37,8 +37,6 @@ enum {
     FAIL_ON,
     KEEP_FREE,
     MAX_MAPPINGS,
-    HIDE_ENV,
-    SHOW_ENV,
     AS_IT_IS, /* asks for what is done anyway */
     REFUSED,
 };
@@ -74,8 +72,8 @@ static const struct option_spec specs[] = {
     {'D', 'D', "delay", OPTION_VALUE, NULL},
     {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
     {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
-    {HIDE_ENV, 0, "hide-env", OPTION_ALONE, NULL},
-    {SHOW_ENV, 0, "show-env", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "hide-env", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "show-env", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
     {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
@@ -224,10 +222,6 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
         return 0;
     case END_COMMAND:
         options->end_command = true;
-        return 0;
-    case HIDE_ENV:
-    case SHOW_ENV:
-        options->show_environment = id == SHOW_ENV;
         return 0;
     default: /* -g, --call-graph: stacks are always recorded; AS_IT_IS */
         return 0;

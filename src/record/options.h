@@ -27,7 +27,6 @@ struct record_options {
     uint32_t self_check_every;
     bool withhold_tables;     /* test switch: every sample goes through the offline unwinder */
     bool no_inherit;          /* only the first process */
-    bool show_environment;    /* programs see the variables added to their environment */
     bool wait_all;            /* until the last process of the tree has ended */
     bool end_command;         /* end the command if the recording ends first */
     uint64_t delay_ns;        /* before sampling begins; 0: none */

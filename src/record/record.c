@@ -117,7 +117,6 @@ static int open_session(struct recording *recording, struct error *error)
         .self_check_every = options->self_check_every,
         .withhold_tables = options->withhold_tables,
         .no_inherit = options->no_inherit,
-        .show_environment = options->show_environment,
         .is_quiet = options->delay_ns > 0,
     };
     char *sampler_path = recording->result->sampler_path;

@@ -93,7 +93,6 @@ static void describe(struct session *session, const struct session_config *confi
     tables->stale_ticks = tsc_per_second() * STALE_S;
     tables->self_check_every = config->self_check_every;
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
-    tables->show_environment = config->show_environment ? 1 : 0;
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
     tables->linker_device = linker.st_dev;

@@ -23,7 +23,6 @@ struct session_config {
     uint32_t self_check_every;
     bool withhold_tables;
     bool no_inherit;
-    bool show_environment;
     bool is_quiet; /* until session_start_sampling() */
 };
 

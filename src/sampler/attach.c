@@ -260,7 +260,6 @@ struct private_memory {
     uint32_t wiped[PAGE_BYTES / sizeof(uint32_t)]; /* by fork */
     struct thread_state threads[SESSION_THREADS];
     uint8_t *apart[SESSION_THREADS];
-    char *lent[SAMPLER_LENT_BYTES / sizeof(char *)];
 };
 
 static bool make_private_memory(void)
@@ -275,7 +274,6 @@ static bool make_private_memory(void)
     process_alive = memory->wiped;
     process.mark = (struct process_mark *)(void *)(memory->wiped + 4);
     process.threads = memory->threads;
-    process.lent = memory->lent;
     process.apart = space_is_limited ? memory->apart : NULL;
     return true;
 }

@@ -2,6 +2,8 @@
 /* execve() and relatives: the same program is executed, with what exec.h says. */
 #include "sampler/exec.h"
 
+#include "sampler/image.h"
+#include "sampler/inject.h"
 #include "sampler/real.h"
 #include "sampler/own_call.h"
 

@@ -10,7 +10,9 @@
  *
  * A script is what its interpreter is.
  */
-#include "sampler/exec.h"
+#include "sampler/image.h"
+
+#include "sampler/arch_x86_64.h"
 #include "sampler/own_call.h"
 
 #include <elf.h>

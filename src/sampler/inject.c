@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment that a new program gets, made of the one that the program wants to give it:
+ * The environment of a new program, made from the one that the program passes to exec:
  *
  *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
  *
- * Whoever starts a program past the sampler may have put libraries of its own before it in the list.
- * The other way round for programs that must not have the variables, and where the dynamic linker is asked to list
- * the libraries instead of running the program, as ldd does: the sampler would be in that list. One with a
- * REC_SESSION of somebody else is that of another recording, and goes as it is.
+ * The program sees both variables and usually passes them on. They are added for `env -i`, sudo,
+ * cron and Python's subprocess with env=, which replace the environment. They are removed for
+ * programs that they would disturb, and where the dynamic linker lists libraries instead of running
+ * the program (ldd). An environment with the REC_SESSION of another recording is passed on unchanged.
  */
-#include "sampler/exec.h"
+#include "sampler/inject.h"
 
 #include "sampler/memory.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -23,10 +22,11 @@
 #define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
 #define INJECT_BYTES_MAX 8192
 #define STACK_PARTS 8
+#define FORBIDDEN_DIGITS 16
 
 /* As the launcher set it, up to what is forbidden, which may be more by now. */
 static char session_entry[128];
-#define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + 16)
+#define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + FORBIDDEN_DIGITS)
 /* For an environment without one; in it, the path of the sampler. */
 static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
 static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
@@ -155,40 +155,6 @@ static bool is_alone(const char *list, struct span gone)
     return gone.start == 0 && gone.end > 0 && !list[gone.end] && !is_separator(list[gone.end - 1]);
 }
 
-/* Returns the entry without the sampler, NULL when nothing else is in it. What stands before the sampler moves
- * towards what stands behind it: runtimes that look for the end of all entries find it where it was. */
-static char *undo_entry(char *entry)
-{
-    char *list = entry + sizeof(PRELOAD) - 1;
-    struct span gone = sampler_and_separator(list);
-    size_t bytes = gone.end - gone.start;
-    if (is_alone(list, gone))
-        return NULL;
-    for (char *to = list + gone.end; bytes && to > entry + bytes; to--)
-        to[-1] = to[-1 - (ptrdiff_t)bytes];
-    return entry + bytes;
-}
-
-/*
- * An entry that is left out leaves a hole behind the array, and behind that lie the auxiliary values, which
- * some runtimes look for by hand from the array's end on. Two holes are as large as one such value.
- */
-void inject_undo(char **environment)
-{
-    char **kept = environment;
-    char **entry = environment;
-    for (; *entry; entry++) {
-        char *theirs = value_of(*entry, PRELOAD) ? undo_entry(*entry) : *entry;
-        if (theirs && !value_of(*entry, SESSION))
-            *kept++ = theirs;
-    }
-    bool fits_value = entry - kept == 2;
-    for (char **hole = kept; hole < entry; hole++)
-        *hole = NULL;
-    if (fits_value)
-        kept[1] = (char *)AT_IGNORE;
-}
-
 /* In another root directory, or for another user, the sampler may be out of reach: the loader would say so
  * on the program's stderr. */
 static bool sampler_is_reachable(void)
@@ -251,6 +217,13 @@ static size_t most_bytes(void)
     return part > INJECT_BYTES_MAX ? part : INJECT_BYTES_MAX;
 }
 
+static bool names_other_session(char *const *environment)
+{
+    while (*environment && !is_other_session(*environment))
+        environment++;
+    return *environment != NULL;
+}
+
 size_t inject_bytes(char *const *environment)
 {
     size_t count = 0;
@@ -259,28 +232,31 @@ size_t inject_bytes(char *const *environment)
         return 0;
     if (!environment)
         environment = none;
-    if (!is_all_readable(environment))
+    if (!is_all_readable(environment) || names_other_session(environment))
         return 0;
     for (; environment[count]; count++) {
         const char *preload = value_of(environment[count], PRELOAD);
         if (preload && preload_bytes == 0)
             preload_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
                             length_of(sampler_path) + 1 + length_of(preload);
-        if (is_other_session(environment[count]))
-            return 0;
     }
     size_t bytes = (count + 3) * sizeof(char *) + preload_bytes + SESSION_BYTES_MAX;
     return bytes <= most_bytes() ? bytes : 0;
 }
 
-/* "…:FORBIDDEN", in hexadecimal. */
-static void append_session(char *out)
+/* FORBIDDEN, in hexadecimal. */
+static void write_forbidden(char digits[FORBIDDEN_DIGITS])
 {
     uint64_t forbidden = load_relaxed(&process.forbidden);
-    out = append(out, session_entry);
-    for (int shift = 60; shift >= 0; shift -= 4)
-        *out++ = "0123456789abcdef"[forbidden >> shift & 15];
-    *out = '\0';
+    for (int i = FORBIDDEN_DIGITS - 1; i >= 0; i--, forbidden >>= 4)
+        digits[i] = "0123456789abcdef"[forbidden & 15];
+}
+
+static void append_session(char *out)
+{
+    char *digits = append(out, session_entry);
+    write_forbidden(digits);
+    digits[FORBIDDEN_DIGITS] = '\0';
 }
 
 /* "LD_PRELOAD=", the sampler if it is wanted, and theirs; behind its end. Nothing if there would be no library. */
@@ -332,4 +308,52 @@ char **inject_into(void *memory, char *const *environment, bool takes_variables)
     }
     *next = NULL;
     return out;
+}
+
+/* Takes the sampler out of the entry, in place. False: the entry lists no other library. */
+static bool keeps_libraries(char *entry)
+{
+    char *list = entry + sizeof(PRELOAD) - 1;
+    struct span gone = sampler_and_separator(list);
+    if (is_alone(list, gone))
+        return false;
+    if (gone.end > gone.start)
+        append(list + gone.start, list + gone.end);
+    return true;
+}
+
+static void remove_variables(char **environment)
+{
+    char **kept = environment;
+    for (char **entry = environment; *entry; entry++) {
+        bool is_kept =
+            value_of(*entry, PRELOAD) ? keeps_libraries(*entry) : !value_of(*entry, SESSION);
+        if (is_kept)
+            *kept++ = *entry;
+    }
+    *kept = NULL;
+}
+
+static void update_session(char **environment)
+{
+    for (; *environment; environment++) {
+        const char *digits = value_of(*environment, session_entry);
+        if (digits && length_of(digits) == FORBIDDEN_DIGITS)
+            write_forbidden(*environment + (digits - *environment));
+    }
+}
+
+/* Changes the program's own memory, as setenv() would. Two threads at once would lose entries, so
+ * the second one returns. The flag lies behind process_alive, in memory that fork wipes. */
+void inject_refresh(void)
+{
+    if (!session_entry[0] || !environ || exchange_acquire(process_alive + 2, 1))
+        return;
+    if (is_all_readable(environ) && !names_other_session(environ)) {
+        if (inject_wants_children())
+            update_session(environ);
+        else
+            remove_variables(environ);
+    }
+    store_release(process_alive + 2, 0);
 }

@@ -43,9 +43,6 @@
     X(posix_spawnp)       \
     X(system)             \
     X(popen)              \
-    X(setenv)             \
-    X(unsetenv)           \
-    X(putenv)             \
     X(pclose)             \
     X(waitid)             \
     X(wait4)

@@ -41,7 +41,6 @@
 
 #define SAMPLER_CACHE_ENTRIES 256u
 #define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of one walk */
-#define SAMPLER_LENT_BYTES (256u << 10)       /* of an environment that a shell is given */
 
 /* PC -> rule, of one map generation. */
 struct rule_cache_entry {
@@ -108,7 +107,6 @@ struct process {
     uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: not mapped as a whole */
     uint8_t **apart; /* each ring's data, or NULL, where space is limited; NULL: it is not */
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
-    char **lent;                  /* see lend.c; SAMPLER_LENT_BYTES, sparse */
     uint32_t joins;               /* how often this process and those it was forked from joined */
     uint32_t index;               /* process slot */
     struct process_slot *slot;

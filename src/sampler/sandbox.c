@@ -10,6 +10,7 @@
 #include "sampler/sandbox.h"
 
 #include "sampler/bpf.h"
+#include "sampler/inject.h"
 #include "sampler/memory.h"
 
 /* Above the calls in process.forbidden: how often it changed. */
@@ -58,6 +59,7 @@ struct sandbox_change sandbox_begin(const void *filter)
         change.after = (change.before | forbidden) + ONE_CHANGE;
     while (!__atomic_compare_exchange_n(&process.forbidden, &change.before, change.after, false,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    inject_refresh();
     return change;
 }
 

@@ -2,6 +2,8 @@
 /* posix_spawn(), system() and popen(): another program starts, and this one goes on. */
 #include "sampler/exec.h"
 
+#include "sampler/image.h"
+#include "sampler/inject.h"
 #include "sampler/real.h"
 #include "sampler/sampler.h"
 
@@ -50,32 +52,24 @@ DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
 DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
              search_takes_variables(file))
 
-/* What is undone after these two, which give the shell what `environ` says. */
-struct loan {
-    bool lends;
-    struct inheritance inheritance;
-};
-
-static struct loan loan_begin(void)
+/* Before system() and popen(), whose shell gets `environ`. */
+static struct inheritance shell_begin(void)
 {
-    bool lends = environment_lend();
-    return (struct loan){.lends = lends, .inheritance = inheritance_begin()};
+    inject_refresh();
+    return inheritance_begin();
 }
 
-static void loan_end(void *argument)
+static void shell_end(void *inheritance)
 {
-    const struct loan *loan = argument;
-    inheritance_end(loan->inheritance);
-    if (loan->lends)
-        environment_take_back();
+    inheritance_end(*(struct inheritance *)inheritance);
 }
 
 /* The thread may be cancelled while it waits. */
 static int run_shell(const char *command)
 {
     int status;
-    struct loan loan = loan_begin();
-    pthread_cleanup_push(loan_end, &loan);
+    struct inheritance inheritance = shell_begin();
+    pthread_cleanup_push(shell_end, &inheritance);
     status = REAL(system)(command);
     pthread_cleanup_pop(1);
     return status;
@@ -93,8 +87,8 @@ __attribute__((visibility("default"))) int system(const char *command)
 
 __attribute__((visibility("default"))) FILE *popen(const char *command, const char *mode)
 {
-    struct loan loan = loan_begin();
+    struct inheritance inheritance = shell_begin();
     FILE *file = REAL(popen)(command, mode);
-    loan_end(&loan);
+    inheritance_end(inheritance);
     return file;
 }

@@ -6,7 +6,7 @@
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
 #include "sampler/clock.h"
-#include "sampler/exec.h"
+#include "sampler/inject.h"
 #include "sampler/real.h"
 #include "sampler/own_call.h"
 
@@ -214,7 +214,6 @@ static uint64_t main_stack_start_avma;
 
 void process_join_after_fork(void)
 {
-    environment_take_back_after_fork();
     if (!process.tables || sandbox_forbids(CALLS_OF_JOIN) || clock_is_forbidden())
         return;
     uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
@@ -238,6 +237,14 @@ void process_join_after_fork(void)
         signals_uninstall();
 }
 
+/* With --no-inherit, only the process of the command. A child may have the variables from an exec
+ * that does not pass through the sampler. */
+static bool is_recorded(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    return !header->no_inherit || (uint32_t)own_syscall(GETPPID) == header->launcher_pid;
+}
+
 __attribute__((constructor)) static void start(int argc, char **argv, char **environment)
 {
     (void)argc;
@@ -255,16 +262,12 @@ __attribute__((constructor)) static void start(int argc, char **argv, char **env
         return;
     note_executable();
     inject_remember(environment);
-    if (process.tables->header.no_inherit)
-        inject_undo(environment);
     real_find_all();
     process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
     main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
     pthread_atfork(NULL, NULL, process_join_after_fork);
-    join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    if (is_recorded())
+        join(start_cpu_ns, start_ticks, main_stack_start_avma);
     if (process.engine != ENGINE_NONE && signalfd_is_inherited())
         process_retire();
-    /* Who is not recorded keeps the variables, for children that are started past our functions. */
-    if (process.engine != ENGINE_NONE && !process.tables->header.show_environment)
-        inject_undo(environment);
 }

@@ -40,11 +40,12 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 15
+#define SESSION_VERSION 16
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN: the
  * system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers pass
- * the value on to later programs. */
+ * the value on to later programs.
+ * Grants no rights: a process that can map the shared memory finds TOKEN there. */
 #define SESSION_VARIABLE "REC_SESSION"
 
 /* Room for the sampler's path with its NUL: a sampler with a longer path is loaded from a copy. */
@@ -88,7 +89,6 @@ struct tables_header {
     uint64_t stale_ticks;        /* with an older heartbeat, the launcher counts as dead */
     uint32_t self_check_every;   /* 0: never */
     uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
-    uint32_t show_environment;   /* 1: programs see LD_PRELOAD and SESSION_VARIABLE */
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t launcher_namespace; /* inode of the launcher's pid namespace */
     uint32_t quiet;              /* 1: sampling has not begun yet */

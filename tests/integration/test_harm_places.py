@@ -216,6 +216,14 @@ class Places(harm.Case):
     def test_a_filter_that_kills_when_a_signal_handler_returns(self):
         self.hold("sandboxed", "no-handlers", 120, 4, -1)  # no sample can be taken
 
+    def test_a_filter_before_a_shell_is_started_past_the_sampler(self):
+        for how in ("system", "popen", "bare"):
+            command = [rec.target("filtered_shell"), how]
+            self.assertEqual(self.watched(command).status, 7)
+            for engine in rec.ENGINES:
+                run = self.recorded_in(engine, [], [], *command)
+                self.assertEqual((run.status, run.count("processes")), (7, 2), (how, run.stderr))
+
     def test_a_filter_that_lets_the_sampler_work(self):
         """What begins in the sandbox is recorded: threads, a forked child, what that executes."""
         command = [rec.target("sandboxed"), "typical", 120]

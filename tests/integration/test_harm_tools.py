@@ -104,7 +104,7 @@ class Tools(harm.Identical):
                         self.peak_kib(*command) + 100 * 1024)
 
     def assert_is_inside(self, *command):
-        run = self.record(*command, rec_options=["--show-env"])
+        run = self.record(*command)
         reasons = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
         self.assertTrue(any("inside another" in reason for reason in reasons), run.summary)
 

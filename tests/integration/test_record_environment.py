@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Programs see the environment that they would see without rec, and their children are recorded all the
-same, whatever environment and descriptors they are given."""
+"""Programs see the environment that they would see without rec and two variables more, and their children are
+recorded, whatever environment and descriptors they are given."""
 import os
+import re
 import shutil
 import subprocess
+import time
 
 import rec
 
@@ -17,6 +19,21 @@ def burn():
     return [rec.target("short_run"), str(BURN_MS)]
 
 
+SAMPLER = rb"[^ :='\"\0\n]*/librec-sampler\.so"
+SESSION = rb"[0-9]+:[0-9]+:[0-9]+:[0-9a-f]+:[0-9a-f]{16}"
+# A variable as env, env -0, declare -px, Python's print(os.environ) and awk print it.
+FORMS = (rb"^%s=%s\n", rb"(?:(?<=\0)|^)%s=%s\0", rb'^declare -x %s="%s"\n', rb"(?:, )?'%s': '%s'",
+         rb"^%s %s\n")
+
+
+def without_variables(text):
+    """The text without LD_PRELOAD and REC_SESSION, or with the program's own LD_PRELOAD."""
+    for form in FORMS:
+        text = re.sub(form % (b"LD_PRELOAD", SAMPLER), b"", text, flags=re.M)
+        text = re.sub(form % (b"REC_SESSION", SESSION), b"", text, flags=re.M)
+    return re.sub(b":%s|%s:?" % (SAMPLER, SAMPLER), b"", text)
+
+
 class SameOutput(rec.Case):
     def compare(self, *command, **options):
         with self.subTest(command=command):
@@ -24,8 +41,7 @@ class SameOutput(rec.Case):
             run = self.record(*command, rec_options=["-q", "-o", "rec.data"], **options)
             self.assertEqual(self.outcome(run), self.outcome(bare))
 
-    @staticmethod
-    def outcome(run):
+    def outcome(self, run):
         """The working directory is part of the environment."""
         return [run.status] + [text.replace(run.directory.encode(), b"DIRECTORY")
                                for text in (run.stdout, run.stderr)]
@@ -35,6 +51,9 @@ class Seen(SameOutput):
     ENVIRONMENTS = (dict(os.environ), dict(os.environ, LD_PRELOAD=""),
                     dict(os.environ, LD_PRELOAD="libm.so.6", ZZZ="last"),
                     {"LD_PRELOAD": "libm.so.6:libdl.so.2", "PATH": os.environ["PATH"]})
+
+    def outcome(self, run):
+        return [without_variables(text) if isinstance(text, bytes) else text for text in super().outcome(run)]
 
     def compare_in(self, environments, *command):
         for environment in environments:
@@ -87,8 +106,8 @@ class Seen(SameOutput):
                   "thread.start()\n"
                   "time.sleep(0.1)\n"
                   "if os.fork() == 0:\n"
-                  "    print(c.getenv(b'LD_PRELOAD'), c.getenv(b'REC_SESSION'), flush=True)\n"
-                  "    os.system('echo $LD_PRELOAD $REC_SESSION')\n"
+                  "    print(c.getenv(b'HOME'), flush=True)\n"
+                  "    os.system('env')\n"
                   "    os._exit(0)\n"
                   "thread.join()\n")
         self.compare(PYTHON, "-c", script)
@@ -96,10 +115,11 @@ class Seen(SameOutput):
     def test_values_behind_the_environment_are_found(self):
         self.compare(rec.target("auxiliary"))
 
-    def test_on_request_all_of_it(self):
-        run = self.recorded("env", rec_options=["-q", "--show-env"])
-        self.assertIn(b"librec-sampler.so", run.stdout)
-        self.assertIn(b"REC_SESSION=", run.stdout)
+    def test_with_both_variables_whatever_the_option(self):
+        for options in ([], ["--show-env"], ["--hide-env"], ["--no-inherit"]):
+            run = self.recorded("env", rec_options=["-q", *options])
+            self.assertRegex(run.stdout, rb"(?m)^LD_PRELOAD=%s$" % SAMPLER)
+            self.assertRegex(run.stdout, rb"(?m)^REC_SESSION=%s$" % SESSION)
 
 
 class Followed(rec.Case):
@@ -113,8 +133,7 @@ class Followed(rec.Case):
     def test_with_an_empty_environment(self):
         self.assert_followed("env", "-i", *burn())
         self.assert_followed("sh", "-c", f"env -i {' '.join(burn())}; true")
-        self.assert_followed("bash", "-c", f"unset LD_PRELOAD REC_SESSION; {' '.join(burn())}; true",
-                             rec_options=["--show-env"])
+        self.assert_followed("bash", "-c", f"unset LD_PRELOAD REC_SESSION; {' '.join(burn())}; true")
 
     def test_however_python_starts_them(self):
         self.need_program(PYTHON)
@@ -123,8 +142,7 @@ class Followed(rec.Case):
                        f"os.execve({path!r}, {words}, {{}})",
                        f"import subprocess; subprocess.run({words}, env={{}})",
                        f"os.system({' '.join(words)!r})",
-                       f"os.popen({' '.join(words)!r}).read()",
-                       f"os.environ.clear(); os.system({' '.join(words)!r})"):
+                       f"os.popen({' '.join(words)!r}).read()"):
             self.assert_followed(PYTHON, "-c", f"import os; {script}")
 
     def test_with_thousands_of_variables(self):
@@ -142,9 +160,77 @@ class Followed(rec.Case):
         self.assert_followed(rec.target("closes_all"), "loop", *burn())
         self.assert_followed(rec.target("closes_all"), "replace", *burn())
 
+    def test_a_shell_without_the_variables_is_named(self):
+        """system() passes on the `environ` that the program has cleared."""
+        self.need_program(PYTHON)
+        run = self.recorded(PYTHON, "-c", "import os; os.environ.clear(); "
+                            f"os.system('exec {burn()[0]} 500')")
+        reasons = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
+        self.assertRegex(str(reasons), "short_run started without the sampler")
+
     def test_by_a_program_that_cannot_be_recorded(self):
         self.assert_followed(rec.target("static_exec"), *burn())
         self.assert_followed(rec.target("static_exec"), "-p", "libm.so.6", *burn())
+
+
+class Alone(SameOutput):
+    """With --no-inherit children get neither variable."""
+    ENVIRONMENTS = (dict(os.environ), dict(os.environ, LD_PRELOAD=""), dict(os.environ, LD_PRELOAD="libm.so.6"))
+
+    def compare(self, *command, **options):
+        bare = self.bare(*command, **options)
+        run = self.record(*command, rec_options=["-q", "--no-inherit", "-o", "rec.data"], **options)
+        self.assertEqual(self.outcome(run), self.outcome(bare))
+
+    def test_however_they_are_started(self):
+        self.need_program(PYTHON)
+        for environment in self.ENVIRONMENTS:
+            self.compare("sh", "-c", "env -0; :", env=environment)
+            for script in ("os.system('echo $LD_PRELOAD $REC_SESSION; env')",
+                           "print(os.popen('echo $LD_PRELOAD; env').read())",
+                           "os.spawnvp(os.P_WAIT, 'env', ['env'])",
+                           "[os.system('env') for i in range(2)]"):
+                self.compare(PYTHON, "-c", f"import os; {script}", env=environment)
+
+    def test_a_child_that_is_started_past_the_sampler_is_not_recorded(self):
+        run = self.recorded(rec.target("static_exec"), *burn(), rec_options=["--no-inherit"])
+        self.assertEqual([process["name"] for process in run.info["processes"] if process["samples"]], [])
+
+
+class Outlives(rec.Case):
+    """A program goes on after its recording, and the sampler is no longer there."""
+    SCRIPT = ("import os, subprocess, sys, time\n"
+              "assert os.environ['LD_PRELOAD'] == os.path.realpath('librec-sampler.so')\n"
+              "sys.stdin.readline()\n"
+              "os.system('env'); print(os.popen('env').read(), flush=True)\n"
+              "subprocess.run(['env']); os.execvp('env', ['env'])\n")
+
+    def wait_for_files(self, place):
+        """They are written when the recording has ended."""
+        deadline = time.monotonic() + 30
+        while not os.path.exists(os.path.join(place, "rec.json.gz")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+
+    def test_its_children_start_without_a_message_of_the_loader(self):
+        self.need_program(PYTHON)
+        place = self.new_directory()
+        for name in ("rec", "librec-sampler.so"):
+            shutil.copy(os.path.join(os.path.dirname(rec.REC), name), place)
+        for directory in (self.directory, place):
+            os.chmod(directory, 0o755)  # else root's programs load a copy of the sampler
+        with open(os.path.join(place, "output"), "w+b") as output:
+            command = subprocess.Popen([os.path.join(place, "rec"), "-q", "--duration=100ms", "--",
+                                        PYTHON, "-c", self.SCRIPT], cwd=place, stdin=subprocess.PIPE,
+                                       stdout=output, stderr=output)
+            self.wait_for_files(place)
+            os.unlink(os.path.join(place, "librec-sampler.so"))
+            command.communicate(b"\n", timeout=30)
+            output.seek(0)
+            text = output.read()
+        self.assertEqual(text.count(b"\nPATH="), 4, text)
+        self.assertNotIn(b"librec-sampler", text)
+        self.assertNotIn(b"REC_SESSION", text)
 
 
 class LeftAlone(SameOutput):
@@ -174,15 +260,19 @@ class LeftAlone(SameOutput):
                                        "print(os.wait()[1])" % program)
 
     def test_programs_that_set_the_user_id(self):
-        """Root becomes somebody else by those of others alone."""
+        """A program of root's does not change the user id of root, and gets the variables."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for chown")
         path = os.path.join(self.directory, "env")
         shutil.copy("/usr/bin/env", path)
-        own = os.geteuid()
-        for owner in (0, 65534) if own == 0 else (own,):
-            for mode in (0o4755, 0o2755):
-                os.chown(path, owner, owner if own == 0 else -1)
-                os.chmod(path, mode)
-                self.compare("sh", "-c", f"{path} -0; true")
+        for mode in (0o4755, 0o2755):
+            os.chown(path, 65534, 65534)
+            os.chmod(path, mode)
+            self.compare("sh", "-c", f"{path} -0; true")
+            os.chown(path, 0, 0)
+            os.chmod(path, mode)
+            run = self.recorded("sh", "-c", f"{path} -0; true", rec_options=["-q"])
+            self.assertRegex(run.stdout, b"\0REC_SESSION=" + SESSION)
 
     def test_programs_of_another_c_library(self):
         path = os.path.join(self.directory, "env")
@@ -202,7 +292,7 @@ class LeftAlone(SameOutput):
     def test_lists_of_the_libraries_of_a_program(self):
         self.need_program("ldd")
         self.compare("sh", "-c", "ldd /bin/sh | sed 's/ (0x.*//'")
-        self.compare("sh", "-c", "LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libm.so.6 /bin/sh | sed 's/ (0x.*//'; env")
+        self.compare("sh", "-c", "LD_TRACE_LOADED_OBJECTS=1 LD_PRELOAD=libm.so.6 /bin/sh | sed 's/ (0x.*//'")
 
 
 if __name__ == "__main__":
