@@ -11,6 +11,8 @@
  */
 #include "sampler/walk.h"
 
+#include "sampler/stack_record.h"
+
 /* A stack of no more than that is copied whole. */
 #define WHOLE_BYTES_MAX (UINT32_C(16) << 10)
 #define LEAF_BYTES_MAX (UINT32_C(8) << 10)
@@ -184,6 +186,7 @@ bool copy_record(struct walk *walk, struct record_header header, enum walk_end e
     move_words(frames, walk->frames, walk->frame_count); /* before anything is written there */
     uint32_t copied = copy_stack(walk, &copy, record + before_stack, bytes, is_check);
     *(struct record_copy *)(void *)(record + fixed) = copy;
-    walk_write_header(walk, record, end, unload_count);
-    return walk_commit(walk, record, position, before_stack + copied, header);
+    stack_record_describe(record, walk->frame_count, end, unload_count);
+    header.bytes = before_stack + copied;
+    return stack_record_commit(&walk->thread->ring, record, position, header);
 }

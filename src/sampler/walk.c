@@ -11,6 +11,8 @@
  */
 #include "sampler/walk.h"
 
+#include "sampler/stack_record.h"
+
 #define PAGE_MASK UINT64_C(4095)
 #define CONTEXT_ROOT_BYTES 64
 /* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
@@ -230,27 +232,6 @@ static uint32_t settle_frames(struct walk *walk)
     return RECORD_FRAMES_MAX;
 }
 
-void walk_write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
-                       uint32_t unload_count)
-{
-    struct record_stack *stack =
-        (struct record_stack *)(void *)(record + sizeof(struct record_header));
-    uint32_t kept = walk->frame_count < RECORD_FRAMES_MAX ? walk->frame_count : RECORD_FRAMES_MAX;
-    stack->frame_count = kept;
-    stack->dropped = walk->frame_count - kept;
-    stack->end = end;
-    stack->unload_count = unload_count;
-}
-
-bool walk_commit(struct walk *walk, uint8_t *record, uint64_t position, uint32_t bytes,
-                 struct record_header header)
-{
-    header.bytes = bytes;
-    *(struct record_header *)(void *)record = header;
-    ring_commit(&walk->thread->ring, position, bytes);
-    return true;
-}
-
 static bool wants_copy(const struct walk *walk, enum walk_end end)
 {
     return (end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD) &&
@@ -328,6 +309,7 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         return copy_record(&walk, header, end, unload_count);
     }
     header.kind = RECORD_STACK;
-    walk_write_header(&walk, record, end, unload_count);
-    return walk_commit(&walk, record, position, fixed + 8 * settle_frames(&walk), header);
+    stack_record_describe(record, walk.frame_count, end, unload_count);
+    header.bytes = fixed + 8 * settle_frames(&walk);
+    return stack_record_commit(&thread->ring, record, position, header);
 }

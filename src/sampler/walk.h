@@ -19,14 +19,6 @@ struct walk {
     uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
 };
 
-/* walk.c */
-/* Fills in the part behind the header; frames are in place already or follow. Async-signal-safe. */
-void walk_write_header(const struct walk *walk, uint8_t *record, enum walk_end end,
-                       uint32_t unload_count);
-/* Publishes the record that was written at position; true. Async-signal-safe. */
-bool walk_commit(struct walk *walk, uint8_t *record, uint64_t position, uint32_t bytes,
-                 struct record_header header);
-
 /* copy.c */
 /* Whether the stack can be copied from its leaf to its root. Async-signal-safe. */
 bool copy_fits_from_leaf(const struct walk *walk);

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sampler/copy.c"
+#include "sampler/stack_record.c"
 #include "sampler/walk.c"
 
 #include <setjmp.h>
