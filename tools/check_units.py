@@ -18,8 +18,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 INTERNAL = re.compile(r"_(parts|internal|private)$")
 # Units in the largest circle that remains, by kind and folder: each figure shrinks or goes, none is added.
 KNOWN = {
-    "calls": {"src/sampler": 23},
-    "includes": {"src/sampler": 2},
+    "calls": {"src/sampler": 5},
+    "includes": {},
 }
 
 

@@ -7,6 +7,9 @@
  *
  * and the sampler's own.
  */
+#include "sampler/attach.h"
+
+#include "sampler/arch_x86_64.h"
 #include "sampler/own_call.h"
 #include "sampler/text.h"
 
@@ -17,9 +20,6 @@
 #include <sys/stat.h>
 
 #define PAGE_BYTES 4096u
-
-static uint32_t never_alive;
-uint32_t *process_alive = &never_alive;
 
 /* What the environment variable says. */
 static struct {

@@ -14,6 +14,7 @@
  */
 #include "sampler/real.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include <errno.h>
 #include <stddef.h>

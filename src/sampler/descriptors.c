@@ -6,6 +6,7 @@
  */
 #include "sampler/real.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

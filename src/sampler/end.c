@@ -5,6 +5,7 @@
  * does not say.
  */
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 /* A vfork child has its parent's. */
 static bool has_own_slot(void)

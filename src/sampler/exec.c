@@ -5,6 +5,7 @@
 #include "sampler/image.h"
 #include "sampler/inject.h"
 #include "sampler/real.h"
+#include "sampler/sampler.h"
 #include "sampler/own_call.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The launcher as the target sees it: whether it is there, and waiting for it. */
+#include "sampler/launcher.h"
+
+#include "sampler/arch_x86_64.h"
 #include "sampler/own_call.h"
 #include "sampler/text.h"
 

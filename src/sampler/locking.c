@@ -10,6 +10,7 @@
  */
 #include "sampler/real.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include <sys/mman.h>
 

@@ -9,6 +9,7 @@
  */
 #include "sampler/real.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include <dlfcn.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "sampler/raw.h"
-#include "sampler/sampler.h"
+#include "sampler/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

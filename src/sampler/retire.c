@@ -15,6 +15,7 @@
  * would end a poll() with EINTR.
  */
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 static void tell_launcher(void)
 {

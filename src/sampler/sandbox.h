@@ -8,6 +8,7 @@
 #pragma once
 
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 /* Around the call that installs a filter, a struct sock_fprog of the program's. Async-signal-safe. */
 struct sandbox_change {

@@ -9,19 +9,12 @@
 #include "sampler/inject.h"
 #include "sampler/real.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include <elf.h>
 
-struct process process;
 static bool avoids_sigprof;
 static char executable[sizeof(((struct process_slot *)0)->executable)];
-
-bool process_is_another(void)
-{
-    if (sandbox_forbids(CALL_BIT(GETPID)))
-        return load_relaxed(process_alive) != 1;
-    return process.slot && process.slot->pid != (uint32_t)own_syscall(GETPID);
-}
 
 static bool claim_process(void)
 {

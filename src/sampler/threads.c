@@ -9,6 +9,7 @@
  */
 #include "sampler/clock.h"
 #include "sampler/own_call.h"
+#include "sampler/sampler.h"
 
 #include "sampler/real.h"
 
@@ -21,8 +22,6 @@
 #ifndef SIGEV_THREAD_ID
 #define SIGEV_THREAD_ID 4
 #endif
-
-__thread struct thread_state *thread_self;
 
 static pthread_key_t end_key;
 static bool has_end_key;
