@@ -24,7 +24,6 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parent.parent
 TABLE = TREE / "docs/what-the-target-sees.md"
 LIBRARY = "librec-sampler.so"
-EXPORTED_AS = {"sigpause": "__xpg_sigpause"}
 SHT_DYNSYM, SYMBOL_BYTES = 11, 24
 TEST_TIMEOUT_S = 600
 
@@ -37,7 +36,7 @@ def read_table(text):
         if len(cells) != 4 or not cells[0]:
             continue
         for name in cells[0]:
-            rows.setdefault(EXPORTED_AS.get(name, name), []).extend(cells[3])
+            rows.setdefault(name, []).extend(cells[3])
     return rows
 
 

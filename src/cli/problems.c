@@ -88,8 +88,12 @@ static const char *explain_blind(enum record_blind blind)
 {
     switch (blind) {
     case RECORD_BLIND_BLOCKED:
-        return "the program blocks the sampler's signal in a way of its own (try the other "
-               "--engine), or its sandbox forbids signal handlers to return";
+        return "the program blocks the sampler's signal by a system call or by sighold() or "
+               "sigblock() (try the other --engine)";
+    case RECORD_BLIND_UNHANDLED:
+        return "the program ignores the sampler's signal by a system call or by sigset() or "
+               "sigignore() (try the other --engine), or its sandbox forbids signal handlers to "
+               "return";
     case RECORD_BLIND_UNKNOWN_THREAD:
         return "threads made by clone(), not by pthread_create(), or by the C library for itself "
                "(asynchronous I/O, timers), or after the program sandboxed itself, or more than "

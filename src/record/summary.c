@@ -22,6 +22,7 @@ const char *record_blind_name(enum record_blind blind)
 {
     static const char *const names[RECORD_BLINDS] = {
         [RECORD_BLIND_BLOCKED] = "signal-blocked",
+        [RECORD_BLIND_UNHANDLED] = "signal-unhandled",
         [RECORD_BLIND_UNKNOWN_THREAD] = "unknown-thread",
         [RECORD_BLIND_NO_TIMER] = "no-timer",
         [RECORD_BLIND_OTHER] = "other",

@@ -23,8 +23,8 @@ const char *record_loss_name(enum record_loss loss);
 
 /* Why CPU time has no samples, not even lost ones. */
 enum record_blind {
-    /* a direct system call of the program blocked the sampler's signal */
-    RECORD_BLIND_BLOCKED,
+    RECORD_BLIND_BLOCKED,        /* the sampler's signal, by a function without a hook */
+    RECORD_BLIND_UNHANDLED,      /* the sampler's handler was removed in the same way */
     RECORD_BLIND_UNKNOWN_THREAD, /* a thread without a slot, or made by clone() */
     RECORD_BLIND_NO_TIMER,       /* the kernel refused the thread's timers */
     RECORD_BLIND_OTHER,

@@ -255,54 +255,13 @@ __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *
     return raw_told(change(how, set, old));
 }
 
-/* The obsolete ones: masks of 32 bits, or one signal. */
-static int change_bits(int how, bool sets, uint32_t bits)
-{
-    sigset_t set, old;
-    *word_of(&set) = bits;
-    long result = change(how, sets ? &set : NULL, &old);
-    return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
-}
-
-__attribute__((visibility("default"))) int sigblock(int mask)
-{
-    return change_bits(SIG_BLOCK, true, (uint32_t)mask);
-}
-
+/* Obsolete, with a mask of 32 bits. dash calls it whenever it starts, and where it handles an error. */
 __attribute__((visibility("default"))) int sigsetmask(int mask)
 {
-    return change_bits(SIG_SETMASK, true, (uint32_t)mask);
-}
-
-__attribute__((visibility("default"))) int siggetmask(void)
-{
-    return change_bits(SIG_BLOCK, false, 0);
-}
-
-int masks_change_one(int how, int number)
-{
-    sigset_t set;
-    if (number < 1 || number > 64)
-        return raw_told(-EINVAL);
-    *word_of(&set) = UINT64_C(1) << (number - 1);
-    return raw_told(change(how, &set, NULL));
-}
-
-__attribute__((visibility("default"))) int sighold(int number)
-{
-    return masks_change_one(SIG_BLOCK, number);
-}
-
-__attribute__((visibility("default"))) int sigrelse(int number)
-{
-    return masks_change_one(SIG_UNBLOCK, number);
-}
-
-bool masks_shows_block(void)
-{
-    sigset_t now;
-    change(SIG_BLOCK, NULL, &now);
-    return (*word_of(&now) & samplers_bit()) != 0;
+    sigset_t set, old;
+    *word_of(&set) = (uint32_t)mask;
+    long result = change(SIG_SETMASK, &set, &old);
+    return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
 }
 
 /*

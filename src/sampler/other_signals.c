@@ -64,21 +64,11 @@ static void note_after(int signal, uintptr_t handler_value)
 signal_handler other_signals_set_simple(signal_handler (*set)(int, signal_handler), int signal,
                                         signal_handler simple)
 {
-    if (simple == SIG_HOLD)
-        return set(signal, simple);
     note_before(signal, (uintptr_t)simple);
     signal_handler old = set(signal, simple);
     if (old != SIG_ERR)
         note_after(signal, (uintptr_t)simple);
     return old;
-}
-
-int other_signals_ignore(int signal)
-{
-    int result = REAL(sigignore)(signal);
-    if (result == 0)
-        note_after(signal, (uintptr_t)SIG_IGN);
-    return result;
 }
 
 /*

@@ -24,10 +24,7 @@
     X(sigaction)          \
     X(__sigaction)        \
     X(signal)             \
-    X(sysv_signal)        \
-    X(sigset)             \
-    X(sigignore)          \
-    X(siginterrupt)       \
+    X(__sysv_signal)      \
     X(sigtimedwait)       \
     X(sigsuspend)         \
     X(signalfd)           \

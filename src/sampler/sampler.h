@@ -120,11 +120,10 @@ void signals_refresh_mask(void);
 typedef void (*signal_handler)(int);
 /* A bit for each signal that does nothing, as far as that is known. Async-signal-safe. */
 uint64_t other_signals_ignored(void);
-/* As sigaction(), signal() and its relatives (which one is the first argument), and sigignore(). Async-signal-safe. */
+/* As sigaction(); as signal() or __sysv_signal(), the first argument. Async-signal-safe. */
 int other_signals_set(int signal, const struct sigaction *action, struct sigaction *old);
 signal_handler other_signals_set_simple(signal_handler (*set)(int, signal_handler), int signal,
                                         signal_handler simple);
-int other_signals_ignore(int signal);
 
 /* restarts.c */
 /* The system call that a signal interrupted, if it waited, ends with EINTR instead of beginning again. Async-signal-safe.
@@ -147,10 +146,6 @@ void masks_unblock_after_exec(void);
 /* Around a call that makes a thread which must not have the sampler's signal. Returns the mask to restore. */
 uint64_t masks_block_ours(void);
 void masks_restore(uint64_t mask);
-/* As sighold() and sigrelse(). Async-signal-safe. */
-int masks_change_one(int how, int number);
-/* True when the program sees the sampler's signal blocked. Async-signal-safe. */
-bool masks_shows_block(void);
 /* The program is about to wait with this mask instead of its own; what it returns, for when it has waited.
  * Async-signal-safe. */
 struct thread_state *masks_lift(const sigset_t *mask, void *frame);

@@ -356,7 +356,7 @@ long signals_set_bare(const struct kernel_action *given, struct kernel_action *o
     return 0;
 }
 
-/* signal() and its relatives differ in the flags they set. */
+/* signal() and __sysv_signal() differ in the flags they set. */
 static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask)
 {
     struct action wanted = {.mask = mask, .flags = flags | FLAG_RESTORER, .restorer = restorer};
@@ -383,73 +383,19 @@ static bool is_refused(signal_handler simple)
     return true;
 }
 
-/* siginterrupt() decides what signal() sets. */
-static int restarts = SA_RESTART;
-
 __attribute__((visibility("default"))) signal_handler signal(int number, signal_handler simple)
 {
     if (is_ours(number))
-        return is_refused(simple)
-                   ? SIG_ERR
-                   : set_simple(simple, load_relaxed(&restarts), UINT64_C(1) << (number - 1));
+        return is_refused(simple) ? SIG_ERR
+                                  : set_simple(simple, SA_RESTART, UINT64_C(1) << (number - 1));
     return translate(other_signals_set_simple(REAL(signal), number, simple));
 }
 
-__attribute__((visibility("default"))) signal_handler bsd_signal(int number, signal_handler simple);
-signal_handler bsd_signal(int number, signal_handler simple)
-{
-    return signal(number, simple);
-}
-
-__attribute__((visibility("default"))) signal_handler ssignal(int number, signal_handler simple)
-{
-    return signal(number, simple);
-}
-
-__attribute__((visibility("default"))) signal_handler sysv_signal(int number, signal_handler simple)
-{
-    if (is_ours(number))
-        return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
-    return translate(other_signals_set_simple(REAL(sysv_signal), number, simple));
-}
-
+/* signal() of programs that are compiled as strict ISO C (-std=c11) or with _XOPEN_SOURCE. */
 __attribute__((visibility("default"))) signal_handler __sysv_signal(int number,
                                                                     signal_handler simple)
 {
-    return sysv_signal(number, simple);
-}
-
-__attribute__((visibility("default"))) int sigignore(int number)
-{
-    if (!is_ours(number))
-        return other_signals_ignore(number);
-    set_simple(SIG_IGN, 0, 0);
-    return 0;
-}
-
-__attribute__((visibility("default"))) int siginterrupt(int number, int interrupt)
-{
-    if (!is_ours(number))
-        return REAL(siginterrupt)(number, interrupt);
-    struct action wanted = read_action();
-    wanted.flags = interrupt ? wanted.flags & ~SA_RESTART : wanted.flags | SA_RESTART;
-    store_relaxed(&restarts, interrupt ? 0 : SA_RESTART);
-    write_action(&wanted);
-    return 0;
-}
-
-/* SIG_HOLD blocks and leaves the action; everything else sets it and unblocks. */
-__attribute__((visibility("default"))) signal_handler sigset(int number, signal_handler disposition)
-{
-    if (!is_ours(number))
-        return translate(other_signals_set_simple(REAL(sigset), number, disposition));
-    bool was_blocked = masks_shows_block();
-    signal_handler old = read_action().handler.simple;
-    if (disposition == SIG_HOLD)
-        masks_change_one(SIG_BLOCK, number);
-    else {
-        set_simple(disposition, 0, 0);
-        masks_change_one(SIG_UNBLOCK, number);
-    }
-    return was_blocked ? SIG_HOLD : old;
+    if (is_ours(number))
+        return is_refused(simple) ? SIG_ERR : set_simple(simple, (int)SA_RESETHAND | SA_NODEFER, 0);
+    return translate(other_signals_set_simple(REAL(__sysv_signal), number, simple));
 }

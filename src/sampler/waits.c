@@ -147,17 +147,3 @@ __attribute__((visibility("default"))) int epoll_pwait2(int epoll_fd, struct epo
     }
     WITH_MASK(mask, REAL(epoll_pwait2)(epoll_fd, events, count, timeout, mask));
 }
-
-/* sigpause() with a signal: the thread's mask without it. */
-__attribute__((visibility("default"))) int __xpg_sigpause(int number);
-int __xpg_sigpause(int number)
-{
-    sigset_t mask;
-    if (number < 1 || number > 64) {
-        errno = EINVAL;
-        return -1;
-    }
-    sigprocmask(SIG_BLOCK, NULL, &mask);
-    sigdelset(&mask, number);
-    return sigsuspend(&mask);
-}

@@ -29,6 +29,18 @@ class Blind(rec.Case):
                                   rec_options=[f"--engine={engine}"])
                 self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
 
+    def test_a_signal_that_is_blocked_or_ignored_by_functions_without_a_hook(self):
+        causes = {"held": ("signal-blocked", "blocks the sampler's signal"),
+                  "ignored": ("signal-unhandled", "ignores the sampler's signal")}
+        for engine in rec.ENGINES:
+            for how, (cause, words) in causes.items():
+                with self.subTest(engine=engine, how=how):
+                    self.need_engine(engine)
+                    run = self.record(rec.target("unsampled"), how, WORK_MS,
+                                      rec_options=[f"--engine={engine}"])
+                    self.assertEqual(run.status, 0, run.stderr)
+                    self.assert_told(run, cause, words)
+
     def test_a_short_process_without_any_sample(self):
         """It ends before a second look, or is replaced by another program."""
         short = f"{rec.target('unsampled')} blocked 200"
@@ -62,7 +74,7 @@ class Blind(rec.Case):
 
     def test_a_sandbox_in_which_no_handler_can_return(self):
         run = self.record(rec.target("sandboxed"), "no-handlers", 300)
-        self.assertGreater(run.count("blind_ns.signal-blocked") / run.count("cpu_billed_ns"), 0.6)
+        self.assertGreater(run.count("blind_ns.signal-unhandled") / run.count("cpu_billed_ns"), 0.6)
         self.assertIn("its sandbox forbids", run.stderr.decode())
 
     def test_a_thread_that_the_c_library_does_not_know(self):

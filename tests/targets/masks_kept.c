@@ -4,16 +4,15 @@
  * every way; and whether it arrives where the program waits for it.
  *
  *     longjmp, handler, context    masks that are restored by other means than sigprocmask()
- *     obsolete                     sighold() and its kind
+ *     obsolete                     sigsetmask()
  *     thread                       a thread that was created with a mask
- *     suspend, ppoll, ppoll-checked, pselect, epoll, epoll-2, pause    waits that unblock it, with a handler
+ *     suspend, ppoll, ppoll-checked, pselect, epoll, epoll-2    waits that unblock it, with a handler
  *     wait, waitinfo, timedwait    200 of them, taken while it is blocked
  *     vfork, clone                 a child changes its own
  */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "burn.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -127,43 +126,25 @@ static void switch_contexts(void)
 /* Time while it is blocked in one way: it is to be in the profile. CPU timers fire at ticks, which the short turns that
  * a thread has on a busy machine miss: of 0.1 s there was often no sample. */
 #define BURN_NS 700000000
-__attribute__((noinline)) static uint64_t burn_held(void)
-{
-    return burn_until_ns(burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + BURN_NS) + 1;
-}
-
 __attribute__((noinline)) static uint64_t burn_masked(void)
 {
     return burn_until_ns(burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) + BURN_NS) + 2;
 }
 
-/* The linker warns of it by its name. */
-static int get_mask(void)
-{
-    int (*obsolete)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "siggetmask");
-    return obsolete ? obsolete() : -1;
-}
-
 static void use_obsolete(void)
 {
-    sighold(number);
-    say("held");
-    printf("siggetmask: %x %d\n", (unsigned)get_mask(), burn_held() != 0);
-    sigrelse(number);
-    say("released");
-    printf("sigset: %d\n", sigset(number, SIG_HOLD) == SIG_DFL);
-    say("held by sigset");
-    printf("sigset: %d\n", sigset(number, count) == SIG_HOLD);
-    say("set");
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    sigrelse(number);
-    say("released from all");
+    signal(number, count);
     printf("sigsetmask: %x\n", (unsigned)sigsetmask(-1));
-    printf("sigblock: %x\n", (unsigned)sigblock(0));
-    say("all by sigsetmask");
-    printf("siggetmask: %x %d\n", (unsigned)get_mask(), burn_masked() != 0);
-    sigsetmask(0);
+    say("all");
+    printf("burnt %d\n", burn_masked() != 0);
+    raise(number);
+    printf("handled %d\n", (int)handled);
+    printf("sigsetmask: %x\n", (unsigned)sigsetmask(0));
     say("none");
+    printf("handled %d\n", (int)handled);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    printf("sigsetmask: %x\n", (unsigned)sigsetmask(0));
+    say("none again");
     raise(number);
     printf("handled %d\n", (int)handled);
 }
@@ -238,8 +219,6 @@ static void wait_with_mask(const char *how)
             result = __ppoll_chk(NULL, 0, &long_time, &mask, 0);
         else if (strcmp(how, "pselect") == 0)
             result = pselect(0, NULL, NULL, NULL, &long_time, &mask);
-        else if (strcmp(how, "pause") == 0)
-            result = sigpause(number);
         else
             result = wait_for_events(how, &mask);
         printf("%d %d: handled %d\n", result, errno == EINTR, (int)handled);

@@ -25,9 +25,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-typedef void (*signal_handler)(int);
-signal_handler bsd_signal(int number, signal_handler handler);
-
 static int number;
 static void *const bad = (void *)8;
 static char *const no_words[] = {(char *)(uintptr_t) "x", NULL};
@@ -71,13 +68,6 @@ static void say_masks(void)
     SAY(pthread_sigmask(99, &set, NULL));
     SAY(pthread_sigmask(SIG_BLOCK, &set, bad));
     SAY(pthread_sigmask(SIG_SETMASK, NULL, NULL));
-    SAY(sighold(0));
-    SAY(sighold(65));
-    SAY(sighold(number));
-    SAY(sighold(SIGKILL));
-    SAY(sigrelse(-1));
-    SAY(sigrelse(number));
-    SAY(sigblock(1 << (number - 1)));
     SAY(sigsetmask(1 << (number - 1)));
 }
 
@@ -100,23 +90,12 @@ static void say_actions(int which)
     SAY(signal(which, handle));
     SAY(signal(which, SIG_IGN));
     SAY((signal(which, handle), sigaction(which, NULL, &action), action.sa_flags));
-    SAY((siginterrupt(which, 1), signal(which, handle), sigaction(which, NULL, &action),
+    SAY((__sysv_signal(which, handle), sigaction(which, NULL, &action), action.sa_flags));
+    SAY((__sysv_signal(which, handle), raise(which), sigaction(which, NULL, &action),
          action.sa_flags));
-    SAY((sysv_signal(which, handle), sigaction(which, NULL, &action), action.sa_flags));
-    SAY((sysv_signal(which, handle), raise(which), sigaction(which, NULL, &action),
-         action.sa_flags));
-    SAY((sigset(which, handle), sigaction(which, NULL, &action), action.sa_flags));
-    SAY(sigset(which, SIG_ERR) == SIG_ERR);
-    SAY(sigset(which, SIG_HOLD));
-    SAY(sigignore(which));
-    SAY((sigignore(which), sigaction(which, NULL, &action), action.sa_handler == SIG_IGN));
-    SAY((bsd_signal(which, handle), sigaction(which, NULL, &action), action.sa_handler == handle));
     SAY((__sysv_signal(which, handle), sigaction(which, NULL, &action),
          action.sa_handler == handle));
-    SAY(siginterrupt(which, 0));
-    SAY(bsd_signal(which, SIG_ERR) == SIG_ERR);
-    SAY(ssignal(which, SIG_IGN));
-    SAY(sysv_signal(which, SIG_ERR) == SIG_ERR);
+    SAY(__sysv_signal(which, SIG_ERR) == SIG_ERR);
 }
 
 static void say_numbers(void)
@@ -129,12 +108,7 @@ static void say_numbers(void)
         SAY(sigaction(which, &action, NULL));
         SAY(sigaction(which, NULL, &action));
         SAY(signal(which, handle) == SIG_ERR);
-        SAY(sysv_signal(which, handle) == SIG_ERR);
-        SAY(sigset(which, handle) == SIG_ERR);
-        SAY(sigignore(which));
-        SAY(siginterrupt(which, 1));
-        if (which < 1 || which > 64)
-            SAY(sigpause(which));
+        SAY(__sysv_signal(which, handle) == SIG_ERR);
     }
 }
 

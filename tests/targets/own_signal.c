@@ -13,7 +13,7 @@
  *     reset                puts every signal back to its default
  *     bare-reset           the same by bare system calls, after it has looked whether it is ignored
  *     bare-round-trip      sets actions by bare system calls and reads them back
- *     one-shot             sysv_signal: handled once, the second one kills
+ *     one-shot             __sysv_signal: handled once, the second one kills
  *     ignore               ignores it, and sends it
  *     default              sends it with its default action
  *     block                handled when it is unblocked
@@ -225,7 +225,7 @@ static void bare_round_trip(int number)
 
 static void one_shot(int number)
 {
-    sysv_signal(number, count);
+    __sysv_signal(number, count);
     burn_a_part(TIMES);
     raise(number);
     say_handled();

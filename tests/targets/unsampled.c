@@ -3,11 +3,14 @@
  * unsampled HOW MILLISECONDS [PROGRAM]: uses CPU time where no signal of the sampler comes; then executes PROGRAM.
  *
  *     blocked   every signal is blocked, by a system call of our own
+ *     held      both signals that a sampler may use are blocked by sighold()
+ *     ignored   both are ignored by sigignore()
  *     clone     a thread that the C library does not know of
  *     tls       the same, with thread-local memory that is none of the C library's
  *     aio       a thread that the C library makes for itself, which reads /dev/zero
  *     io_uring  a thread of the kernel that looks for requests; status 4: it makes none
  */
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include "burn.h"
 
 #include <aio.h>
@@ -15,6 +18,7 @@
 #include <linux/io_uring.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -99,9 +103,21 @@ static void let_the_kernel_look(void)
     usleep((useconds_t)(end_ns / 1000));
 }
 
-int main(int argc, char **argv)
+/* Whether the time is to be used by main(). */
+static bool hide_from_samples(const char *how)
 {
     uint64_t all = ~UINT64_C(0);
+    if (strcmp(how, "blocked") == 0)
+        return syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all)) == 0;
+    if (strcmp(how, "held") == 0)
+        return sighold(SIGTRAP) == 0 && sighold(SIGPROF) == 0;
+    if (strcmp(how, "ignored") == 0)
+        return sigignore(SIGTRAP) == 0 && sigignore(SIGPROF) == 0;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
     end_ns = strtoull(argc > 2 ? argv[2] : "1000", NULL, 10) * 1000000;
     const char *how = argc > 1 ? argv[1] : "";
     if (strcmp(how, "clone") == 0 || strcmp(how, "tls") == 0)
@@ -110,9 +126,8 @@ int main(int argc, char **argv)
         read_by_another();
     else if (strcmp(how, "io_uring") == 0)
         let_the_kernel_look();
-    if (strcmp(how, "blocked") != 0)
+    if (!hide_from_samples(how))
         return 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof(all));
     uint64_t value = burn_until_ns(end_ns);
     if (argc > 3)
         execl(argv[3], argv[3], NULL);

@@ -35,6 +35,8 @@ static enum record_blind cause_of(const struct process *process)
     struct proc_threads threads = proc_look_at_threads(process->pid, number, THREADS_LOOKED_AT);
     if (threads.blocking > 0)
         return RECORD_BLIND_BLOCKED;
+    if (threads.is_unhandled)
+        return RECORD_BLIND_UNHANDLED;
     if (threads.count > process->threads)
         return RECORD_BLIND_UNKNOWN_THREAD;
     if (process->engine == ENGINE_TIMER && !has_ended(process) &&

@@ -243,6 +243,17 @@ bool proc_thread_blocks(pid_t pid, pid_t tid, int number)
     return mask >> (number - 1) & 1;
 }
 
+/* One look at a thread, whose mask is its own and whose handlers are those of the process. */
+static void look_at_signal(struct proc_threads *threads, pid_t pid, pid_t tid, int number)
+{
+    char text[4096];
+    if (read_of(pid, tid, "status", text, sizeof(text)) <= 0)
+        return;
+    threads->blocking += status_mask(text, "\nSigBlk:") >> (number - 1) & 1;
+    if (strstr(text, "\nSigCgt:"))
+        threads->is_unhandled = !(status_mask(text, "\nSigCgt:") >> (number - 1) & 1);
+}
+
 struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
 {
     char path[64];
@@ -257,7 +268,7 @@ struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most)
         if (tid == 0 || (proc_stat_read(&stat, pid, tid) == 0 && stat.is_of_io_uring))
             continue;
         threads.count++;
-        threads.blocking += proc_thread_blocks(pid, tid, number);
+        look_at_signal(&threads, pid, tid, number);
     }
     closedir(tasks);
     return threads;

@@ -56,10 +56,11 @@ size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 /* All numeric entries of a /proc directory, to be freed; NULL: cannot be read. */
 pid_t *proc_list(const char *path, size_t *count);
 
-/* Of the first `most` threads that can get signals: their number, and how many block or ignore the
- * signal. */
+/* Of the first `most` threads that can get signals: their number, and how many block the signal; and
+ * whether the process has no handler for it. */
 struct proc_threads {
     size_t count, blocking;
+    bool is_unhandled;
 };
 struct proc_threads proc_look_at_threads(pid_t pid, int number, size_t most);
 

@@ -80,6 +80,10 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     summary.blind_ns[RECORD_BLIND_NO_TIMER] = summary.cpu_billed_ns / 20;
     expect_one(&summary, "no samples for 30.0 % of the CPU time: the program blocks the sampler's");
     summary = good();
+    summary.blind_ns[RECORD_BLIND_UNHANDLED] = summary.cpu_billed_ns / 4;
+    expect_one(&summary,
+               "no samples for 25.0 % of the CPU time: the program ignores the sampler's");
+    summary = good();
     summary.merged = 10000;
     expect_one(&summary, "50.0 % of the samples were merged");
     summary = good();

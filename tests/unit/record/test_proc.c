@@ -428,6 +428,24 @@ static void threads_that_block_a_signal_are_counted(void **state)
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static void ignore(int number)
+{
+    (void)number;
+}
+
+static void a_process_without_a_handler_of_a_signal_is_noticed(void **state)
+{
+    (void)state;
+    assert_true(proc_look_at_threads(getpid(), SIGPROF, 8).is_unhandled);
+    signal(SIGPROF, ignore);
+    assert_false(proc_look_at_threads(getpid(), SIGPROF, 8).is_unhandled);
+    signal(SIGPROF, SIG_IGN);
+    struct proc_threads threads = proc_look_at_threads(getpid(), SIGPROF, 8);
+    assert_true(threads.is_unhandled && threads.blocking == 0);
+    signal(SIGPROF, SIG_DFL);
+    assert_false(proc_look_at_threads(-1, SIGPROF, 8).is_unhandled);
+}
+
 static void timers_are_counted_once(void **state)
 {
     (void)state;
@@ -498,6 +516,7 @@ int main(void)
         cmocka_unit_test(the_children_of_other_threads_are_found),
         cmocka_unit_test(threads_of_one_namespace_are_listed),
         cmocka_unit_test(threads_that_block_a_signal_are_counted),
+        cmocka_unit_test(a_process_without_a_handler_of_a_signal_is_noticed),
         cmocka_unit_test(the_rights_of_an_undumpable_process_are_those_of_its_user),
         cmocka_unit_test(timers_are_counted_once),
     };
