@@ -88,8 +88,8 @@ static const char *explain_blind(enum record_blind blind)
 {
     switch (blind) {
     case RECORD_BLIND_BLOCKED:
-        return "the program blocks the sampler's signal by a system call or by sighold() or "
-               "sigblock() (try the other --engine)";
+        return "the program blocks the sampler's signal and is sent it, or blocks it by a system "
+               "call, sighold() or sigblock() (try the other --engine)";
     case RECORD_BLIND_UNHANDLED:
         return "the program ignores the sampler's signal by a system call or by sigset() or "
                "sigignore() (try the other --engine), or its sandbox forbids signal handlers to "

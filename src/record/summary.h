@@ -23,7 +23,7 @@ const char *record_loss_name(enum record_loss loss);
 
 /* Why CPU time has no samples, not even lost ones. */
 enum record_blind {
-    RECORD_BLIND_BLOCKED,        /* the sampler's signal, by a function without a hook */
+    RECORD_BLIND_BLOCKED, /* the sampler's signal: by a function without a hook, or a foreign one came */
     RECORD_BLIND_UNHANDLED,      /* the sampler's handler was removed in the same way */
     RECORD_BLIND_UNKNOWN_THREAD, /* a thread without a slot, or made by clone() */
     RECORD_BLIND_NO_TIMER,       /* the kernel refused the thread's timers */

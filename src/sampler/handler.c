@@ -181,9 +181,8 @@ static void skip(struct thread_state *thread, const siginfo_t *info)
 
 void handler(int signal, siginfo_t *info, void *context)
 {
-    siginfo_t *awaited = masks_awaited(context);
-    if (awaited || !handler_is_ours(info)) {
-        signals_deliver(signal, awaited ? awaited : info, context);
+    if (!handler_is_ours(info)) {
+        signals_deliver(signal, info, context);
         return;
     }
     if (!process_is_sampled())

@@ -9,20 +9,18 @@
  * Masks come back without passing here: a handler returns, siglongjmp() and swapcontext() restore what they
  * saved. The kernel's part tells which mask it is, so the last few are remembered, each with its hidden bit.
  *
- * When that signal comes from somebody else in a thread that hides its block, the block becomes real, and
- * the signal is sent on: to another thread, to sigwait(), or to wait for its unblocking. That thread is not
- * sampled until sigwait() has got it, or the program sets another mask.
+ * A foreign signal is one of the sampler's number that the sampler did not cause. The first foreign signal in a thread
+ * that hides a block makes the block real and is sent again: to another thread, to sigwait(), or to stay pending. The
+ * thread is not sampled until the program unblocks the signal, or waits with a mask that does:
  *
- * So a thread is in one of these states (`masks` knows which of the first two it is in when an older mask is back):
+ *     program's mask   kernel's mask   hides_block   is_blocked
+ *     unblocked        unblocked       no            no
+ *     blocked          unblocked       yes           no          sampled
+ *     blocked          blocked         no            yes         not sampled; from masks_defer() to resume()
  *
- *     the program      the kernel     hides_block  has_deferred  lifted_avma
- *     lets it through  lets it        no           no            0
- *     blocks it        lets it        yes          no            0            sampled all the same
- *     blocks it        blocks it      no           yes           0            masks_defer() … masks_resume()
- *     waits for it     as it waits    as before    as before     the wait's   masks_lift() … masks_lower()
- *
- * ever_hid stays once the second was reached; before, masks without the sampler's signal go to the kernel as they are.
- * has_awaited is for the wait alone: somebody else's signal was taken from what was pending, and awaits its handler.
+ * lifted_avma marks a wait with a mask that unblocks the signal (sigsuspend, ppoll, …): a foreign signal during such a
+ * wait runs the program's handler. ever_hid stays set; before, masks without the sampler's signal go to the kernel as
+ * they are.
  *
  * No function here needs the C library: the program may call these from its own signal handlers.
  */
@@ -162,18 +160,10 @@ static bool is_on_own_stack(const struct thread_state *thread)
     return sp >= thread->stack_start_avma && sp < thread->stack_end_avma;
 }
 
-void masks_resume(void)
+/* The kernel's mask lacks the signal again, by the program's wish or because nothing foreign is pending. */
+static void resume(struct thread_state *thread)
 {
-    struct thread_state *thread = process.signal ? thread_self : NULL;
-    if (!thread || !thread->has_deferred || process_is_another() || !is_on_own_stack(thread))
-        return;
-    siginfo_t info;
-    if (take_pending(&info)) {
-        send_on(process.signal, &info);
-        return;
-    }
-    thread->has_deferred = false;
-    masks_hide(thread);
+    thread->is_blocked = false;
     thread_start_timer(thread);
 }
 
@@ -183,7 +173,7 @@ void masks_retire(struct thread_state *thread)
     siginfo_t theirs[2];
     uint32_t count = 0;
     masks_unhide(thread);
-    thread->has_deferred = false;
+    thread->is_blocked = false;
     if (!(kernel_mask() & samplers_bit()))
         return;
     while (count < 2 && take_pending(&theirs[count]))
@@ -226,7 +216,8 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
         thread->hides_block = hides_block;
     if (old && !raw_failed(result) && hid_block)
         *word_of(old) |= bit;
-    masks_resume();
+    if (thread && thread->is_blocked && !(wanted & bit))
+        resume(thread);
     return result;
 }
 
@@ -264,10 +255,7 @@ __attribute__((visibility("default"))) int sigsetmask(int mask)
     return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
 }
 
-/*
- * One of ours that is pending would end the wait, and none of the program's would have run its handler. So
- * if one of those is pending, too, it is kept here, and whichever signal ends the wait stands for it.
- */
+/* The stack pointer of the wait lies below the frame of its hook, unless a handler jumped out of the wait. */
 struct thread_state *masks_lift(const sigset_t *mask, void *frame)
 {
     uint64_t bit = samplers_bit();
@@ -275,46 +263,52 @@ struct thread_state *masks_lift(const sigset_t *mask, void *frame)
     if (!thread || !thread->ever_hid || *(const uint64_t *)(const void *)mask & bit ||
         process_is_another())
         return NULL;
-    if (thread->has_deferred)
-        thread->has_awaited = take_pending(&thread->awaited);
     thread->lifted_avma = (uint64_t)(uintptr_t)frame;
     signal_fence();
-    long pid = thread->has_awaited ? raw_syscall(SYS_getpid) : 0;
-    if (thread->has_awaited)
-        raw_syscall(SYS_tgkill, pid, thread->slot->tid, process.signal);
     return thread;
 }
 
 void masks_lower(struct thread_state *thread)
 {
     signal_fence();
-    if (!thread)
-        return;
-    thread->lifted_avma = 0;
-    siginfo_t carrier;
-    if (thread->has_awaited) {
-        thread->has_awaited = false;
-        while (take_pending(&carrier))
-            continue;
-        send_on(process.signal, &thread->awaited);
-    }
-    masks_resume();
+    if (thread)
+        thread->lifted_avma = 0;
 }
 
-/* Still in the wait that masks_lift() announced, not in something that a handler jumped to from there. */
+/* The handler runs before the system call returns: at that moment nothing of this number can be pending for the
+ * thread, so the signal cannot be merged with one of the sampler's. */
+static void deliver_under(const sigset_t *mask, siginfo_t *info)
+{
+    uint64_t before = 0;
+    own_syscall(SIGPROCMASK, SIG_SETMASK, mask, &before, sizeof(before));
+    long pid = raw_syscall(SYS_getpid);
+    long tid = raw_syscall(SYS_gettid);
+    raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, process.signal, info);
+    masks_restore(before);
+}
+
+/* A signal of the sampler that is pending would end the wait without the program's handler. */
+bool masks_deliver_pending(struct thread_state *thread, const sigset_t *mask)
+{
+    siginfo_t info;
+    if (!thread || !thread->is_blocked || !is_on_own_stack(thread))
+        return false;
+    if (!take_pending(&info)) {
+        masks_hide(thread);
+        resume(thread);
+        return false;
+    }
+    deliver_under(mask, &info);
+    masks_lower(thread);
+    return true;
+}
+
+/* In the system call of the wait. Before that call, a signal that ran the program's handler would not end the wait. */
 static bool is_lifted(const struct thread_state *thread, const ucontext_t *interrupted)
 {
     uint64_t sp = arch_sp(interrupted);
-    return thread->lifted_avma && sp <= thread->lifted_avma && thread->lifted_avma - sp < 4096;
-}
-
-siginfo_t *masks_awaited(const ucontext_t *interrupted)
-{
-    struct thread_state *thread = thread_self;
-    if (!thread || !thread->has_awaited || !is_lifted(thread, interrupted))
-        return NULL;
-    thread->has_awaited = false;
-    return &thread->awaited;
+    return thread->lifted_avma && sp <= thread->lifted_avma && thread->lifted_avma - sp < 4096 &&
+           arch_leaves_syscall(interrupted);
 }
 
 bool masks_hides_block_at(const ucontext_t *interrupted)
@@ -331,7 +325,7 @@ bool masks_defer(int signal, siginfo_t *info, void *context)
     if (!masks_hides_block_at(interrupted))
         return false;
     thread->hides_block = false;
-    thread->has_deferred = true;
+    thread->is_blocked = true;
     thread_stop_timer(thread);
     *word_of(&interrupted->uc_sigmask) |= UINT64_C(1) << (signal - 1);
     send_on(signal, info);

@@ -146,20 +146,18 @@ void masks_unblock_after_exec(void);
 /* Around a call that makes a thread which must not have the sampler's signal. Returns the mask to restore. */
 uint64_t masks_block_ours(void);
 void masks_restore(uint64_t mask);
-/* The program is about to wait with this mask instead of its own; what it returns, for when it has waited.
- * Async-signal-safe. */
+/* The program is about to wait with this mask instead of its own: returns the argument of masks_lower(), which follows
+ * the wait. Async-signal-safe. */
 struct thread_state *masks_lift(const sigset_t *mask, void *frame);
 void masks_lower(struct thread_state *thread);
-/* The signal of somebody else's that the one at hand stands for; NULL: none. Async-signal-safe. */
-siginfo_t *masks_awaited(const ucontext_t *interrupted);
+/* After masks_lift(), with its result: delivers a pending foreign signal under this mask. True: the wait is over, with
+ * EINTR. Not async-signal-safe. */
+bool masks_deliver_pending(struct thread_state *thread, const sigset_t *mask);
 /* A signal of the program's own in a thread that it believes to block it: blocks it there and sends it on;
  * false: not blocked. Async-signal-safe (makes system calls, as it must). */
 bool masks_defer(int signal, siginfo_t *info, void *context);
 /* Whether the program believes to block it there. Async-signal-safe. */
 bool masks_hides_block_at(const ucontext_t *interrupted);
-/* That signal has arrived where it belongs: the calling thread is sampled again. Async-signal-safe. */
-void masks_resume(void);
-
 /* waits.c */
 /* rt_sigtimedwait as a bare system call, without the signals of the sampler. As syscall(), with errno. */
 long waits_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);

@@ -58,10 +58,8 @@ struct thread_state {
     bool skips_interval;  /* the timer's present interval began before sampling did */
     bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
     bool ever_hid;        /* or did so once */
-    bool has_deferred;    /* the block is real, because of somebody else's signal */
+    bool is_blocked;      /* the block is real, because of a foreign signal */
     uint64_t lifted_avma; /* frame of a wait during which the program does not block it; 0: none */
-    bool has_awaited; /* during that wait: somebody else's signal, which the next one stands for */
-    siginfo_t awaited;
     struct known_mask masks[SAMPLER_MASKS];
     uint32_t next_mask;
     uint64_t usual_mask;  /* as the program set it, without what handlers add */

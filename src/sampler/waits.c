@@ -48,8 +48,6 @@ static int wait_for_theirs(wait_function *wait, const sigset_t *set, siginfo_t *
         time = remaining(timeout, start_ns, &left);
         number = wait(set, got, time);
     }
-    if (number > 0 && number == process.signal)
-        masks_resume();
     return number;
 }
 
@@ -90,6 +88,8 @@ __attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *num
 #define WITH_MASK(mask, call)                                                         \
     do {                                                                              \
         struct thread_state *lifted = masks_lift((mask), __builtin_frame_address(0)); \
+        if (masks_deliver_pending(lifted, (mask)))                                    \
+            return raw_told(-EINTR);                                                  \
         int result = (call);                                                          \
         masks_lower(lifted);                                                          \
         return result;                                                                \

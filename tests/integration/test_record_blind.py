@@ -41,6 +41,14 @@ class Blind(rec.Case):
                     self.assertEqual(run.status, 0, run.stderr)
                     self.assert_told(run, cause, words)
 
+    def test_a_thread_that_blocks_a_signal_sent_to_it_is_not_sampled(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("unsampled"), "foreign", WORK_MS, rec_options=[f"--engine={engine}"])
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+
     def test_a_short_process_without_any_sample(self):
         """It ends before a second look, or is replaced by another program."""
         short = f"{rec.target('unsampled')} blocked 200"

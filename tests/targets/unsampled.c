@@ -5,6 +5,7 @@
  *     blocked   every signal is blocked, by a system call of our own
  *     held      both signals that a sampler may use are blocked by sighold()
  *     ignored   both are ignored by sigignore()
+ *     foreign   both are blocked by sigprocmask(), then sent to this process
  *     clone     a thread that the C library does not know of
  *     tls       the same, with thread-local memory that is none of the C library's
  *     aio       a thread that the C library makes for itself, which reads /dev/zero
@@ -103,6 +104,14 @@ static void let_the_kernel_look(void)
     usleep((useconds_t)(end_ns / 1000));
 }
 
+static bool block_and_send(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    return sigprocmask(SIG_BLOCK, &set, NULL) == 0 && kill(getpid(), number) == 0;
+}
+
 /* Whether the time is to be used by main(). */
 static bool hide_from_samples(const char *how)
 {
@@ -113,6 +122,8 @@ static bool hide_from_samples(const char *how)
         return sighold(SIGTRAP) == 0 && sighold(SIGPROF) == 0;
     if (strcmp(how, "ignored") == 0)
         return sigignore(SIGTRAP) == 0 && sigignore(SIGPROF) == 0;
+    if (strcmp(how, "foreign") == 0)
+        return block_and_send(SIGTRAP) && block_and_send(SIGPROF);
     return false;
 }
 

@@ -57,12 +57,6 @@ bool walk_record(struct thread_state *self, const ucontext_t *where, uint64_t ti
     return true;
 }
 
-siginfo_t *masks_awaited(const ucontext_t *interrupted)
-{
-    (void)interrupted;
-    return NULL;
-}
-
 void signals_deliver(int number, siginfo_t *info, void *where)
 {
     (void)number;
