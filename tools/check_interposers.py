@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds librec-sampler.so to the table of docs/what-the-target-sees.md: every function that passes through the
-sampler has a row, and the row a test.
+"""Holds librec-sampler.so to the tables of docs/what-the-target-sees.md and docs/hooks.md: every function that passes
+through the sampler has a row in both; in the first the row has a test, in the second a reason.
 
     check_interposers.py BUILD [--table FILE]              the table names what the library exports
     check_interposers.py BUILD --hide [FUNCTION[:N]...]    each test of the row fails without that function
@@ -23,6 +23,7 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
 TABLE = TREE / "docs/what-the-target-sees.md"
+REASONS = TREE / "docs/hooks.md"
 LIBRARY = "librec-sampler.so"
 SHT_DYNSYM, SYMBOL_BYTES = 11, 24
 TEST_TIMEOUT_S = 600
@@ -38,6 +39,16 @@ def read_table(text):
         for name in cells[0]:
             rows.setdefault(name, []).extend(cells[3])
     return rows
+
+
+def read_reasons(text):
+    """The functions of the rows `a`, `b` | program | what breaks."""
+    names = set()
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if len(cells) == 3 and all(cells):
+            names.update(re.findall(r"`(\w+)`", cells[0]))
+    return names
 
 
 def read_exports(data):
@@ -114,6 +125,9 @@ def check_table(library, table):
     wrong = [f"{name} is exported, but not in the table" for name in sorted(exports - set(table))]
     wrong += [f"{name} is in the table, but not exported" for name in sorted(set(table) - exports)]
     wrong += [f"{name} has no test" for name in sorted(table) if not table[name]]
+    reasons = read_reasons(REASONS.read_text(encoding="utf-8"))
+    wrong += [f"{name} is exported, but not in {REASONS.name}" for name in sorted(exports - reasons)]
+    wrong += [f"{name} is in {REASONS.name}, but not exported" for name in sorted(reasons - exports)]
     for name in sorted(table):
         wrong += [f"there is no test {test}" for test in table[name]
                   if not (TREE / f"tests/integration/test_{test}.py").exists()]
