@@ -277,14 +277,18 @@ void masks_lower(struct thread_state *thread)
 
 /* The handler runs before the system call returns: at that moment nothing of this number can be pending for the
  * thread, so the signal cannot be merged with one of the sampler's. */
-static void deliver_under(const sigset_t *mask, siginfo_t *info)
+static bool deliver_under(const sigset_t *mask, siginfo_t *info)
 {
     uint64_t before = 0;
-    own_syscall(SIGPROCMASK, SIG_SETMASK, mask, &before, sizeof(before));
+    if (raw_failed(own_syscall(SIGPROCMASK, SIG_SETMASK, mask, &before, sizeof(before)))) {
+        send_on(process.signal, info);
+        return false;
+    }
     long pid = raw_syscall(SYS_getpid);
     long tid = raw_syscall(SYS_gettid);
     raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, process.signal, info);
     masks_restore(before);
+    return true;
 }
 
 /* A signal of the sampler that is pending would end the wait without the program's handler. */
@@ -298,7 +302,8 @@ bool masks_deliver_pending(struct thread_state *thread, const sigset_t *mask)
         resume(thread);
         return false;
     }
-    deliver_under(mask, &info);
+    if (!deliver_under(mask, &info))
+        return false;
     masks_lower(thread);
     return true;
 }

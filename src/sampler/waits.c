@@ -2,9 +2,9 @@
 /*
  * Waiting for signals.
  *
- *     sigwait & Co.      one of ours that is pending is none of theirs
- *     sigsuspend, ppoll  a mask without it, in a thread that hides its block (masks.c): somebody else's
- *                        signal runs the program's handler, as the program wants it to while it waits
+ *     sigwait, …         drop pending signals of the sampler
+ *     sigsuspend, ppoll  with a mask that unblocks the signal, in a thread that hides a block (masks.c): a foreign
+ *                        signal runs the program's handler
  */
 #include "sampler/sampler.h"
 
