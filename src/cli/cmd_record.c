@@ -32,6 +32,10 @@ static int claim(struct record_request *request, struct capture *capture, bool *
 {
     struct owner owner = owner_find();
     struct outputs *outputs = &request->outputs;
+    /* Outputs are opened by descriptor through /proc/self/fd; so are the files of the command. */
+    if (access("/proc/self/fd", X_OK) != 0)
+        return error_set(error, -ENOENT,
+                         "cannot record: /proc is not mounted (mount -t proc proc /proc)");
     if (!outputs->capture)
         return capture_claim_unnamed(capture, outputs->items[0].path, error);
     int err = capture_claim(capture, outputs->capture, &owner, error);
