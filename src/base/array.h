@@ -14,7 +14,8 @@
 /* Makes room for at least `need` elements; 0 or -ENOMEM. */
 int array_reserve(void **items, size_t *capacity, size_t need, size_t element_bytes);
 
-/* One more element, zeroed; NULL when memory is out. There is room most times, and most elements are small. */
+/* Appends a zeroed element; NULL: out of memory. Inline: the array has room in most calls, and
+ * most elements are small. */
 #define ARRAY_PUSH(items, count, capacity)                                           \
     ((__typeof__(items))(((count) < (capacity) ||                                    \
                           array_reserve((void **)&(items), &(capacity), (count) + 1, \
@@ -23,8 +24,8 @@ int array_reserve(void **items, size_t *capacity, size_t need, size_t element_by
                              : NULL))
 
 /*
- * How many elements of an array, sorted by a member, have one of at most `key`, or one below it: also the
- * index of the first that does not.
+ * Number of elements with a member <= `key` (or < `key`), in an array sorted by the member. Also
+ * the index of the first other element.
  */
 #define ARRAY_COUNT_UP_TO(items, count, member, key) ARRAY_SEARCH(items, count, member, <=, key)
 #define ARRAY_COUNT_BELOW(items, count, member, key) ARRAY_SEARCH(items, count, member, <, key)

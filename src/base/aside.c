@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-enum { TURNS_MOST = 64 }; /* of waiting awake: some 20 us, as long as waking takes */
+enum { TURNS_MOST = 64 }; /* spins before sleeping: about 20 us, the time of a wake-up */
 
 bool aside_take(struct aside *aside, uint64_t *piece)
 {
@@ -21,7 +21,7 @@ static void wake(struct aside *aside, pthread_cond_t *sleeper)
     pthread_mutex_unlock(&aside->lock);
 }
 
-/* False: the thread ends. */
+/* Returns false when the helper has to end. */
 static bool sleep_until_given(struct aside *aside)
 {
     pthread_mutex_lock(&aside->lock);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread that does pieces of work beside this one, in the order in which they are given. This one helps where it would
- * have to wait.
+ * A second thread for small work items, run in submission order. The owner runs items itself
+ * instead of waiting idle.
  *
- *     this thread   aside_give(4) ── other work ── aside_wait() ┤ piece 2 ├─ what was done ─▶
- *     beside it     ─────────────▶ piece 0 ├ piece 1   ├ piece 3     ├
+ *     owner    aside_give(4) ── other work ── aside_wait() ┤ item 2 ├─ all done ─▶
+ *     helper   ─────────────▶ item 0 ├ item 1     ├ item 3     ├
  *
- * It is not woken for few pieces: on a processor that idles, that takes as long as many of them. Without a thread, all is
- * done by waiting. Used by one thread.
+ * A short queue does not wake the helper: waking an idle processor takes as long as several items.
+ * If the thread cannot be started, aside_wait() runs every item. All functions are for the owner
+ * thread only.
  */
 #pragma once
 
@@ -18,25 +19,27 @@
 #include <stdint.h>
 
 struct aside {
-    void (*run)(void *context, uint64_t piece); /* set by the user, as is … */
-    void *context;                              /* … this. The rest, zeros: nothing to do */
-    _Atomic uint64_t given, begun;              /* pieces, so far */
-    _Atomic bool is_asleep;                     /* the thread */
+    void (*run)(void *context, uint64_t piece); /* set by the owner */
+    void *context;                 /* set by the owner; all other members start as zeros */
+    _Atomic uint64_t given, begun; /* items so far */
+    _Atomic bool is_asleep;        /* the helper */
     _Atomic bool is_waited_for;
     bool ends;
     bool is_started;
     pthread_t thread;
-    pthread_mutex_t lock; /* of those who sleep */
+    pthread_mutex_t lock; /* protects both condition variables */
     pthread_cond_t more, done;
 };
 
-/* There is a thread from now on. */
+/* Starts the helper. On failure the owner runs all items. */
 void aside_start(struct aside *aside);
-/* count more pieces. What was written before is seen by run. few: of pieces that nobody has begun, too few to be woken for. */
+/* Submits count items. The helper sees all earlier writes of the owner. A sleeping helper is
+ * woken only if more than `few` items are pending. */
 void aside_give(struct aside *aside, uint64_t count, uint64_t few);
-/* Until *left is 0, which pieces that were given count down at their end. What these have written is seen. */
+/* Returns once *left is 0; each item decrements the counter at its end. The owner then sees all
+ * writes of the items. */
 void aside_wait(struct aside *aside, const _Atomic size_t *left);
-/* Whether there was a piece that nobody had begun: it is not begun by others any more. */
+/* Claims the next pending item for the caller. False: no item is pending. */
 bool aside_take(struct aside *aside, uint64_t *piece);
-/* Ends the thread; what was not begun is not done. Pieces count from 0 again. */
+/* Ends the helper and drops pending items. Item numbers start at 0 again. */
 void aside_stop(struct aside *aside);

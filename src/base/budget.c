@@ -14,7 +14,7 @@
 static struct limit {
     const char *option;
     uint64_t amount;
-    uint64_t memory_bytes; /* not 0: one for so many bytes of the memory instead */
+    uint64_t memory_bytes; /* not 0: the limit is the memory limit divided by this number */
 } limits[BUDGETS] = {
     [BUDGET_MEMORY_BYTES] = {MEMORY_LIMIT, 0, 1},
     [BUDGET_ADDRESSES] = {MEMORY_LIMIT, 0, 1024},
@@ -28,7 +28,7 @@ static struct limit {
 };
 
 static uint64_t memory_bytes = MEMORY_BYTES;
-static rlim_t lifted_bytes; /* the limit before this one */
+static rlim_t lifted_bytes; /* RLIMIT_DATA before this module lowered the limit */
 static bool is_begun;
 
 uint64_t budget_amount(enum budget budget)
@@ -73,8 +73,8 @@ static uint64_t memory_now_bytes(unsigned field)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum {
     RESIDENT = 1,              /* field of statm */
-    SANITIZER_FACTOR = 4,      /* shadow memory, red zones and what is quarantined */
-    LOOKED_AT_BYTES = 1 << 20, /* smaller allocations are not compared */
+    SANITIZER_FACTOR = 4,      /* shadow memory, red zones and quarantine */
+    LOOKED_AT_BYTES = 1 << 20, /* smaller allocations are not checked */
 };
 static uint64_t resident_most_bytes = UINT64_MAX;
 
@@ -101,7 +101,7 @@ bool budget_has_memory(size_t bytes)
 #else
 enum { PRIVATE = 5 }; /* field of statm */
 
-/* RLIMIT_DATA, not RLIMIT_AS: files that are mapped do not count. */
+/* RLIMIT_DATA, not RLIMIT_AS: file mappings must not count. */
 void budget_begin_conversion(uint64_t input_bytes, uint64_t bytes)
 {
     struct rlimit limit;

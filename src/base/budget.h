@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What hostile programs and files may cost: every limit with its default, and the option that raises it.
+ * Limits on the resources that hostile programs and files can take: every limit with its default
+ * and the option to raise it.
  *
  * The limits of a conversion are shares of its memory, so one option raises all of them:
  *
@@ -18,11 +19,11 @@ enum budget {
     /* Of a conversion. */
     BUDGET_MEMORY_BYTES,    /* private memory of the process */
     BUDGET_ADDRESSES,       /* different code addresses of all samples */
-    BUDGET_COPIED_MAPPINGS, /* that forked processes inherit */
+    BUDGET_COPIED_MAPPINGS, /* inherited by forked processes */
     BUDGET_JIT_BYTES,       /* of perf maps and jitdumps, read for all processes together */
-    BUDGET_JIT_PIECES,      /* of code that these describe */
-    BUDGET_SECTION_BYTES,   /* of a decompressed section, beside 32 bytes for each that is stored */
-    BUDGET_RECORD_BYTES,    /* of decompressed records, beside 64 bytes for each that is stored */
+    BUDGET_JIT_PIECES,      /* of code, described by these files */
+    BUDGET_SECTION_BYTES,   /* of a decompressed section, plus 32 bytes for each stored byte */
+    BUDGET_RECORD_BYTES,    /* of decompressed records, plus 64 bytes for each stored byte */
     /* Of a recording. */
     BUDGET_MAPPINGS,   /* executable mappings of a process */
     BUDGET_FREE_BYTES, /* of the capture's file system, left free */
@@ -31,18 +32,18 @@ enum budget {
 
 uint64_t budget_amount(enum budget budget);
 
-/* A limit of a recording, as its option states. */
+/* Sets a limit of a recording from its command line option. */
 void budget_set(enum budget budget, uint64_t amount);
 
-/* The option that raises the limit: "--memory-limit". */
+/* The option to raise the limit, for messages: "--memory-limit". */
 const char *budget_option(enum budget budget);
 
-/* Bounds the memory that this process takes from now on. memory_bytes 0: the default for an input of this size. */
+/* Bounds the memory of this process from now on. memory_bytes 0: the default for the input size. */
 void budget_begin_conversion(uint64_t input_bytes, uint64_t memory_bytes);
 
-/* In a forked child that has limits of its own. */
+/* Restores the previous limit, in a forked child with its own limits. */
 void budget_lift_memory(void);
 
-/* Whether an allocation of this size fits. Always true where the kernel enforces the limit; address sanitizers map too
- * much for that, so their builds compare the resident size. */
+/* Whether an allocation of this size fits. Always true where the kernel enforces the limit.
+ * Sanitizers map too much memory for RLIMIT_DATA, so sanitizer builds compare the resident size. */
 bool budget_has_memory(size_t bytes);

@@ -21,7 +21,7 @@ void buffer_clear(struct buffer *buffer)
     buffer->failed = false;
 }
 
-/* Enough to make the drain's own cost small, little enough to stay in a core's own cache. */
+/* Large enough to amortise a drain call, small enough for a core's private cache. */
 enum { DRAIN_BYTES = 1 << 17 };
 
 static void drain_but(struct buffer *buffer, size_t kept)
@@ -60,7 +60,7 @@ uint8_t *buffer_room(struct buffer *buffer, size_t size)
     return buffer->bytes + buffer->size;
 }
 
-/* Room for size more bytes, which are content then, or NULL with the failure noted. */
+/* Appends size uninitialised bytes; NULL: out of memory, `failed` is set. */
 static uint8_t *extend(struct buffer *buffer, size_t size)
 {
     uint8_t *room = buffer_room(buffer, size);
@@ -107,7 +107,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 
 static void append_little_endian(struct buffer *buffer, uint64_t value, size_t size)
 {
-    uint64_t word = htole64(value); /* its low bytes come first */
+    uint64_t word = htole64(value); /* little-endian: the low bytes come first */
     buffer_append(buffer, &word, size);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A growable run of bytes that is only appended to. Running out of memory is sticky: append freely,
- * look at `failed` once at the end. Integers are written little-endian, whatever the host.
+ * An append-only byte buffer. Out of memory is sticky: append freely, check `failed` once at the
+ * end. Integers are written little-endian on every host.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct buffer {
     size_t size;
     size_t capacity;
     bool failed; /* an append found no memory; the content is incomplete */
-    /* Where content goes that would not fit 128 KiB any more; NULL: it stays. The last byte always stays:
-     * writers look at it. A negative errno sets `failed`. */
+    /* Takes the content once the size would exceed 128 KiB; NULL: the buffer grows. The last
+     * byte always stays, because writers inspect it. A negative errno sets `failed`. */
     int (*drain)(void *context, const void *bytes, size_t size);
     void *drain_context;
 };
@@ -25,10 +25,11 @@ void buffer_drain(struct buffer *buffer);
 
 void buffer_free(struct buffer *buffer);
 
-/* Empties it and keeps the memory. */
+/* Drops the content, keeps the memory. */
 void buffer_clear(struct buffer *buffer);
 
-/* Where content of up to size bytes can be written; what is added to buffer->size then counts. NULL: failed. */
+/* Space for up to size more bytes; the caller adds the number of written bytes to buffer->size.
+ * NULL: out of memory. */
 uint8_t *buffer_room(struct buffer *buffer, size_t size);
 
 void buffer_append(struct buffer *buffer, const void *bytes, size_t size);

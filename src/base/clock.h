@@ -5,5 +5,5 @@
 
 /* CLOCK_MONOTONIC. */
 uint64_t monotonic_ns(void);
-/* The same, for what waits in milliseconds. */
+/* CLOCK_MONOTONIC in milliseconds, for timeouts. */
 int64_t monotonic_ms(void);

@@ -48,7 +48,7 @@ static int confine_resources(const struct confine_limits *limits)
     return err;
 }
 
-/* After the change of ids, which clears the signal (prctl(2), PR_SET_PDEATHSIG). */
+/* Called after the change of ids: changing ids clears the signal (prctl(2), PR_SET_PDEATHSIG). */
 static int end_with(pid_t parent)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)

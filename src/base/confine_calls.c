@@ -20,7 +20,7 @@
 
 #define ALLOW_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), ALLOW
 
-/* The call, unless one of these bits is set in the argument. */
+/* Allows the call unless the argument has one of these bits. */
 #define ALLOW_CALL_WITHOUT(number, argument, bits)                                \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4), LOAD_ARGUMENT(argument), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), REFUSE, ALLOW
@@ -29,13 +29,15 @@
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 4), LOAD_ARGUMENT(argument), \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 1, 0), REFUSE, ALLOW
 
-/* mmap() of private memory without PROT_EXEC. MAP_SHARED is a bit of MAP_SHARED_VALIDATE as well. */
+/* mmap() of private memory without PROT_EXEC. MAP_SHARED is a bit of MAP_SHARED_VALIDATE as
+ * well. */
 #define ALLOW_PRIVATE_MAPPING                                                    \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mmap, 0, 6), LOAD_ARGUMENT(2),      \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 2, 0), LOAD_ARGUMENT(3), \
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 0, 1), REFUSE, ALLOW
 
-/* fcntl(F_DUPFD_CLOEXEC) to a descriptor above this one. The kernel takes the low half of the argument. */
+/* fcntl(F_DUPFD_CLOEXEC) to a descriptor above fd. The kernel reads the low half of the
+ * argument. */
 #define ALLOW_DUPLICATE_ABOVE(fd)                                                     \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fcntl, 0, 6), LOAD_ARGUMENT(1),          \
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_DUPFD_CLOEXEC, 0, 2), LOAD_ARGUMENT(2), \
@@ -76,14 +78,14 @@ int confine_calls(void)
         ALLOW_CALL(__NR_faccessat2),
         ALLOW_CALL(__NR_getcwd),
         ALLOW_CALL(__NR_futex),
-        ALLOW_CALL(__NR_sysinfo), /* qsort() asks how much memory there is */
+        ALLOW_CALL(__NR_sysinfo), /* qsort() reads the memory size */
         ALLOW_CALL(__NR_getrandom),
         ALLOW_CALL(__NR_clock_gettime),
         ALLOW_CALL(__NR_getpid),
         ALLOW_CALL(__NR_geteuid),
         ALLOW_CALL(__NR_gettid),
         ALLOW_CALL(__NR_rt_sigprocmask),
-        ALLOW_CALL(__NR_sigaltstack), /* the address sanitizer asks where it ends */
+        ALLOW_CALL(__NR_sigaltstack), /* AddressSanitizer reads the bounds */
         ALLOW_CALL(__NR_rt_sigreturn),
         ALLOW_CALL(__NR_exit),
         ALLOW_CALL(__NR_exit_group),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Landlock, through bare system calls: C libraries have no functions for it. The numbers of include/uapi/linux/landlock.h,
- * since headers of older kernels lack the later ones. */
+/* Landlock through syscall(): the C library has no wrappers. Constants are from
+ * include/uapi/linux/landlock.h; the headers of older kernels lack the newer constants. */
 #include "base/confine_internal.h"
 
 #include <dirent.h>
@@ -19,8 +19,7 @@ enum {
     READ_FILE = 1 << 2, /* LANDLOCK_ACCESS_FS_READ_FILE */
 };
 
-struct
-    ruleset { /* struct landlock_ruleset_attr of ABI 6; older kernels accept the size if the excess is zero */
+struct ruleset { /* landlock_ruleset_attr, ABI 6; older kernels accept zero excess */
     uint64_t files, net, scopes;
 };
 
@@ -70,7 +69,8 @@ static bool is_withheld(const char *name)
     return false;
 }
 
-/* Landlock rules only add rights, so every other entry of "/" has a rule. Links lead to such an entry. */
+/* Landlock rules only grant rights, so every permitted entry of "/" has a rule. Links are
+ * skipped: their targets have rules. */
 static int allow_usual_places(int ruleset_fd)
 {
     DIR *root = opendir("/");

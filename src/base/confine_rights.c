@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* -EINVAL: the user namespace of this process does not map the user; -EPERM: setgroups() is disabled in the namespace. */
+/* -EINVAL: the user namespace does not map the user; -EPERM: the namespace disables setgroups(). */
 static int become(const struct sudo_user *user)
 {
     if (setgroups(0, NULL) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bounded reader that every parser uses: a position in (bytes, size) that never leaves it.
- * Reading past the end sets `failed`, yields 0 and stays at the end: parse on, check once. No length
- * or offset from a file reaches pointer arithmetic anywhere else.
+ * The bounded reader of every parser: a position within (bytes, size). Reading past the end sets
+ * `failed`, yields 0 and stays at the end, so parsers check once at the end. No other code does
+ * pointer arithmetic with lengths or offsets from a file.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct cursor {
     const uint8_t *bytes; /* borrowed */
     size_t size;
     size_t at;    /* invariant: at <= size */
-    bool failed;  /* something was read that is not there, or is not well formed */
+    bool failed;  /* read past the end, or malformed data */
     bool swapped; /* integers are in the other byte order */
 };
 
@@ -58,7 +58,7 @@ static inline uint8_t cursor_u8(struct cursor *c)
     return bytes ? bytes[0] : 0;
 }
 
-/* Into a value that is 0 so far. */
+/* `value` must be zeroed: a failed read leaves the value unchanged. */
 static inline void cursor_copy(struct cursor *c, void *value, size_t size)
 {
     const uint8_t *bytes = cursor_bytes(c, size);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Writes the digits so that they end before `end` (20 bytes at most); returns where they begin. */
+/* Writes up to 20 digits that end before `end`; returns the first digit. */
 char *decimal_before(char *end, uint64_t value);
 
 void decimal_append(struct buffer *out, uint64_t value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How errors travel: functions return 0 or a negative errno. Where a user will see the failure, the
- * function also takes a struct error (may be NULL) and writes one sentence into it: what happened, to
- * what, and what to do about it. The text is escaped when it is printed, not here.
+ * Error convention: functions return 0 or a negative errno. If the failure is shown to the user,
+ * the function also takes a struct error (may be NULL) and writes one sentence: what happened, to
+ * what, what to do. The text is escaped when printed, not here.
  */
 #pragma once
 
@@ -10,6 +10,6 @@ struct error {
     char text[512];
 };
 
-/* Writes the sentence and returns code, so that a failing path is one line. */
+/* Writes the sentence and returns code, for failing paths in one line. */
 int error_set(struct error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

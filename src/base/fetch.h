@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* Has the processor bring bytes into its cache while other things are done; they may be no memory at all. */
+/* Prefetches bytes into the cache. Invalid addresses are harmless. */
 static inline void fetch_bytes(const void *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i += 64)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Mixes all bits of one word (the finaliser of MurmurHash3). */
+/* Mixes all bits of a word (finaliser of MurmurHash3). */
 static inline uint64_t hash_word(uint64_t x)
 {
     x ^= x >> 33;
@@ -15,8 +15,8 @@ static inline uint64_t hash_word(uint64_t x)
     return x ^ x >> 33;
 }
 
-/* For hash tables in memory, and names of files whose content is compared; not stable across
- * versions. */
+/* For in-memory hash tables, and for file names with a later comparison of the content. Not stable
+ * across versions. */
 static inline uint64_t hash_bytes(const void *bytes, size_t size)
 {
     const unsigned char *p = bytes;

@@ -10,22 +10,23 @@
 #include <unistd.h>
 
 enum {
-    DEFAULT_BYTES = 128 << 10, /* of malloc's thresholds */
+    DEFAULT_BYTES = 128 << 10, /* glibc's default of the malloc thresholds */
     HEAP_BYTES = 32 << 20,     /* of address space */
-    MAPPED_BYTES = 1 << 20,    /* what is larger grows by being moved, not by being copied */
+    MAPPED_BYTES = 1 << 20,    /* larger blocks grow by mremap(), without a copy */
     SMALL_BYTES = 1 << 16,     /* in small pages */
 };
 
 static struct {
-    char *start; /* of a large page */
+    char *start; /* left on small pages */
     size_t bytes;
-} large; /* what malloc() takes in large pages; of no bytes: nothing */
+} large; /* the heap's large pages; 0 bytes: none */
 
-/* Where the kernel lets the heap begin is random. All up to the first large page is filled, but for what is in small
- * ones: a large page of which a part was touched before it was one consists of small ones. */
+/* The kernel randomises the heap's start. A filler block occupies the space before the first 2
+ * MiB boundary, except for SMALL_BYTES: a large page with a part touched before madvise() stays
+ * on small pages. */
 static char *begin_at_large_page(void)
 {
-    static void *volatile filler; /* never used; or the compiler leaves it out */
+    static void *volatile filler; /* never read; volatile, or the compiler removes the malloc() */
     char *start = sbrk(0);
     size_t before = TABLE_LARGE_PAGE_BYTES + -(uintptr_t)start % TABLE_LARGE_PAGE_BYTES;
     filler = malloc(before - SMALL_BYTES);
@@ -59,7 +60,7 @@ void heap_save_memory(void)
     mallopt(M_MMAP_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TRIM_THRESHOLD, DEFAULT_BYTES);
     mallopt(M_TOP_PAD, DEFAULT_BYTES);
-    malloc_trim(0); /* what is free at the end of the heap would be taken for what is large, too */
+    malloc_trim(0); /* large requests could otherwise reuse the free space at the heap's end */
     if (large.bytes)
         (void)madvise(large.start, large.bytes, MADV_NOHUGEPAGE);
 }

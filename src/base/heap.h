@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* From now on malloc() takes its first 28 MiB or more in large pages, after 60 KiB in small ones, where the system has
- * some to give, for all threads. A page of 4 KiB that is touched first costs 2.4 us on a virtual machine: a fifth of the
- * time of naming a recording. What two processes share after a fork is copied when it is written, a large page 4 KiB at a
- * time, each with a fault and an interrupt of other threads: who forks does so while there is little. To be called once,
- * first of all. */
+/* Makes malloc() use large pages for the first 28 MiB or more of the heap, after 60 KiB of small
+ * pages, in all threads, if the system provides large pages. Observed: the first touch of a 4
+ * KiB page costs 2.4 us on a virtual machine, a fifth of the time of symbolizing a recording.
+ * Copy-on-write after a fork works in units of 4 KiB, each with a fault and an interrupt of
+ * other threads, so fork while the heap is small. Call once, before any other allocation. */
 void heap_prefer_large_pages(void);
 
-/* What is free goes back to the kernel: before processes are forked that would have it, too, and before there is more. */
+/* Returns free memory to the kernel. Called before a fork, so children do not share free memory,
+ * and before the heap grows. */
 void heap_give_back(void);
 
-/* In a process forked from it, of which there are several at once: its pages are small again, and what is freed goes back
- * to the kernel. */
+/* For forked workers that run in parallel: small pages, and freed memory returns to the kernel. */
 void heap_save_memory(void);

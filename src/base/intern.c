@@ -24,7 +24,7 @@ struct intern {
     size_t capacity;
     uint32_t *slots;
     size_t slot_count; /* power of two */
-    /* The id that was found last: addresses of one function ask for its name in turn. */
+    /* The last result: consecutive addresses often have the same function name. */
     uint32_t last;
 };
 
@@ -58,7 +58,7 @@ static bool has(const struct intern *intern, uint32_t id, const void *bytes, siz
     return entry->size == size && memcmp(intern->bytes.bytes + entry->offset, bytes, size) == 0;
 }
 
-/* The slot that holds these bytes, or the empty one where they belong. */
+/* The slot with these bytes, or the empty slot for them. */
 static size_t find_slot(const struct intern *intern, uint64_t hash, const void *bytes, size_t size)
 {
     size_t mask = intern->slot_count - 1;

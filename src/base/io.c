@@ -15,7 +15,7 @@ void io_take_closed_standard_places(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)
-            open("/", O_PATH | O_CLOEXEC); /* the lowest that is free */
+            open("/", O_PATH | O_CLOEXEC); /* the kernel takes the lowest free descriptor */
 }
 
 int io_write(int fd, const void *bytes, size_t size)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new file in a directory that is held by descriptor: 0600, and without a name until new_file_link()
- * or new_file_replace(). File systems without unnamed files (O_TMPFILE) get a random temporary name.
+ * A new file in a directory that is held by descriptor: 0600, and without a name until
+ * new_file_link() or new_file_replace(). File systems without unnamed files (O_TMPFILE) get a
+ * random temporary name.
  */
 #pragma once
 

@@ -24,8 +24,9 @@ static int judge_in_place(const struct out_file *out, const struct stat *status,
                      (unsigned)status->st_uid);
 }
 
-/* Judges the present file of the name. Returns an O_PATH descriptor of a FIFO or device, to be written in
- * place, or -ENOENT: a new file takes the name. Every other negative errno is a failure, with a message. */
+/* Judges the present file of the name. Returns an O_PATH descriptor of a FIFO or device, to be
+ * written in place, or -ENOENT: a new file takes the name. Every other negative errno is a
+ * failure, with a message. */
 static int judge(struct out_file *out, uid_t reader, struct error *error)
 {
     struct stat status;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An output file that appears under its final name only when the file is complete: a new file (0600)
- * in the target directory, which out_commit() links into place. out_discard(), exit and a crash leave
- * nothing behind. A FIFO or a character device of that name is written to in place, if it belongs to
- * root, to the user of this process or to `reader`; other users must not receive the content. A link of
- * that name is replaced, never followed.
+ * An output file that appears under its final name only when the file is complete: a new file
+ * (0600) in the target directory, which out_commit() links into place. out_discard(), exit and a
+ * crash leave nothing behind. A FIFO or a character device of that name is written to in place, if
+ * it belongs to root, to the user of this process or to `reader`; other users must not receive the
+ * content. A link of that name is replaced, never followed.
  */
 #pragma once
 

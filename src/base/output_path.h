@@ -5,10 +5,10 @@
  * rec may run as root in a directory of another user, who can replace any entry of the directory at
  * any time. A path is therefore walked once, component by component; all later work uses the held
  * directory and the last component. The walk follows a symbolic link only if no other user can have
- * placed the link: link and directory belong to root or to the user of this process, and other users
- * have no write permission for the directory, except if the directory is sticky, as /tmp is. The walk
- * refuses ".." out of a directory that another user can move, unless both directories have the same
- * owner. The last component is never followed.
+ * placed the link: link and directory belong to root or to the user of this process, and other
+ * users have no write permission for the directory, except if the directory is sticky, as /tmp is.
+ * The walk refuses ".." out of a directory that another user can move, unless both directories have
+ * the same owner. The last component is never followed.
  */
 #pragma once
 

@@ -40,7 +40,8 @@ static const struct pairs_slot *slot_of(const struct pairs *pairs, uint32_t hash
     return &pairs->slots[hash & (pairs->slot_count - 1)];
 }
 
-/* All slots first: while memory answers for the last, the first have come, and say where their elements are. */
+/* First prefetch all slots; the first slots have then arrived and give the addresses of their
+ * elements. */
 void pairs_expect_path(const struct pairs *pairs, const void *elements, size_t element_bytes,
                        uint32_t path_hash, const uint32_t *whats, size_t count)
 {

@@ -3,6 +3,6 @@
 
 #include <stdbool.h>
 
-/* Whether a name is no name but a place: functions without one are called "libfoo.so.1+0x1234", after their
- * module and where they begin in it. */
+/* Whether a name is a placeholder for a function without a symbol: the module and the offset of
+ * the function in the module, "libfoo.so.1+0x1234". */
 bool name_is_placeholder(const char *name);

@@ -6,6 +6,7 @@
 
 #define PROCESS_NAMESPACES_MAX 33 /* as in the kernel */
 
-/* What ids a process (or, with tid, one of its threads) has: in our pid namespace, in the one below, down to its own.
- * Returns how many, at most `room`; 0: it is gone, or the kernel does not tell. */
+/* Reads the ids of a process (or, with tid, of a thread) in nested pid namespaces, from our
+ * namespace down to the innermost (NSpid in /proc/PID/status). Returns the number of ids, at
+ * most `room`; 0: the process is gone, or the kernel does not provide NSpid. */
 size_t process_ids(pid_t pid, pid_t tid, pid_t *ids, size_t room);

@@ -18,7 +18,8 @@ void recent_forget(struct recent *recent, size_t entry_bytes)
         memset(recent->entries, 0, recent->slot_count * entry_bytes);
 }
 
-/* In the first slot: what was there is what is now in the second, but for what has the same key. */
+/* Returns the first slot. Its old entry moves to the second slot, unless either has the same
+ * key. */
 static void *make_room(struct recent *recent, size_t entry_bytes, const struct recent_key *key)
 {
     uint8_t *slot = recent_slot(recent, entry_bytes, key->avma);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was found for an address before: programs are in the same places again and again. A table of entries of one
- * size, each of which begins with its key. A key may be in either of two slots side by side; of three keys of these
- * two slots, the one added first is forgotten.
+ * A two-way set-associative cache, keyed by generation and address: programs return to the same
+ * addresses. Entries have a fixed size and begin with their key. Each key has two adjacent slots; a
+ * third key with the same slots evicts the older entry.
  *
  *     struct place { struct recent_key key; uint32_t id; };
- *     const struct place *known = recent_find(&recent, sizeof(*known), key);
- *     struct place *made = known ? NULL : recent_add(&recent, sizeof(*made), 1 << 16, key);
- *     if (made)
- *         made->id = …;
+ *     const struct place *found = recent_find(&recent, sizeof(*found), key);
+ *     struct place *added = found ? NULL : recent_add(&recent, sizeof(*added), 1 << 16, key);
+ *     if (added)
+ *         added->id = …;
  *
- * There are more slots when more is asked for: of a large table each page costs two faults, the first for looking and
- * the second, which all threads wait for, for writing. Small recordings are over before that.
+ * The table starts small and grows with use: each page of a large table costs two faults, one at
+ * the first read and one at the first write, and the write fault stalls all threads. Small
+ * recordings end before the table grows.
  */
 #pragma once
 
@@ -21,34 +22,34 @@
 #include <stdint.h>
 
 struct recent_key {
-    uint64_t generation; /* of the state that the answer holds for; not 0: that is an empty slot */
+    uint64_t generation; /* generation of the cached result; 0: empty slot */
     uint64_t avma;
 };
 
 struct recent { /* zeros: empty */
     uint8_t *entries;
     size_t slot_count; /* a power of two, or 0 */
-    size_t added;      /* since there are as many slots */
+    size_t added;      /* since the last growth */
 };
 
 void recent_free(struct recent *recent);
-/* Forgets everything, and keeps the memory. */
+/* Drops all entries, keeps the memory. */
 void recent_forget(struct recent *recent, size_t entry_bytes);
 
-/* The first of the two. */
+/* The first slot of an address. */
 static inline void *recent_slot(const struct recent *recent, size_t entry_bytes, uint64_t avma)
 {
     return recent->entries + (hash_word(avma) & (recent->slot_count - 2)) * entry_bytes;
 }
 
-/* That it will be asked for soon. */
+/* Prefetches the slots of an address. */
 static inline void recent_expect(const struct recent *recent, size_t entry_bytes, uint64_t avma)
 {
     if (recent->slot_count)
         __builtin_prefetch(recent_slot(recent, entry_bytes, avma));
 }
 
-/* NULL: not met, or forgotten. Valid until the next is added. */
+/* NULL: not present. Valid until the next recent_add(). */
 static inline const void *recent_find(const struct recent *recent, size_t entry_bytes,
                                       struct recent_key key)
 {
@@ -63,7 +64,7 @@ static inline const void *recent_find(const struct recent *recent, size_t entry_
     return NULL;
 }
 
-/* The entry for a key, to be filled in, also in place of one that the key has; most_slots: a power of two. NULL: memory
- * is out. */
+/* Returns the entry for a key, to be filled in; replaces an entry with the same key. most_slots:
+ * a power of two. NULL: out of memory. */
 void *recent_add(struct recent *recent, size_t entry_bytes, size_t most_slots,
                  struct recent_key key);

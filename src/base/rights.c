@@ -33,8 +33,9 @@ static int get_own(struct rights *own)
     return count < 0 ? -errno : 0;
 }
 
-/* The kernel makes a process undumpable when file system ids change (kernel/cred.c, commit_creds()). That would close
- * /proc/PID/fd, where recorded processes find the session, to processes of root without CAP_SYS_PTRACE. */
+/* The kernel makes a process undumpable when its file system ids change (kernel/cred.c,
+ * commit_creds()). Recorded processes of root without CAP_SYS_PTRACE could then not open the
+ * session through /proc/PID/fd. */
 static bool was_dumpable(void)
 {
     static int known = -1;

@@ -28,7 +28,8 @@ char *text_escape(char *out, size_t size, const char *text)
     return out;
 }
 
-/* A newline at the end of the format is printed; all others stand in arguments and are escaped. */
+/* A newline at the end of the format is printed; any other newline comes from an argument and is
+ * escaped. */
 static void print(FILE *stream, const char *prefix, const char *format, va_list args)
 {
     char raw[4096] = "";
@@ -40,7 +41,7 @@ static void print(FILE *stream, const char *prefix, const char *format, va_list 
         raw[bytes - 1] = '\0';
     text_escape(clean, sizeof(clean), raw);
     if (stream == stderr)
-        fflush(stdout); /* what was printed before comes before, also where both are one file */
+        fflush(stdout); /* keeps the order of output if both streams go to one file */
     fprintf(stream, "%s%s%s", prefix, clean, ends_line || prefix[0] ? "\n" : "");
 }
 

@@ -8,9 +8,9 @@
 struct scan {
     const char *at;
     struct buffer *out;
-    size_t start;    /* of the name in out: what is before it is not ours */
+    size_t start;    /* of the name in out; earlier bytes belong to the caller */
     unsigned braces; /* "{lambda(int)#1}" */
-    unsigned kept;   /* angles that belong to the name: "<T as Trait>::f" */
+    unsigned kept;   /* angle brackets within the name: "<T as Trait>::f" */
 };
 
 static bool starts_with(const char *text, const char *prefix)
@@ -18,7 +18,7 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether a name, or a part of one, begins here. */
+/* Whether a name or a component of a name begins here. */
 static bool is_at_start(const struct scan *scan)
 {
     size_t size = scan->out->size;
@@ -28,7 +28,7 @@ static bool is_at_start(const struct scan *scan)
     return last == ':' || last == ' ' || last == '<' || last == '&' || last == '*';
 }
 
-/* Behind the bracket that closes the one here, or at the end. "->" closes nothing. */
+/* Position after the closing bracket, or the end of the text. "->" closes no bracket. */
 static const char *behind_bracket(const char *at)
 {
     size_t depth = 0;
@@ -92,7 +92,7 @@ static bool step(struct scan *scan)
         scan->at = behind_bracket(scan->at);
         return true;
     }
-    /* What was before a blank is a return type, or "non-virtual thunk to". */
+    /* Text before a blank is a return type, or "non-virtual thunk to". */
     if (c == ' ' && scan->braces == 0 && scan->kept == 0)
         scan->out->size = scan->start;
     else

@@ -28,7 +28,7 @@ static bool send_answer(struct buffer *answer)
     return !answer->failed;
 }
 
-/* The worker's whole life. */
+/* Runs the worker; does not return. */
 __attribute__((noreturn)) static void serve(const struct side_work *work, int fd, pid_t parent)
 {
     uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
@@ -44,7 +44,7 @@ __attribute__((noreturn)) static void serve(const struct side_work *work, int fd
     }
     work->finish(work->context, &answer);
     bool is_sent = send_answer(&answer);
-    close(CONFINE_ANSWER_FD); /* what it ends is used while this process is taken apart */
+    close(CONFINE_ANSWER_FD); /* lets the parent use the result during this process' exit */
     _exit(is_sent ? 0 : FAILED_STATUS);
 }
 
@@ -88,7 +88,7 @@ bool side_worker_tell(struct side_worker *worker, const void *message, size_t si
     return n >= 0;
 }
 
-/* False: it has taken too long since it was waited for first. */
+/* False: the time limit, counted from the first wait, has passed. */
 static bool wait_for(struct side_worker *worker, short events)
 {
     struct pollfd fd = {.fd = worker->fd, .events = events};
@@ -109,10 +109,10 @@ void side_worker_await(struct side_worker *worker)
 void side_worker_told_all(struct side_worker *worker)
 {
     if (worker->pid && shutdown(worker->fd, SHUT_WR) != 0)
-        side_worker_stop(worker); /* it would wait for more, and its answer be waited for */
+        side_worker_stop(worker); /* both sides would wait for each other */
 }
 
-/* False: there is no more of it. */
+/* False: end of the result, or an error. */
 static bool receive(struct side_worker *worker, struct buffer *answer)
 {
     uint8_t *room = buffer_room(answer, CHUNK_BYTES);

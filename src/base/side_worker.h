@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker as those of workers.h that is there before all is known that it will be asked: it does its part while this
- * process finds out the rest. It is forked while this process is small, which a fork takes its time by.
+ * A sandboxed subprocess that receives its input incrementally and works in parallel with this
+ * process. Forked early: the cost of fork() grows with the parent's memory.
  *
- *     this process ─ fork ─▶ worker
- *                  ─ message, message, … ─▶ take() of each
- *                  ─ that was all ─▶ finish() ─ answer ─▶
+ *     this process ─ fork ─▶ subprocess
+ *                  ─ message, message, … ─▶ take() for each
+ *                  ─ end of messages ─▶ finish() ─ result ─▶
  *
- * No message is waited for: a worker that is behind is told later. One that crashes, hangs or asks for too much has no
- * answer, and whoever wanted it does without.
+ * Sending never blocks: if the socket is full, the caller retries later. A subprocess that crashes,
+ * hangs or exceeds a limit yields no result, and the caller continues without a result.
  */
 #pragma once
 
@@ -23,38 +23,38 @@
 enum { SIDE_WORKER_MESSAGE_BYTES = 4096 }; /* at most */
 
 struct side_work {
-    /* In the worker; nothing that they do is seen outside, but for the answer. */
+    /* Called in the subprocess; only the result is visible to the parent. */
     void (*take)(void *context, const void *message, size_t size);
     void (*finish)(void *context, struct buffer *answer);
     void *context;
     struct confine_limits limits;
-    unsigned wall_s; /* from where it is waited for first */
+    unsigned wall_s; /* counted from the parent's first wait */
     size_t answer_limit_bytes;
 };
 
 struct side_worker {
-    pid_t pid; /* 0: there is none, or it has failed */
+    pid_t pid; /* 0: not started, or failed */
     int fd;
     unsigned wall_s;
-    uint64_t end_ms; /* 0: nobody has waited for it yet */
+    uint64_t end_ms; /* 0: no wait so far */
     size_t answer_limit_bytes;
 };
 
-/* Only while this process has one thread. Where none can be started there is none. */
+/* The process must be single-threaded. On failure, pid stays 0. */
 void side_worker_start(struct side_worker *worker, const struct side_work *work);
 
-/* Whether the message, of a byte or more, was taken; false: it would have to be waited for, or there is no worker. */
+/* Sends a message of at least one byte. False: the socket is full, or the subprocess is gone. */
 bool side_worker_tell(struct side_worker *worker, const void *message, size_t size);
 
-/* Waits until a message can be told, or there is no worker any more. */
+/* Waits until the socket takes a message, or the subprocess is gone. */
 void side_worker_await(struct side_worker *worker);
 
-/* Nothing more will be told. */
+/* Signals the end of messages. */
 void side_worker_told_all(struct side_worker *worker);
 
-/* Waits for all of the answer, once, and appends it; false: there is none, and what was appended means nothing. The worker
- * is there until it is stopped. */
+/* Waits for the complete result and appends it to answer; call once. False: no result, the
+ * appended bytes are invalid. The subprocess exists until side_worker_stop(). */
 bool side_worker_answer(struct side_worker *worker, struct buffer *answer);
 
-/* Whatever it does. */
+/* Kills and reaps the subprocess in any state. */
 void side_worker_stop(struct side_worker *worker);

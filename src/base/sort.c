@@ -9,11 +9,11 @@
 
 struct keyed {
     uint64_t key;
-    size_t index; /* before */
+    size_t index; /* before sorting */
 };
 
 struct seen {
-    uint64_t differing; /* bits that not all keys agree in */
+    uint64_t differing; /* bits in which keys differ */
     bool is_sorted;
 };
 
@@ -47,8 +47,8 @@ static void sort_by_byte(const struct keyed *from, struct keyed *to, size_t coun
         to[places[from[i].key >> shift & 0xff]++] = from[i];
 }
 
-/* Puts what was at keys[i].index at i, one ring of places after the other: the first of a ring is set aside, and goes
- * into its last. */
+/* Applies the permutation in place: element keys[i].index moves to i. Each cycle saves its first
+ * element in `first`. */
 static void put_in_order(char *items, size_t element_bytes, struct keyed *keys, size_t count,
                          char *first)
 {

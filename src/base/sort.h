@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting by a number, byte by byte: tables of symbols and of call frames have ten thousands of elements, and
- * comparing them two by two was a sixth of the time of a conversion.
+ * Radix sort by an integer member. Symbol and CFI tables have tens of thousands of elements; a
+ * comparison sort took a sixth of the conversion time.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* Sorts an array by a member, unsigned, of 4 or 8 bytes; elements with equal ones keep their order. 0 or -ENOMEM,
- * then nothing has moved. */
+/* Stable sort by an unsigned member of 4 or 8 bytes. 0 or -ENOMEM; on failure nothing has moved. */
 #define SORT_BY(items, count, member)                                                   \
     sort_by((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), \
             sizeof((items)->member))
 
-/* The same; elements with equal members are ordered by compare, as qsort() does. */
+/* Elements with equal members are ordered by compare, as with qsort(). */
 #define SORT_BY_THEN(items, count, member, compare)                                          \
     sort_by_then((items), (count), sizeof(*(items)), offsetof(__typeof__(*(items)), member), \
                  sizeof((items)->member), (compare))

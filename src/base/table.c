@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The system need not do so. */
+/* Best effort: the system may lack large pages. */
 void table_prefer_large_pages(void *bytes, size_t size)
 {
     size_t before = -(uintptr_t)bytes % TABLE_LARGE_PAGE_BYTES;

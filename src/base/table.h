@@ -3,17 +3,17 @@
 
 #include <stddef.h>
 
-/* Memory that is not zeroed, to be given to free(), in large pages where the system has some to give: the pages of 2 MiB
- * come one by one else, each with a fault. NULL: out of memory. */
+/* Uninitialised memory for free(), on large pages if the system provides them: pages of 4 KiB
+ * cost a fault each. NULL: out of memory. */
 enum { TABLE_LARGE_PAGE_BYTES = 2 << 20 };
 void *table_room(size_t size);
-/* The same for memory that is there, of whatever is whole in it. */
+/* Requests large pages for the aligned part of existing memory. */
 void table_prefer_large_pages(void *bytes, size_t size);
 
-/* Zeroed memory of which a page that is not written takes none, to be given to free(), which calloc() gives only where
- * nothing that was freed is large enough. NULL: out of memory. */
+/* Zeroed memory for free(); unwritten pages take no physical memory; calloc() provides such
+ * memory only if no freed block is large enough. NULL: out of memory. */
 void *table_sparse(size_t size);
 
-/* Zeroed memory for a table that is looked up at random; NULL: out of memory. Large ones have large pages, where the
- * system has some to give: else most lookups are two, of the page and of what lies in it. To be given to free(). */
+/* Zeroed memory for free(), for a table with random access. Large tables use large pages if the
+ * system provides them, which avoids a page table walk per lookup. NULL: out of memory. */
 void *table_new(size_t count, size_t element_bytes);

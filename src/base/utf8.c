@@ -39,7 +39,8 @@ static bool is_control(uint32_t code)
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }
 
-/* Unicode 15, UAX #9 section 2 (bidirectional controls); U+2028 and U+2029 end a line; U+FEFF is invisible. */
+/* Unicode 15, UAX #9 section 2 (bidirectional controls); U+2028 and U+2029 end a line; U+FEFF is
+ * invisible. */
 static bool is_format(uint32_t code)
 {
     return code == 0x061c || (code >= 0x200e && code <= 0x200f) ||

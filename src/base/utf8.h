@@ -7,20 +7,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the well-formed sequence that the (non-empty) run begins with, 1 to 4; 0: there is none.
- */
+/* Length, 1 to 4 bytes, of the well-formed sequence at the start of the (non-empty) bytes; 0:
+ * none. */
 size_t utf8_length(const uint8_t *bytes, size_t size);
 
 /* Code point of a well-formed sequence. */
 uint32_t utf8_code(const uint8_t *bytes, size_t length);
 
-/* As utf8_length(), and 0 also for a character that acts on a terminal or changes the order of the text around it:
- * C0, DEL, C1, bidirectional controls, line and paragraph separator, byte order mark. */
+/* As utf8_length(), but 0 for characters that control a terminal or reorder text: C0, DEL, C1,
+ * bidirectional controls, line and paragraph separator, byte order mark. */
 size_t utf8_printable_length(const uint8_t *bytes, size_t size);
 
-/* Appends the text with every byte that belongs to no well-formed sequence replaced by U+FFFD. */
+/* Appends the text; bytes outside of well-formed sequences become U+FFFD. */
 void utf8_append(struct buffer *out, const char *text);
 
-/* Appends the text as part of a line that may be shown on a terminal: C0 and DEL become spaces; other characters that
- * are not printable, and bytes of no well-formed sequence, become U+FFFD. */
+/* Appends the text for a line on a terminal: C0 and DEL become spaces; other non-printable
+ * characters and malformed bytes become U+FFFD. */
 void utf8_append_line(struct buffer *out, const char *text);

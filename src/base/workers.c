@@ -23,9 +23,9 @@ struct worker {
     pid_t pid;
     int fd; /* -1: a free place */
     size_t job;
-    uint64_t end_ms; /* when it has taken too long */
+    uint64_t end_ms; /* deadline */
     struct buffer answer;
-    const char *trouble; /* why it was killed */
+    const char *trouble; /* reason for SIGKILL; NULL: not killed */
 };
 
 struct pool {
@@ -56,15 +56,15 @@ void workers_set_limits(struct workers *workers)
     workers->answer_limit_bytes = (size_t)1 << 30;
 }
 
-/* A worker dies of what kills it, and does not act on what its parent handles. */
+/* Restores default actions: the parent's signal handlers must not run in a worker. */
 static void forget_handlers(void)
 {
     for (int number = 1; number < SIGRTMIN; number++)
         (void)signal(number, SIG_DFL);
 }
 
-/* Libraries print to the standard streams, which may be a terminal. Without /dev they are closed: a file that takes their
- * place is open for reading only. */
+/* Libraries print to the standard streams, which may be a terminal. Without /dev the streams are
+ * closed; a file opened in their place is read-only. */
 static void silence_standard_streams(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -92,7 +92,7 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
     heap_save_memory();
     budget_lift_memory();
     forget_handlers();
-    /* Above the places that they are moved to, which they may have themselves. */
+    /* Duplicates above the target descriptors, because a source may have a target's number. */
     int answer = fcntl(fds->answer, F_DUPFD, CONFINE_RULES_FD + 1);
     int rules = fds->rules < 0 ? -1 : fcntl(fds->rules, F_DUPFD, CONFINE_RULES_FD + 1);
     silence_standard_streams();
@@ -103,7 +103,7 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
     return confine(limits, fds->rules < 0 ? -1 : CONFINE_RULES_FD, parent);
 }
 
-/* The worker's whole life. */
+/* Runs the worker; does not return. */
 __attribute__((noreturn)) static void work(const struct pool *pool, size_t job, int fd,
                                            pid_t parent)
 {
@@ -118,7 +118,7 @@ __attribute__((noreturn)) static void work(const struct pool *pool, size_t job, 
     buffer_u64(&answer, answer.size);
     if (answer.failed || io_write(CONFINE_ANSWER_FD, answer.bytes, answer.size) != 0)
         _exit(FAILED_STATUS);
-    close(CONFINE_ANSWER_FD); /* what it ends is used while this process is taken apart */
+    close(CONFINE_ANSWER_FD); /* lets the parent use the result during this process' exit */
     _exit(0);
 }
 
@@ -151,11 +151,11 @@ static const char *trouble_of(const struct worker *worker, int status)
     if (worker->trouble)
         return worker->trouble;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-        return "was ended from outside, perhaps for want of memory";
+        return "was killed, possibly for lack of memory";
     if (WIFSIGNALED(status))
         return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
     if (WEXITSTATUS(status) == WORKER_UNCONFINED_STATUS)
-        return "was refused: its process could not be confined (see `rec doctor`)";
+        return "failed: the worker process could not be confined (see `rec doctor`)";
     return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";
 }
 
@@ -211,7 +211,7 @@ static bool receive(struct pool *pool, struct worker *worker)
     if (worker->trouble)
         return true;
     if (worker->answer.size + (size_t)n > pool->workers->answer_limit_bytes)
-        stop(worker, "found too much");
+        stop(worker, "exceeded the size limit of its result");
     else
         worker->answer.size += (size_t)n;
     return true;
@@ -253,7 +253,7 @@ static struct worker *free_place(struct pool *pool)
     return NULL;
 }
 
-/* Jobs, while there is room. Returns the first one that is left. */
+/* Starts jobs while places are free. Returns the first job not started. */
 static size_t start_some(struct pool *pool, size_t job)
 {
     const struct workers *workers = pool->workers;

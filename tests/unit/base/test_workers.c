@@ -176,7 +176,7 @@ static void one_bad_job_costs_its_own_answer(void **state)
 #ifndef __SANITIZE_ADDRESS__ /* its allocator has reserved all address space before there is a limit */
     assert_string_equal(outcomes.troubles[4], "ran out of memory");
 #endif
-    assert_string_equal(outcomes.troubles[6], "found too much");
+    assert_string_equal(outcomes.troubles[6], "exceeded the size limit of its result");
     assert_string_equal(outcomes.troubles[7], "crashed");
 }
 
@@ -194,7 +194,7 @@ static void a_job_that_somebody_kills_did_not_take_too_long(void **state)
     (void)state;
     struct outcomes outcomes = {.jobs = {spins, answers}, .kills = true};
     run_all(&outcomes);
-    assert_string_equal(outcomes.troubles[0], "was ended from outside, perhaps for want of memory");
+    assert_string_equal(outcomes.troubles[0], "was killed, possibly for lack of memory");
     assert_string_equal(outcomes.answers[1], "an answer");
 }
 
