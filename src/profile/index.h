@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The hash tables behind the profile_*_id() calls. An element's interned key has the same id as the
- * element in its table: both only ever grow, in step, until memory runs out. The nodes of trees, by far the
- * most, are their own keys.
+ * The hash tables of the profile_*_id() calls. An element's interned key has the same id as the
+ * element in its table: table and interner grow in step until memory runs out. Tree nodes, by far
+ * the most elements, are their own keys.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct profile_index {
     struct intern *libs;
-    struct intern *addresses;       /* NULL: nobody asks for those that there are any more */
+    struct intern *addresses;       /* NULL: no further lookups */
     struct intern *funcs, *symbols; /* the same */
     struct pairs calls, lists;
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From calls (one node an address) to stacks (one node a frame): a call grows its caller's stack by
- * the frames of its address, outermost first. No two calls have the same parent and address, and no two addresses share
- * a frame, so no stack is there twice.
+ * Converts calls (one node per address) to stacks (one node per frame): a call extends its caller's
+ * stack by the frames of its address, outermost first. Stacks are unique without a lookup: no two
+ * calls have the same parent and address, and no two addresses share a frame.
  */
 #include "profile/profile.h"
 
 #include "base/array.h"
 
 /*
- * The call of samples that came without any address. They carry weight like all others, so they get
- * a frame that says what they are: no exporter needs a rule for them, and no total goes astray.
+ * The call of samples without addresses. These samples carry weight, so they get a frame with a
+ * descriptive name: exporters need no special case, and totals stay complete.
  */
 static uint32_t no_stack_call(struct profile *profile)
 {

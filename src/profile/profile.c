@@ -133,7 +133,8 @@ static struct profile_list *add_list(struct profile *profile, uint32_t thread_id
     return list;
 }
 
-/* Of a sample to be added; NULL: out of memory. Threads mostly have more of what they had last. */
+/* The list of a new sample; NULL: out of memory. The thread's previous list is tried first:
+ * consecutive samples of a thread mostly have the same event. */
 static struct profile_list *list_for(struct profile *profile, const struct profile_sample *sample)
 {
     struct profile_thread *thread = &profile->threads[sample->thread];

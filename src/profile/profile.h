@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The profile model: what every exporter and the report read. No i/o, no ELF, no format.
+ * The profile model, read by every exporter and the report. No I/O, no ELF, no file format.
  *
- * It is built in two passes, because names are found once for each distinct address, not for each
- * sample:
+ * The profile is built in two passes, because names are resolved once for each distinct address,
+ * not for each sample:
  *
  *     load      samples ──▶ calls (parent, address) ──▶ addresses (lib, svma)          unnamed
  *     resolve   each address ──▶ 1..n frames, outermost first (inlined calls)          named
@@ -14,12 +14,13 @@
  *               frame ─▶ func ─▶ name, file, line of its definition
  *                 └────▶ lib, svma, line, symbol, inline depth
  *
- * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of one
- * interner. Times are CLOCK_MONOTONIC ns; what weights count is the event's to say. Not thread-safe.
+ * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of
+ * one interner. Times are CLOCK_MONOTONIC ns; the event defines the unit of weights. Not
+ * thread-safe.
  *
- * Samples stand in lists by time (samples.h), one for each event in each thread; walk.h reads them. Weights of
- * different events cannot be added up: whoever shows one number shows the main event, whoever can show several goes
- * through the table.
+ * Samples are kept in lists ordered by time (samples.h), one for each event in each thread; walk.h
+ * reads the lists. Weights of different events cannot be added: formats with a single value show
+ * the main event, other formats iterate over the event table.
  */
 #pragma once
 
@@ -42,40 +43,40 @@ enum profile_category {
 };
 
 struct profile_lib {
-    uint32_t path; /* string; "[kernel]", "[exit]" … for what is not a file */
+    uint32_t path; /* string; "[kernel]", "[exit]" … for libs without a file */
     uint32_t name; /* string; the path's last component */
     uint8_t build_id[20];
     uint8_t build_id_bytes;
     enum profile_category category; /* of all its frames */
-    bool is_synthetic;  /* a name in brackets: no file, its frames carry the name itself */
-    bool has_functions; /* set while resolving: some address got a name, … */
-    bool has_files;     /* … a file, … */
-    bool has_lines;     /* … a line, */
+    bool is_synthetic;              /* bracketed name: no file, the frames carry the name */
+    bool has_functions;             /* set while resolving: some address got a name, … */
+    bool has_files;                 /* … a file, … */
+    bool has_lines;                 /* … a line, */
     bool has_inlines;
-    /* Address of the first PT_LOAD (page aligned), of the kernel its mapping; 0 when unknown. */
+    /* Address of the first PT_LOAD (page aligned), for the kernel of its mapping; 0: unknown. */
     uint64_t base_svma;
-    /* One place where it was mapped, for formats that speak of runtime addresses. */
+    /* One mapping of the lib, for formats with runtime addresses. */
     uint64_t map_start_avma, map_end_avma, map_file_offset, map_bias;
 };
 
-struct profile_address { /* unique; callers' addresses are already less one */
+struct profile_address { /* unique; callers' addresses are already decremented */
     uint32_t lib;        /* PROFILE_NONE: outside of every mapping, svma is then the avma */
-    bool is_nameless;    /* after resolving: its file was read, and has no name for it */
+    bool is_nameless;    /* after resolving: the file was read, but has no symbol here */
     uint64_t svma;
     /* After resolving: frames[first_frame .. + frame_count), outermost first. */
     uint32_t first_frame, frame_count;
 };
 
-struct profile_call { /* a node of the unnamed call tree; the first two are its key */
+struct profile_call { /* a node of the unnamed call tree; key: the first two members */
     uint32_t parent;
     uint32_t address;
     uint32_t path_hash; /* private */
-    uint32_t stack;     /* after resolving: its innermost stack node */
+    uint32_t stack;     /* after resolving: the innermost stack node */
 };
 
 struct profile_func {
     uint32_t name;        /* demangled */
-    uint32_t system_name; /* as in the symbol table; the same as name when it was not mangled */
+    uint32_t system_name; /* as in the symbol table; equals name if not mangled */
     uint32_t lib;
     uint32_t file; /* string or PROFILE_NONE */
     uint32_t line; /* of the definition, 0: unknown */
@@ -97,20 +98,20 @@ struct profile_frame {
     uint32_t line;   /* being executed, or of the call into the next inner frame; 0: unknown */
     uint32_t column; /* 0: unknown */
     uint32_t symbol; /* PROFILE_NONE: unknown */
-    /* 0: the function whose code it is; 1 the first one inlined into it, … */
+    /* 0: the function itself; 1: the first function inlined into it, … */
     uint32_t inline_depth;
     enum profile_category category;
 };
 
-struct profile_stack { /* unique: a call has stacks of its own, as addresses have frames */
+struct profile_stack { /* unique: calls do not share stacks, addresses do not share frames */
     uint32_t parent;
     uint32_t frame;
 };
 
-/* Ids are -1 where a recorder could not know: of a task that the kernel had taken apart. */
+/* Ids are -1 if unknown to the recorder: the kernel had already released the task. */
 struct profile_process {
     int32_t pid;
-    uint32_t number; /* of the processes that had its pid: 0 for the first */
+    uint32_t number; /* counts the processes with the same pid, from 0 */
     int32_t parent_pid;
     uint32_t name;             /* of the main thread, after exec */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */
@@ -120,27 +121,27 @@ struct profile_thread {
     uint32_t process;
     int32_t tid;
     uint32_t name;
-    uint32_t cgroup; /* string, the last one seen; PROFILE_NONE: not recorded */
+    uint32_t cgroup; /* string, the last recorded cgroup; PROFILE_NONE: not recorded */
     bool is_main;
     uint64_t start_ns, end_ns;
-    uint32_t first_list;  /* index in lists plus one; 0: it has no samples */
-    uint32_t recent_list; /* private: that was added to last */
+    uint32_t first_list;  /* index in lists plus one; 0: no samples */
+    uint32_t recent_list; /* private: the list of the last sample */
 };
 
-struct profile_list { /* what was sampled of a thread; the first two are its key */
+struct profile_list { /* samples of one event in a thread; key: the first two members */
     uint32_t thread;
     uint32_t event;
-    uint32_t next; /* of the same thread, plus one; 0: none */
+    uint32_t next; /* next list of the thread, plus one; 0: none */
     struct sample_list samples;
 };
 
 enum profile_unit { PROFILE_NANOSECONDS, PROFILE_COUNT };
 
-struct profile_event { /* what was counted */
+struct profile_event { /* a counted event */
     uint32_t name;     /* "cpu-clock:u" */
     enum profile_unit unit;
-    bool is_off_cpu; /* ns in which the thread did not run; the stack is where it stopped */
-    uint64_t period; /* nominal weight of a sample; 0: it has none */
+    bool is_off_cpu; /* ns off CPU; the stack is where the thread stopped */
+    uint64_t period; /* nominal weight of a sample; 0: none */
 };
 
 struct profile_note { /* the recording's summary: key and value, in order */
@@ -154,9 +155,9 @@ struct profile {
     size_t lib_count, lib_capacity;
     struct profile_address *addresses;
     size_t address_count, address_capacity;
-    size_t address_limit; /* one address, named PROFILE_TOO_MANY, stands for all beyond; 0: none */
-    uint32_t overflow_address; /* that one */
-    uint64_t overflow_count;   /* lookups that led there */
+    size_t address_limit;      /* further addresses become PROFILE_TOO_MANY; 0: unlimited */
+    uint32_t overflow_address; /* the PROFILE_TOO_MANY address */
+    uint64_t overflow_count;   /* lookups of PROFILE_TOO_MANY */
     struct profile_call *calls;
     size_t call_count, call_capacity;
     struct profile_func *funcs;
@@ -177,9 +178,9 @@ struct profile {
     struct profile_list *lists;
     size_t list_count, list_capacity;
     size_t sample_count;    /* of all lists */
-    bool adds_samples_up;   /* set before the first: nobody asks for their times */
-    bool has_callless;      /* some sample has no call, … */
-    uint32_t no_stack_call; /* … and after linking this one */
+    bool adds_samples_up;   /* set before the first sample; drops times */
+    bool has_callless;      /* some sample has no call */
+    uint32_t no_stack_call; /* valid after linking, if has_callless */
     struct profile_note *notes;
     size_t note_count, note_capacity;
 
@@ -188,7 +189,7 @@ struct profile {
     uint64_t start_wall_ns;    /* CLOCK_REALTIME of start_ns; 0: unknown */
     bool is_wall_time_of_file; /* about: by when the file was written */
     uint32_t product;          /* string: the program's name */
-    bool is_product_executed;  /* product is the name that the recorded command was executed by */
+    bool is_product_executed;  /* product is the executed name of the recorded command */
     uint32_t command_line;     /* string or PROFILE_NONE */
     uint32_t os;               /* "Linux 6.1.0 x86_64" or PROFILE_NONE */
     uint32_t cpu;              /* model or PROFILE_NONE */
@@ -205,63 +206,64 @@ uint32_t profile_string(struct profile *profile, const char *text);
 const char *profile_text(const struct profile *profile, uint32_t string); /* "" for PROFILE_NONE */
 
 /*
- * Each returns the index of an equal element, added when it is new; PROFILE_NONE (and failed) once
- * memory has run out.
+ * Each function returns the index of an equal element, and adds the element if new; PROFILE_NONE,
+ * with `failed` set, when out of memory.
  *
- * A lib whose name is in brackets becomes synthetic, except "[vdso]"; its other members are zero
- * and the caller's to fill in.
+ * A lib with a bracketed name becomes synthetic, except "[vdso]"; the caller fills in the other
+ * members, initially zero.
  */
 uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t *build_id,
                         size_t build_id_bytes);
 uint32_t profile_address_id(struct profile *profile, uint32_t lib, uint64_t svma);
-/* Of who knows that it is not there yet; where one address was added so, all are. */
+/* Adds an address without a lookup; the caller guarantees uniqueness. A profile uses either this
+ * function or profile_address_id() for all addresses. */
 uint32_t profile_add_address(struct profile *profile, uint32_t lib, uint64_t svma);
-/* One frame of that name, of the address's lib. */
+/* Gives the address a single frame with this name, in the address's lib. */
 void profile_name_synthetic(struct profile *profile, uint32_t address, const char *text);
 uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t address);
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func);
 uint32_t profile_symbol_id(struct profile *profile, const struct profile_symbol *symbol);
 
-/* What finds the addresses and calls that there are is freed: whoever asks for one from now on gets a new one. */
+/* Frees the lookup tables of addresses and calls. Later calls of the id functions always add. */
 void profile_end_calls(struct profile *profile);
 
 /* The same of functions and symbols. */
 void profile_end_names(struct profile *profile);
 
-/* That calls of these addresses, innermost first, are asked for next, each below the one before. Memory answers for all
- * of them at once. */
+/* Prefetches the calls of these addresses (innermost first), in parallel, ahead of the lookups.
+ * Each call is the child of the call before. */
 void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
                          size_t count);
 
 /* Adds a frame, unconditionally (addresses are resolved once each). */
 uint32_t profile_add_frame(struct profile *profile, const struct profile_frame *frame);
 
-/* To its thread's, which is there. 0 or -ENOMEM. */
+/* Adds to the list of an existing thread. 0 or -ENOMEM. */
 int profile_add_sample(struct profile *profile, const struct profile_sample *sample);
 /* NULL: the thread has no sample of the event. */
 const struct profile_list *profile_list_of(const struct profile *profile, uint32_t thread,
                                            uint32_t event);
 
-/* After the last one: into the order of time, or all added up. 0 or -ENOMEM. */
+/* Call after the last sample: sorts by time, or completes the sums. 0 or -ENOMEM. */
 int profile_finish_samples(struct profile *profile);
 
 #define PROFILE_NO_STACK "[no stack]"
 #define PROFILE_TOO_MANY "[too many addresses]"
 
 /*
- * After every address has its frames: fills calls[].stack. Samples without a call get one, with the
- * single frame "[no stack]": from here on every sample has a stack.
+ * Call after every address has its frames: fills calls[].stack. Samples without a call get a call
+ * with the single frame "[no stack]", so every sample has a stack.
  */
 void profile_link_stacks(struct profile *profile);
 
-/* What was said before is not said again. */
+/* Repeated notes are dropped. */
 void profile_add_note(struct profile *profile, const char *key, const char *value);
 /* The value of a note, or NULL. */
 const char *profile_note(const struct profile *profile, const char *key);
 
 /* The index of a new event; PROFILE_NONE (and failed) once memory has run out. */
 uint32_t profile_add_event(struct profile *profile, const struct profile_event *event);
-/* The main event; one without a name, in ns, while the table is empty. */
+/* The main event; while the table is empty, an unnamed event in ns. */
 struct profile_event profile_main_event(const struct profile *profile);
 static inline bool profile_is_main(const struct profile *profile,
                                    const struct profile_sample *sample)

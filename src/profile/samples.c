@@ -50,7 +50,7 @@ static uint64_t to_step(uint64_t word)
     return word >> 1 ^ (word & 1 ? UINT64_MAX : 0);
 }
 
-/* What is known of a list as a whole. */
+/* Updates the totals of a list. */
 static void note(struct sample_list *list, const struct profile_sample *sample)
 {
     if (list->count == 0 || sample->weight < list->least_weight)

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* The id of the key in a table of `count` elements; equal to `count` when the key is new. keys NULL: it is. */
+/* The id of a key in a table of `count` elements; `count` for a new key. keys NULL: the key is
+ * new. */
 static uint32_t key_id(struct profile *profile, struct intern *keys, size_t count, const void *key,
                        size_t size)
 {
@@ -43,7 +44,7 @@ static void fill_lib(struct profile *profile, struct profile_lib *lib, const cha
     const char *name = slash && slash[1] ? slash + 1 : path;
     lib->path = profile_string(profile, path);
     lib->name = profile_string(profile, name);
-    /* The vDSO has a bracketed name too, but it is an ELF image with functions. */
+    /* The vDSO has a bracketed name but is an ELF image with functions. */
     lib->is_synthetic = is_bracketed(name) && strcmp(name, "[vdso]") != 0;
     lib->build_id_bytes = (uint8_t)build_id_bytes;
     if (build_id_bytes)
@@ -55,7 +56,8 @@ uint32_t profile_lib_id(struct profile *profile, const char *path, const uint8_t
 {
     if (build_id_bytes > sizeof(profile->libs->build_id))
         build_id_bytes = sizeof(profile->libs->build_id);
-    /* The path goes first: its copy there outlives a caller's pointer into profile->strings. */
+    /* The path is added first: the interned copy outlives a caller's pointer into
+     * profile->strings. */
     struct buffer key = {0};
     buffer_append(&key, path, strlen(path) + 1);
     buffer_append(&key, build_id, build_id_bytes);

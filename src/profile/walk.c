@@ -33,7 +33,7 @@ static void add_stack(const struct profile *profile, struct profile_sample *samp
     sample->stack = profile_stack_of(profile, sample->call);
 }
 
-/* The next one of all lists. */
+/* Advances to the next list of the profile. */
 static bool next_list(struct profile_walk *walk)
 {
     const struct profile *profile = walk->profile;
@@ -108,7 +108,7 @@ int profile_by_time_open(struct profile_by_time *by_time, const struct profile *
     return err;
 }
 
-/* The one behind a list of the same thread; NULL: there is none. */
+/* next: an index plus one, as in profile_list.next; 0 gives NULL. */
 static const struct profile_list *list_at(const struct profile *profile, uint32_t next)
 {
     return next ? &profile->lists[next - 1] : NULL;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Going through a profile's samples: all of them, thread by thread, as sums need them; those of one event in one
- * thread; or all in the order of time.
+ * Iteration over a profile's samples: thread by thread, for sums; one event of one thread; or all
+ * samples in order of time.
  *
  *     struct profile_walk walk = profile_walk_all(profile);
  *     for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
  *
- * A sample is valid until the next call. After linking it has its stack, and those without a call have that
- * of "[no stack]". Walks are copied to come back to a place. No sample is to be added meanwhile.
+ * A sample is valid until the next call. After linking, samples have a stack; samples without a
+ * call have the stack of "[no stack]". Copy a walk to return to its position later. Do not add
+ * samples during a walk.
  */
 #pragma once
 
@@ -15,20 +16,21 @@
 
 struct profile_walk {
     const struct profile *profile;
-    uint32_t next_list; /* of the thread at hand, plus one; 0: none */
+    uint32_t next_list; /* of the current thread, plus one; 0: none */
     uint32_t next_thread, end_thread;
     struct sample_reader reader;
 };
 
 struct profile_walk profile_walk_all(const struct profile *profile);
-/* No samples of a list, NULL, that is not there. */
+/* list NULL: no samples. */
 struct profile_walk profile_walk_list(const struct profile *profile,
                                       const struct profile_list *list);
 struct profile_walk profile_walk_of(const struct profile *profile, uint32_t thread, uint32_t event);
 /* NULL at the end. */
 const struct profile_sample *profile_walk_next(struct profile_walk *walk);
 
-/* The same samples without their stacks, each of which lies somewhere else in memory: for who does not ask for all. */
+/* The same samples without stacks, for callers that need few stacks: reading a stack is a cache
+ * miss per sample. */
 struct sample_reader profile_read_list(const struct profile_list *list); /* NULL: no samples */
 
 /* The stack of a sample's call, after linking. */
@@ -38,7 +40,7 @@ static inline uint32_t profile_stack_of(const struct profile *profile, uint32_t 
     return call == PROFILE_NONE ? PROFILE_NONE : profile->calls[call].stack;
 }
 
-/* That the stack will be asked for soon. */
+/* Prefetches the stack of a call. */
 static inline void profile_expect_stack(const struct profile *profile, uint32_t call)
 {
     if (call != PROFILE_NONE)
@@ -51,8 +53,8 @@ struct profile_by_time {        /* a heap, the list with the oldest sample first
     bool is_started;
 };
 
-/* Of all threads; of one, the events that `takes` lets through. 0 or -ENOMEM. Equal times: in the order of the threads,
- * then of the events. */
+/* Iterate over all threads, or over one thread and the events accepted by `takes`. 0 or -ENOMEM.
+ * Samples with equal times are ordered by thread, then by event. */
 int profile_by_time_open(struct profile_by_time *by_time, const struct profile *profile);
 int profile_by_time_open_thread(struct profile_by_time *by_time, const struct profile *profile,
                                 uint32_t thread,
