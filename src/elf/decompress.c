@@ -21,7 +21,7 @@
 #include <lzma.h>
 #endif
 
-/* zlib cannot do better than 1032:1, so who promises more is lying. */
+/* zlib's maximum ratio is 1032:1; larger claims are malformed. */
 #define INFLATE_RATIO_MAX 1032
 /* Debug sections shrink to a tenth at most. */
 #define USUAL_RATIO_MAX 32
@@ -35,8 +35,8 @@ size_t decompress_limit(size_t stored)
     return more;
 }
 
-/* Room for size bytes after what is there; NULL when memory is out. A third of the time of inflating is the system's,
- * which hands out memory page by page, unless it is asked for large ones. */
+/* Room for size more bytes; NULL: out of memory. Large pages: page faults took a third of the
+ * time of inflating. */
 static uint8_t *room(struct buffer *out, size_t size)
 {
     size_t need;
@@ -48,7 +48,7 @@ static uint8_t *room(struct buffer *out, size_t size)
 }
 
 #ifdef REC_HAVE_DEFLATE
-/* In two fifths of zlib's time, for who has all of the input and the output's size. */
+/* libdeflate: two fifths of zlib's time; needs the whole input and the output's size. */
 static bool inflate_all(const void *bytes, size_t stored, uint8_t *to, size_t size)
 {
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();

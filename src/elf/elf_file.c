@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where the header says that its tables lie. */
+/* Table locations from the ELF header. */
 struct tables {
     uint64_t segments_offset, sections_offset;
     uint16_t segment_bytes, section_bytes;
@@ -51,7 +51,7 @@ static int read_header(struct elf_file *elf, struct tables *tables, struct error
     return 0;
 }
 
-/* Section 0 holds the counts that do not fit the header's 16 bits. */
+/* Section 0 holds counts too large for the header's 16 bits. */
 static void read_large_counts(const struct elf_file *elf, struct tables *tables)
 {
     uint8_t bytes[sizeof(Elf64_Shdr)];
@@ -68,8 +68,8 @@ static void read_large_counts(const struct elf_file *elf, struct tables *tables)
         tables->segment_count = first.sh_info;
 }
 
-/* The table's bytes; nothing (and 0) when the file does not hold it whole, as truncated files do.
- */
+/* Reads a table; empty (and 0) if the file, possibly truncated, does not contain the whole
+ * table. */
 static int read_table(const struct elf_file *elf, uint64_t offset, uint64_t count,
                       size_t entry_bytes, struct buffer *out)
 {
@@ -107,7 +107,7 @@ static int read_segments(struct elf_file *elf, const struct tables *tables)
     return err;
 }
 
-/* Leaves the offset of the name in *name: the names are read when all sections are known. */
+/* Stores the name's offset in *name; names are read after all sections. */
 static void parse_section(struct cursor *c, struct elf_section *section, uint32_t *name)
 {
     *name = cursor_u32(c);
@@ -205,7 +205,7 @@ out:
     return err;
 }
 
-/* In memory, what is loaded lies at its address, wherever it was in the file. */
+/* In a memory image, loaded parts are at their addresses; file offsets do not apply. */
 static void use_memory_offsets(struct elf_file *elf)
 {
     uint64_t first_svma = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded reader of ELF files (64-bit, little-endian): what recording and unwinding need, without
- * libelf. Read with pread into private memory, so that a file that is truncated or replaced while we
- * read cannot fault us; every offset and count is checked. Immutable once opened.
+ * A bounded reader of ELF files (64-bit, little-endian) for recording and unwinding, without
+ * libelf. Data is read with pread() into private memory, so truncation or replacement of the file
+ * during a read cannot cause SIGBUS; every offset and count is checked. Immutable once opened.
  */
 #pragma once
 
@@ -35,11 +35,12 @@ struct elf_section {
 
 struct elf_file; /* opaque */
 
-/* fd is not kept, but duplicated until elf_close(). -ENOEXEC: not an ELF file that we read. */
+/* fd is duplicated until elf_close(). -ENOEXEC: not an ELF file of a supported kind. */
 int elf_open(struct elf_file **out, int fd, struct error *error);
-/* An image in memory as loaded (the vDSO): offsets are addresses less the first segment's. Copied. */
+/* Opens a copy of a loaded image in memory (the vDSO): offsets are relative to the first
+ * segment. */
 int elf_open_memory(struct elf_file **out, const void *bytes, size_t size, struct error *error);
-/* Gives up the descriptor: headers, notes and segments stay known, contents can no longer be read. */
+/* Closes the descriptor: headers, notes and segments remain available, contents do not. */
 void elf_release_file(struct elf_file *elf);
 void elf_close(struct elf_file *elf);
 
@@ -55,35 +56,35 @@ const struct elf_section *elf_find_section(const struct elf_file *elf, const cha
 int elf_read_section(const struct elf_file *elf, const struct elf_section *section,
                      struct buffer *out, struct error *error);
 
-/* [offset, offset + size) of a section that is not compressed. Appended to out. 0, -ENOTSUP, -ENODATA,
+/* Appends [offset, offset + size) of an uncompressed section to out. 0, -ENOTSUP, -ENODATA,
  * -EFBIG or -ENOMEM. */
 int elf_read_section_part(const struct elf_file *elf, const struct elf_section *section,
                           uint64_t offset, uint64_t size, struct buffer *out);
 
-/* The GNU build-id: its size (0: none) and up to 20 bytes. */
+/* GNU build-id: returns the size (0: none), at most 20 bytes. */
 size_t elf_build_id(const struct elf_file *elf, uint8_t id[20]);
 
 /* PT_INTERP; NULL for static programs and most libraries. */
 const char *elf_interpreter(const struct elf_file *elf);
 
-/* A Go program, whatever it is linked with (.go.buildinfo, .note.go.buildid). */
+/* Whether the file is a Go program, independent of the linker (.go.buildinfo, .note.go.buildid). */
 bool elf_is_go(const struct elf_file *elf);
 
 /*
- * The load bias: avma - svma, from one executable mapping of the file (start address and file offset as
- * in /proc/PID/maps). Not always start - offset: a segment's address and offset may differ, and one
- * mapping may begin inside a segment.
+ * The load bias: avma - svma, from an executable mapping of the file (start address and file offset
+ * as in /proc/PID/maps). The bias is not always start - offset: a segment's address and offset may
+ * differ, and a mapping may begin inside a segment.
  *
  *     file    ──offset──▶ ┌ segment: offset, svma ┐        svma of the mapping's first byte =
  *     process ──start──▶  └───────────────────────┘        segment.svma + (offset - segment.offset)
  *
- * -ENOENT: no executable segment holds that offset.
+ * -ENOENT: no executable segment contains the offset.
  */
 int elf_load_bias(const struct elf_file *elf, uint64_t start_avma, uint64_t file_offset,
                   uint64_t *bias);
-/* The same from a file's segments alone, for whoever keeps those and not the file. */
+/* As elf_load_bias(), from segments alone, for callers without the file. */
 int elf_segments_bias(const struct elf_segment *segments, size_t count, uint64_t start_avma,
                       uint64_t file_offset, uint64_t *bias);
 
-/* Reads [svma, svma + size) as it lies in the file; -ENOENT outside of every segment's file part. */
+/* Reads [svma, svma + size) from the file; -ENOENT outside of every segment's file part. */
 int elf_read_svma(const struct elf_file *elf, uint64_t svma, void *out, size_t size);

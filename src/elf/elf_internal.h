@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of this folder share: the opened file, and reading from wherever it lies. */
+/* Shared by the files of this folder: the opened file, and reads from a file or memory. */
 #pragma once
 
 #include "base/buffer.h"
@@ -29,13 +29,13 @@ struct elf_file {
 /* Exactly size bytes; -ENODATA when the file ends before. */
 int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t size);
 
-/* Appends the bytes of [offset, offset + size) to out; -ENODATA when the file ends before, -EFBIG for
- * more than 1 GiB (sparse files can claim any size). Checks before it allocates. */
+/* Appends the bytes of [offset, offset + size) to out; -ENODATA at an early end, -EFBIG above 1
+ * GiB (sparse files can claim any size). Checks before allocating. */
 int elf_append_at(const struct elf_file *elf, uint64_t offset, uint64_t size, struct buffer *out);
 
-/* What a compressed section begins with (Elf64_Chdr). 0, or -EBADMSG, also for more than 1 GiB. */
+/* Parses the header of a compressed section (Elf64_Chdr). 0, or -EBADMSG, also above 1 GiB. */
 int elf_read_compression(struct cursor *c, uint32_t *method, uint64_t *bytes);
 
-/* Build-id, interpreter and the marks of Go, out of segments and sections. A note that is malformed is
- * as good as absent. */
+/* Reads build-id, interpreter and Go marks from segments and sections. Malformed notes are
+ * ignored. */
 void elf_read_notes(struct elf_file *elf);

@@ -27,8 +27,8 @@ static void take_note(struct elf_file *elf, uint32_t type, const struct cursor *
         elf->is_go = true;
 }
 
-/* Names and descriptions are padded to 4. (Notes with padding to 8 exist, but only as GNU
- * properties, whose sizes are the same either way.) */
+/* Names and descriptions are padded to 4. Only GNU property notes are padded to 8, and their
+ * sizes are the same with both paddings. */
 static void take_notes(struct elf_file *elf, uint64_t offset, uint64_t size)
 {
     struct buffer notes = {0};
@@ -68,7 +68,7 @@ void elf_read_notes(struct elf_file *elf)
         else if (segment->type == PT_INTERP)
             take_interpreter(elf, segment);
     }
-    /* Separate debug files keep the note's section while its segment points to nothing. */
+    /* Separate debug files keep the note section, but the note segment has no content. */
     for (size_t i = 0; i < elf->section_count && !elf->build_id_bytes; i++)
         if (elf->sections[i].type == SHT_NOTE)
             take_notes(elf, elf->sections[i].offset, elf->sections[i].bytes);

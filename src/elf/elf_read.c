@@ -15,7 +15,7 @@
 
 #define CONTENT_BYTES_MAX (UINT64_C(1) << 30)
 
-/* ELFCOMPRESS_ZSTD, which glibc 2.36 does not name yet. */
+/* ELFCOMPRESS_ZSTD, not defined by glibc 2.36. */
 enum { METHOD_ZSTD = 2 };
 
 int elf_read_at(const struct elf_file *elf, uint64_t offset, void *out, size_t size)

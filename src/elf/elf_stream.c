@@ -16,9 +16,9 @@ enum { CHUNK_BYTES = 1 << 15 };
 
 struct elf_stream {
     const struct elf_file *elf;
-    uint64_t at, end;     /* of the file: what has not been read yet */
+    uint64_t at, end;     /* file range of the unread rest */
     uint64_t bytes;       /* inflated */
-    const uint8_t *ready; /* inflated, and not asked for yet */
+    const uint8_t *ready; /* inflated, not yet consumed */
     size_t ready_bytes;
     bool may_have_more; /* inflated inside of the library */
     uint8_t in[CHUNK_BYTES], out[CHUNK_BYTES];

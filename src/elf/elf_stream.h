@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A section compressed by zlib, read from its beginning on, piece by piece: what is not wanted is never in memory.
- * With libisal only, which does so as fast as others inflate the whole; without it -ENOTSUP.
+ * A zlib-compressed section, read sequentially in pieces, so skipped parts take no memory. Needs
+ * libisal, with streaming as fast as inflating the whole section elsewhere; -ENOTSUP without
+ * libisal.
  */
 #pragma once
 
@@ -9,12 +10,12 @@
 
 struct elf_stream; /* opaque */
 
-/* The file must outlive the stream. 0, -ENOTSUP: it is not compressed so, -EBADMSG, or -ENOMEM. */
+/* The file must outlive the stream. 0, -ENOTSUP: not compressed with zlib, -EBADMSG, or -ENOMEM. */
 int elf_stream_open(struct elf_stream **out, const struct elf_file *elf,
                     const struct elf_section *section);
 void elf_stream_close(struct elf_stream *stream);
 
-/* Of all of it, inflated, as the section says: at most 1 GiB. */
+/* Inflated size, as stated by the section: at most 1 GiB. */
 uint64_t elf_stream_bytes(const struct elf_stream *stream);
 
 /* The next size bytes; out NULL: they are left out. 0, -EBADMSG, or another error of reading. */
