@@ -43,7 +43,7 @@ static char *default_name(uint32_t type, uint64_t config)
     return name;
 }
 
-/* Older files hold shorter attrs: what is not there is 0. */
+/* Older files have shorter attrs; missing fields are 0. */
 static uint64_t optional_u64(struct cursor *c)
 {
     return cursor_left(c) >= 8 ? cursor_u64(c) : 0;
@@ -52,7 +52,7 @@ static uint64_t optional_u64(struct cursor *c)
 static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
 {
     attr->shown.type = cursor_u32(&c);
-    cursor_skip(&c, 4); /* its size: the entry's counts */
+    cursor_skip(&c, 4); /* size of the entry: implied by its content */
     attr->shown.config = cursor_u64(&c);
     attr->shown.period_or_frequency = cursor_u64(&c);
     attr->shown.sample_type = cursor_u64(&c);
@@ -194,8 +194,8 @@ static int rename_attr(struct event_attr *attr, const char *name, size_t size)
     return 0;
 }
 
-/* One event of EVENT_DESC. It belongs to the attr that has its first id; where the attr section
- * came without ids, to the attr of the same number. */
+/* Parses an event of EVENT_DESC. The event belongs to the attr with its first id, or, if the
+ * attr section has no ids, to the attr with the same index. */
 static int describe_one(struct event_table *table, struct cursor *c, size_t known_ids, size_t index)
 {
     uint32_t id_count = cursor_u32(c);

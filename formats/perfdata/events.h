@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a file: what each one's samples look like, what it is called, and which ids (one
- * per CPU or task it was opened on) stand for it in the records.
+ * The events of a file: the layout of their samples, their names, and their ids in the records (one
+ * id per CPU or task of the event).
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct event_id {
 
 struct event_table {
     struct event_attr *attrs;
-    size_t count, capacity; /* at least one once read */
+    size_t count, capacity; /* at least one after reading */
     struct event_id *ids;   /* sorted by id */
     size_t id_count, id_capacity;
 };
@@ -34,16 +34,16 @@ struct event_table {
 /* The attr section and the id sections. */
 int event_table_read(struct event_table *table, const struct file_header *header, int fd,
                      const char *path, struct error *error);
-/* One more event, of the pipe form: its attr, and its ids, which event_table_describe() makes known. 0,
- * -ENOMEM, or -EBADMSG: too many. */
+/* Adds an event of the pipe form: attr and ids. Lookup by id works after event_table_describe().
+ * 0, -ENOMEM, or -EBADMSG: too many events. */
 int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
                     bool big_endian);
 /* Names the event of an id. 0 or -ENOMEM. */
 int event_table_rename(struct event_table *table, uint64_t id, const char *name);
-/* Names and ids of an EVENT_DESC payload, which may be empty; what is damaged in it is left out. Then ids
- * can be found. 0 or -ENOMEM. */
+/* Reads names and ids from an EVENT_DESC payload, which may be empty, and skips damaged entries.
+ * Required before event_table_find(). 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);
 void event_table_free(struct event_table *table);
 
-/* The event of an id: SIZE_MAX when no event has it. */
+/* The event with this id; SIZE_MAX: none. */
 size_t event_table_find(const struct event_table *table, uint64_t id);

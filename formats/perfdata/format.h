@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of perf.data that reader and writer share.
+ * Constants of perf.data, shared by reader and writer.
  *
  *     0    "PERFILE2", the size of this header, the size of one attr entry
  *     24   sections {offset, size}: attrs, data, event types (unused)
@@ -10,9 +10,8 @@
  *     data         records: {u32 type, u16 misc, u16 size} and a body
  *     data's end   one section per set feature bit, ascending; the payloads lie anywhere
  *
- * A SAMPLE holds the fields its event's sample_type names, in one fixed order. Every other record
- * of the kernel ends with a trailer: the task, time and id fields of sample_type (with
- * sample_id_all).
+ * A SAMPLE holds the fields in its event's sample_type, in a fixed order. All other kernel records
+ * end with a trailer: the task, time and id fields of sample_type (with sample_id_all).
  */
 #pragma once
 
@@ -44,19 +43,19 @@ enum record_type {
     RECORD_CGROUP = 19,
     RECORD_TEXT_POKE = 20,
     RECORD_CALLCHAIN_DEFERRED = 22,
-    RECORD_KERNEL_LAST = RECORD_CALLCHAIN_DEFERRED, /* newer ones are not known here */
+    RECORD_KERNEL_LAST = RECORD_CALLCHAIN_DEFERRED, /* newer types are not supported */
     RECORD_USER_TYPES = 64, /* from here on written by perf itself: no trailer */
     RECORD_HEADER_ATTR = RECORD_USER_TYPES,
-    RECORD_TRACING_DATA = 66, /* its payload follows the record */
+    RECORD_TRACING_DATA = 66, /* followed by the payload */
     RECORD_HEADER_BUILD_ID = 67,
     RECORD_FINISHED_ROUND = 68,
-    RECORD_AUXTRACE = 71, /* its payload follows the record */
+    RECORD_AUXTRACE = 71, /* followed by the payload */
     RECORD_EVENT_UPDATE = 78,
     RECORD_TIME_CONV = 79,
     RECORD_HEADER_FEATURE = 80,
     RECORD_COMPRESSED = 81,
     RECORD_COMPRESSED2 = 83,
-    RECORD_USER_LAST = 86,         /* newer ones are not known here */
+    RECORD_USER_LAST = 86,         /* newer types are not supported */
     RECORD_SIMPLEPERF_MIN = 32768, /* Android's: misc holds the upper half of their size */
 };
 
@@ -116,7 +115,7 @@ enum { /* read_format */
        READ_LOST = 1 << 4,
 };
 
-enum { /* branch_sample_type: what it adds to BRANCH_STACK */
+enum { /* branch_sample_type: additions to BRANCH_STACK */
        BRANCH_HW_INDEX = 1 << 17,
        BRANCH_COUNTERS = 1 << 19,
        BRANCH_ENTRY_BYTES = 24,

@@ -58,8 +58,8 @@ static void read_magic(struct file_header *header, struct cursor *c)
     c->swapped = header->swapped;
 }
 
-/* Feature bits are an array of unsigned long: on 32-bit big-endian hosts, words of half the size.
- * Every perf writes its host's name (bit 3), which tells. */
+/* Feature bits are an array of unsigned long: on 32-bit big-endian hosts the words are half the
+ * size. Every perf version writes the host name (bit 3), so bit 3 reveals the word size. */
 static void read_features(struct file_header *header, struct cursor *c)
 {
     for (size_t i = 0; i < HEADER_FEATURE_BITS / 64; i++)

@@ -17,14 +17,15 @@ struct file_header {
     uint64_t file_bytes;
     bool swapped;    /* integers are not in this host's byte order */
     bool big_endian; /* bit fields are numbered from the other end */
-    bool is_pipe;    /* written by perf record -o -: what describes the data lies in the data */
+    bool is_pipe;    /* written by perf record -o -: the metadata is in the data section */
     uint64_t attr_entry_bytes;
     struct section attrs; /* inside the file */
-    struct section data;  /* starts inside the file; may claim to end behind it, or to be empty */
+    struct section data;  /* starts inside the file; may be empty or exceed the file */
     uint64_t features[HEADER_FEATURE_BITS / 64];
 };
 
-/* Whether a file that begins with these bytes is one, as far as they tell. All of it if it is smaller. */
+/* Whether a file with these first bytes (fewer for a smaller file) is a perf.data file, as far
+ * as the magic shows. */
 #define FILE_MAGIC_BYTES 8u
 int file_magic_check(const void *bytes, size_t size, const char *path, struct error *error);
 
@@ -32,10 +33,10 @@ int file_header_read(struct file_header *header, int fd, const char *path, struc
 
 bool file_header_has(const struct file_header *header, unsigned feature);
 
-/* What the data brings along in pipe form. */
+/* Adds a feature found in the data of a pipe file. */
 void file_header_set(struct file_header *header, unsigned feature);
 
-/* The sections of all set features, by bit; -EBADMSG when one does not lie inside the file. */
+/* Reads the sections of all set features, by bit; -EBADMSG if a section exceeds the file. */
 int feature_table_read(const struct file_header *header, int fd,
                        struct section sections[HEADER_FEATURE_BITS]);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pipe form of perf.data: what stands in the header and behind the data elsewhere comes as
- * records between the others here.
+ * The pipe form of perf.data: metadata comes as records among the data instead of in the header and
+ * after the data.
  *
  *     HEADER_ATTR        an event and its ids
- *     EVENT_UPDATE       its name
+ *     EVENT_UPDATE       the name of an event
  *     HEADER_FEATURE     a feature section
- *     HEADER_BUILD_ID    an entry of the BUILD_ID feature, whole
- *     TRACING_DATA       that feature, behind the record
+ *     HEADER_BUILD_ID    an entry of the BUILD_ID feature
+ *     TRACING_DATA       the feature's payload, after the record
  */
 #pragma once
 

@@ -59,7 +59,7 @@ static void read_task(struct cursor *c, struct perfdata_event *event)
     event->tid = cursor_u32(c);
 }
 
-/* perf maps the kernel as "[kernel.kallsyms]_text", and names its build-id "[kernel.kallsyms]". */
+/* perf maps the kernel as "[kernel.kallsyms]_text", but names its build-id "[kernel.kallsyms]". */
 static void find_build_id(const struct feature_set *features, struct perfdata_event *event)
 {
     size_t bytes = strlen(event->path);
@@ -84,8 +84,9 @@ static void read_inline_build_id(struct cursor *c, struct perfdata_event *event)
     event->build_id_bytes = size;
 }
 
-/* Before Linux 3.16, RHEL 7's kernel among them, the name stands where protection and flags do since. Of a name four letters
- * are larger than any protection, and than the file's mode that perf inject --jit puts there. */
+/* Before Linux 3.16 (and in RHEL 7's kernel) the path starts at the offset of protection and
+ * flags. Four letters of a path exceed every protection value, and every file mode, which perf
+ * inject --jit writes there. */
 static bool has_protection(struct cursor c)
 {
     return cursor_u32(&c) <= UINT16_MAX;
@@ -164,7 +165,7 @@ static void read_kernel_symbol(struct cursor *c, struct perfdata_event *event)
     event->is_kernel = true;
     event->start_avma = cursor_u64(c);
     event->bytes = cursor_u32(c);
-    cursor_skip(c, 2); /* its kind */
+    cursor_skip(c, 2); /* kind */
     event->is_gone = cursor_u16(c) & KSYMBOL_UNREGISTERED;
     event->name = cursor_string(c);
 }

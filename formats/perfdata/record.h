@@ -6,8 +6,8 @@
 #include "perfdata/features.h"
 #include "perfdata/sample.h"
 
-/* body: the record without its header; event->type and event->misc are set. False: the record does
- * not hold the fields it must. */
+/* body: the record without its header; event->type and event->misc are set. False: a required
+ * field is missing. */
 bool record_decode(struct cursor body, const struct event_table *events,
                    const struct feature_set *features, struct sample_words *words,
                    struct perfdata_event *event);

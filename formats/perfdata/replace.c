@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One more feature in a finished file. The table stands directly behind the records and cannot
- * move, so an entry more grows over the first payloads:
+ * Adds a feature to a finished file. The table follows the records and cannot move, so a larger
+ * table covers the first payloads:
  *
  *     records │ table │ payloads …                      before
- *     records │ table  new│ payloads … │ moved │ added  after: `moved` stood under `new`
+ *     records │ table  new│ payloads … │ moved │ added  after: `moved` was covered by `new`
  *
- * Everything is first appended where nobody looks. Then the entries are written, then the bits:
- * until then the old bits select the old entries, which lead to the same bytes as before. Where a
- * new entry pushes others back, that does not hold: there the bits are cleared first, and a crash
- * in between leaves a file without features.
+ * Order of writes, for crash safety: first the payloads, appended at the end of the file; then the
+ * table entries; then the feature bits. Until the last step the old bits select the old entries,
+ * with unchanged payloads. If a new entry shifts old entries, the bits are cleared first; a
+ * crash in between leaves a file without features.
  */
 #include "base/io.h"
 #include "perfdata/header.h"
@@ -37,7 +37,7 @@ static unsigned count_entries(const struct file_header *header, unsigned below)
     return count;
 }
 
-/* The features of files in the other byte order, or without a known end, are left alone. */
+/* Refuses files in the other byte order or without a known end. */
 static int read_file(struct replacement *r, struct error *error)
 {
     int err = file_header_read(&r->header, r->fd, "the recording", error);
@@ -84,7 +84,7 @@ static bool is_stored(const struct replacement *r, unsigned bit, const void *byt
     return same;
 }
 
-/* Payloads that the grown table will cover. */
+/* Copies the payloads under the larger table to the end. */
 static int move_covered(struct replacement *r)
 {
     uint64_t table_end = r->table_at + SECTION_BYTES * ((uint64_t)r->entries + 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  *     identifier  ip  pid,tid  time  addr  id  stream_id  cpu  period  read  callchain
- *     └─────────────────────── all must be there ───────────────────────────────────┘
+ *     └─────────────────────── required ────────────────────────────────────────────┘
  *     raw  branch_stack  regs_user  stack_user  weight … cgroup …
- *     └── wanted if present ──────────────────────────────────┘  └─ nothing needed from here on
+ *     └── optional ──────────────────────────────────────────┘  └─ not read
  */
 #include "perfdata/sample.h"
 
@@ -14,8 +14,8 @@ static const uint64_t NOT_PLAIN =
 
 static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAMPLE_CALLCHAIN);
 
-/* Which event a sample belongs to is known before its layout is: an identifier stands first;
- * without it, all events of the file agree on what precedes the id. */
+/* The event must be found before the layout is known: either the identifier comes first, or all
+ * events of the file have the same fields before the id. */
 static size_t find_attr(struct cursor body, const struct event_table *events)
 {
     uint64_t sample_type = events->attrs[0].shown.sample_type;
@@ -51,7 +51,8 @@ static void read_count(struct cursor *c, uint64_t format, const struct event_tab
     skip_if(c, format & READ_LOST);
 }
 
-/* Of one event: value, times, id, lost; of a group: how many, times, then value, id, lost of each. */
+/* One event: value, times, id, lost; a group: count, times, then value, id and lost of each
+ * event. */
 static void read_counts(struct cursor *c, uint64_t format, const struct event_table *events,
                         struct sample_words *words, struct perfdata_event *event)
 {
@@ -117,7 +118,7 @@ static void read_branches(struct cursor *c, uint64_t branch_sample_type, struct 
     for (size_t i = 0; i < count; i++) {
         words->branches[i].from_avma = cursor_u64(c);
         words->branches[i].to_avma = cursor_u64(c);
-        cursor_skip(c, 8); /* how it went */
+        cursor_skip(c, 8); /* status */
     }
     if (branch_sample_type & BRANCH_COUNTERS)
         cursor_skip(c, count * 8);
@@ -149,7 +150,7 @@ static void read_user_stack(struct cursor *c, struct perfdata_event *event)
     if (room == 0)
         return;
     const uint8_t *stack = cursor_bytes(c, room);
-    uint64_t copied = cursor_u64(c); /* of the room, what the kernel could copy */
+    uint64_t copied = cursor_u64(c); /* bytes copied by the kernel, at most `room` */
     c->failed |= copied > room;
     if (c->failed)
         return;
@@ -158,8 +159,8 @@ static void read_user_stack(struct cursor *c, struct perfdata_event *event)
     event->user_stack_wanted_bytes = (size_t)room;
 }
 
-/* What was captured to be unwound or told later. A tail that does not add up costs it, not the
- * sample; registers without their stack, or the other way round, are none. */
+/* Data for later unwinding or display. A malformed tail drops the tail, not the sample;
+ * registers are dropped without a stack, and vice versa. */
 static void read_capture(struct cursor *c, const struct event_attr *attr,
                          struct sample_words *words, struct perfdata_event *event)
 {
@@ -192,7 +193,7 @@ static void read_tail(struct cursor *c, const struct event_attr *attr, struct pe
         event->cgroup = cursor_u64(c);
 }
 
-struct words { /* that are known to be there */
+struct words { /* words verified to be present */
     const uint8_t *at;
     bool swapped;
 };

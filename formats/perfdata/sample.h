@@ -4,7 +4,7 @@
 
 #include "perfdata/events.h"
 
-/* Where the words of one record live in host byte order and alignment, until the next record. */
+/* Holds the words of a record in host byte order and alignment, until the next record. */
 struct sample_words {
     uint64_t callchain[RECORD_BYTES_MAX / 8 + 1];
     struct perfdata_branch branches[RECORD_BYTES_MAX / BRANCH_ENTRY_BYTES + 1];
@@ -13,7 +13,7 @@ struct sample_words {
     uint64_t registers[64];
 };
 
-/* body: the record without its header. False: the record does not hold the fields it must. */
+/* body: the record without its header. False: a required field is missing. */
 bool sample_decode(struct cursor body, const struct event_table *events, struct sample_words *words,
                    struct perfdata_event *event);
 

@@ -34,7 +34,7 @@ void stream_stop(struct stream *stream, const char *what)
     stream->unpacker = NULL;
 }
 
-/* A recorder that was killed has not noted the size of its data: then everything to the end is. */
+/* A killed recorder leaves the data size 0; the data then extends to the end of the file. */
 static void find_records(struct stream *stream, const struct file_header *header)
 {
     struct section data = header->data;
@@ -73,7 +73,7 @@ static void close_part(struct stream *stream)
 
 void stream_close(struct stream *stream)
 {
-    if (stream->window.file_bytes) /* else it was never opened */
+    if (stream->window.file_bytes) /* else never opened */
         close_part(stream);
     window_close(&stream->window);
 }
@@ -134,7 +134,8 @@ static struct cursor cursor_in(const struct stream *stream, const uint8_t *bytes
     return c;
 }
 
-/* The bytes of the file from stream->at on, of which *there are there so far. 1, 0 at damage, negative errno. */
+/* Bytes of the file from stream->at on; *there: number of available bytes. 1, 0 at damage,
+ * negative errno. */
 static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t *there)
 {
     if (size <= *there)
@@ -147,8 +148,9 @@ static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t
     return err ? err : 1;
 }
 
-/* The trace of an AUXTRACE or TRACING_DATA record, whose body begins with its size. perf writes the
- * trace behind the record; simpleperf before 2018-03 writes tracing data inside the record. */
+/* Locates the payload of an AUXTRACE or TRACING_DATA record; the body begins with the payload's
+ * size. perf writes the payload after the record; simpleperf before 2018-03 writes tracing data
+ * inside the record. */
 static bool find_payload(struct stream *stream, struct record *record)
 {
     bool is_tracing = record->type == RECORD_TRACING_DATA;
@@ -168,16 +170,16 @@ static bool find_payload(struct stream *stream, struct record *record)
     return true;
 }
 
-/* A thread has read it, so it lies in a cache of another processor. Small records are next to each other, which processors
- * foresee. */
+/* Prefetches the next record: read by the helper thread, the bytes are in another processor's
+ * cache. Small records are left to the hardware prefetcher. */
 static void expect_next(const uint8_t *next, size_t size)
 {
-    enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers, and what is before them */
+    enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers and the fields before them */
     if (size >= LARGE_BYTES)
         fetch_bytes(next, HEAD_BYTES);
 }
 
-/* The record at stream->at, as it lies in the file. 1, 0 at the end or at damage, negative errno. */
+/* The record at stream->at, without decompression. 1, 0 at the end or at damage, negative errno. */
 static int next_stored(struct stream *stream, struct record *record)
 {
     const uint8_t *bytes;
@@ -246,7 +248,7 @@ static int next_unpacked(struct stream *stream, struct record *record)
     return 1;
 }
 
-/* COMPRESSED2 is padded, and says how much of it counts. */
+/* COMPRESSED2 is padded; a field has the size without padding. */
 static int unpack(struct stream *stream, struct record *record)
 {
     uint64_t size = record->body.size;

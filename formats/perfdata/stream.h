@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw records, one after the other, from wherever they lie:
+ * Raw records in sequence, from any storage:
  *
  *     file          the data section
  *     pipe form     the file behind its short header
- *     directory     "data" as above, then data.0, data.1, …: records and nothing else
+ *     directory     "data" as above, then data.0, data.1, …: records only
  *     compressed    inside COMPRESSED records of any of these
  *
- * Damage ends the part it lies in: behind it, without trustworthy sizes, nothing is a record.
+ * Damage ends its part: without trustworthy sizes, later records cannot be located.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct record {
     uint16_t misc;
     struct cursor body;         /* without the header; valid until the next record, … */
     struct window_block *block; /* … or while this is held; NULL: there is none */
-    uint64_t body_offset;       /* in the file; of a compressed record's content, that record's */
+    uint64_t body_offset;       /* in the file; for compressed content, of the compressed record */
     struct section payload;     /* the trace of an AUXTRACE or TRACING_DATA record */
 };
 
@@ -29,7 +29,7 @@ struct stream {
     struct window window;
     struct section first; /* the data of the file itself */
     uint64_t at, end;     /* file offsets: the next record, and behind the last */
-    uint64_t record_at;   /* the record at hand, or the compressed one that holds it */
+    uint64_t record_at;   /* the current record, or its compressed record */
     bool swapped;
     bool keeps_compressed;     /* hands out compressed records as they are */
     int file, directory;       /* borrowed; -1: not a directory */
@@ -49,7 +49,7 @@ int stream_rewind(struct stream *stream);
 /* 1 and a record, 0 at the end, negative errno when reading failed. */
 int stream_next(struct stream *stream, struct record *record);
 
-/* The record at hand makes no sense: gives up the rest of its part. */
+/* The current record is malformed: skips the rest of its part. */
 void stream_stop(struct stream *stream, const char *what);
 
 /* The first damage stays. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line of text without its end; false at the end of the text. */
+/* A line without its newline; false at the end of the text. */
 static bool next_line(struct cursor *text, const char **line, size_t *size)
 {
     if (text->failed || cursor_left(text) == 0)
@@ -42,14 +42,14 @@ static bool has_id(struct cursor format, uint64_t tracepoint)
     return false;
 }
 
-/* Steps behind what stands before the systems; false when this is no tracing data. */
+/* Skips the part before the systems; false: malformed. */
 static bool skip_preamble(struct cursor *c)
 {
     static const char magic[] = "\x17\x08\x44tracing";
     const uint8_t *bytes = cursor_bytes(c, sizeof(magic) - 1);
     if (!bytes || memcmp(bytes, magic, sizeof(magic) - 1) != 0)
         return false;
-    cursor_string(c);  /* its version */
+    cursor_string(c);  /* version */
     cursor_skip(c, 6); /* byte order, size of long, of a page */
     for (int i = 0; i < 2; i++) {
         cursor_string(c); /* "header_page", "header_event" */

@@ -11,7 +11,7 @@
 enum {
     FED_BYTES_MAX = 1 << 16,
     OUT_BYTES = 1 << 18,
-    USUAL_RATIO_MAX = 64, /* records, each with a time of its own, shrink to a tenth */
+    USUAL_RATIO_MAX = 64, /* observed: records with different times shrink to a tenth */
 };
 
 struct unpacker {

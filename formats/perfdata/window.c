@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A thread is too much for small files, of which no more is read than stays in the caches. */
+/* Small files are read without the helper thread: its start-up costs more than the reading. */
 enum {
     LARGE_FILE_BYTES = 1 << 24,
     ROOM_BYTES = 1 << 16,
@@ -26,7 +26,7 @@ struct window_block {
     _Atomic int err;       /* of any of them */
     uint64_t start;        /* file offset of bytes[0] */
     size_t size;
-    uint8_t *bytes; /* in memory, at its end or before it */
+    uint8_t *bytes; /* in `memory`, at ROOM_BYTES or earlier */
     uint8_t memory[ROOM_BYTES + BLOCK_BYTES];
 };
 
@@ -141,7 +141,7 @@ static void read_ahead(struct window *window, uint64_t most)
     aside_give(&window->aside, (window->given - before) * PIECES, most * PIECES / 2);
 }
 
-/* Puts what is left of the block before it in front of a block. */
+/* Copies the rest of the previous block in front of a block. */
 static void join(struct window_block *block, const struct window_block *before, uint64_t offset)
 {
     size_t left = (size_t)(end_of(before) - offset);
@@ -151,7 +151,7 @@ static void join(struct window_block *block, const struct window_block *before, 
     memcpy(block->bytes, before->bytes + (offset - before->start), left);
 }
 
-/* Whether the next block, and what is left of the one at hand, are what is there from the offset on. */
+/* Whether the next block continues at the offset, or at the end of the current block's rest. */
 static bool is_ahead(struct window *window, uint64_t offset)
 {
     const struct window_block *before = window->at_hand;
@@ -176,7 +176,7 @@ static void drop_all(struct window *window)
     window->at_hand = NULL;
 }
 
-/* What is left of the block at hand goes with it. */
+/* Carries the rest of the current block over. */
 static int take_next(struct window *window, uint64_t offset)
 {
     struct window_block *block = *place_of(window, window->taken), *before = window->at_hand;

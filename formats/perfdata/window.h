@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded view of a file of any size: captures may be larger than memory. While one block is looked at, a thread
- * reads the next ones, since copying out of the page cache takes as long as all that is done with it; where it takes
- * longer, this one helps. What reaches from one block into the next is put before that:
+ * A bounded view of a file of any size: captures may exceed memory. While the reader processes a
+ * block, a helper thread reads the next blocks, because copying from the page cache takes as long
+ * as processing; the reader helps if the thread falls behind. The start of a record that spans
+ * blocks is copied in front of the second block:
  *
  *     file     ├──────────── block ────────────┼──────────── block ────────────┤
  *                                         ├ record ┤
@@ -25,7 +26,7 @@ struct window {
     struct window_block *at_hand;                    /* NULL: none yet */
     struct window_block *ahead[WINDOW_BLOCKS_AHEAD]; /* are being read, or were; by number */
     uint64_t given, taken;                           /* numbers of the next */
-    uint64_t ahead_bytes; /* file offset of the end of the last that was given */
+    uint64_t ahead_bytes; /* file offset after the last submitted block */
     struct window_block *spare;
     struct aside aside;
 };
@@ -33,16 +34,16 @@ struct window {
 void window_open(struct window *window, int fd, uint64_t file_bytes);
 /* pre: nothing is held any more. */
 void window_close(struct window *window);
-/* Another file in place of this one. There is no thread until something is read. */
+/* Switches to another file. The helper thread starts with the first read. */
 void window_reuse(struct window *window, int fd, uint64_t file_bytes);
 
-/* size (at most 64 KiB) bytes at an offset of the file, valid until the next call, and while the block is
- * held; *there: how many there are from the offset on, which may be more. The range must lie in the file; -ENODATA when
- * the file was shortened meanwhile, or -ENOMEM. */
+/* Returns size (at most 64 KiB) bytes at a file offset, valid until the next call, or while the
+ * block is held; *there: number of available bytes, at least size. The range must lie in the
+ * file; -ENODATA if the file was truncated meanwhile, or -ENOMEM. */
 int window_get(struct window *window, uint64_t offset, size_t size, const uint8_t **bytes,
                size_t *there);
 
-/* Of the bytes that were got last. */
+/* The block of the last window_get(). */
 struct window_block *window_block(const struct window *window);
 void window_block_hold(struct window_block *block);
 void window_block_release(struct window_block *block);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records gather in memory and go to the file in whole batches. After each batch data.size is moved
- * behind it, so the file is valid at any instant: a killed recorder loses what was pending, a full
- * disk what no longer fitted.
+ * Records are buffered and written in batches. After each batch data.size is advanced, so the file
+ * is valid at any time: a killed recorder loses only buffered records, a full disk only records
+ * beyond its capacity.
  */
 #include "perfdata/writer.h"
 
@@ -23,10 +23,10 @@ enum {
     FRAMES_MAX = (RECORD_BYTES_MAX - SAMPLE_FIXED_BYTES) / 8,
     NAME_BYTES_MAX = 15,   /* the kernel's TASK_COMM_LEN, and perf's */
     PATH_BYTES_MAX = 4095, /* perf copies paths into PATH_MAX bytes */
-    BUILD_IDS_MAX = 8192,  /* of the table at the end, which is kept in memory until then */
+    BUILD_IDS_MAX = 8192,  /* entries of the BUILD_ID table, in memory until the end */
 };
 
-/* What every record but SAMPLE and ROUND ends with, from which readers take its time. */
+/* Trailer of all records except SAMPLE and ROUND; readers take the time from here. */
 struct trailer {
     uint32_t pid, tid;
     uint64_t time_ns;
@@ -50,7 +50,7 @@ static int write_data_size(const struct perfdata_writer *writer)
     return err;
 }
 
-/* The disk is full: as many whole records as it still takes. */
+/* Disk full: writes as many whole records as fit. */
 static void write_what_fits(struct perfdata_writer *writer, const struct buffer *records)
 {
     const uint8_t *record = records->bytes, *end = record + records->size;
@@ -102,7 +102,7 @@ static size_t begin_record(struct perfdata_writer *writer, enum record_type type
     size_t start = writer->pending.size;
     buffer_u32(&writer->pending, type);
     buffer_u16(&writer->pending, (uint16_t)misc);
-    buffer_u16(&writer->pending, 0); /* size: known at its end */
+    buffer_u16(&writer->pending, 0); /* size: set at the end */
     return start;
 }
 
@@ -119,7 +119,7 @@ static int end_record(struct perfdata_writer *writer, size_t start)
     return writer->err;
 }
 
-/* A time that breaks no promise of a round's mark. */
+/* Raises times older than the last round's guarantee. */
 static uint64_t date(struct perfdata_writer *writer, uint64_t time_ns)
 {
     if (time_ns < writer->promised_ns)
@@ -149,7 +149,7 @@ static int write_first_bytes(struct perfdata_writer *writer)
 {
     struct buffer head = {0};
     writer_put_header(&head, &writer->config, RECORD_HEADER_BYTES);
-    buffer_u32(&head, RECORD_FINISHED_ROUND); /* perf takes a file without data for a broken one */
+    buffer_u32(&head, RECORD_FINISHED_ROUND); /* perf rejects files without data */
     buffer_u16(&head, 0);
     buffer_u16(&head, RECORD_HEADER_BYTES);
     int err = head.failed ? -ENOMEM : io_pwrite(writer->fd, head.bytes, head.size, 0);
@@ -235,7 +235,8 @@ static void put_build_id(struct buffer *out, const struct perfdata_mapping *mapp
     buffer_zeros(out, BUILD_ID_BYTES - mapping->build_id_bytes);
 }
 
-/* An entry of the BUILD_ID feature: readers that know no build-ids in MMAP2 look there by path. */
+/* An entry of the BUILD_ID feature, for readers without support for build-ids in MMAP2; lookup
+ * by path. */
 static int remember_build_id(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
 {
     if (intern_count(writer->build_ids) >= BUILD_IDS_MAX)
@@ -299,7 +300,7 @@ static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
         writer->last_sample_ns = time_ns;
 }
 
-/* A SAMPLE up to its frames: in this order, IDENTIFIER, IP, TID, TIME, PERIOD and the start of CALLCHAIN. */
+/* A SAMPLE up to its frames: IDENTIFIER, IP, TID, TIME, PERIOD and the start of CALLCHAIN. */
 static void put_sample(uint64_t words[SAMPLE_FIXED_BYTES / 8 - 1],
                        const struct perfdata_sample *sample, size_t frame_count, uint64_t time_ns)
 {
@@ -363,7 +364,8 @@ int perfdata_set_feature(struct perfdata_writer *writer, unsigned bit, const voi
     return feature->payload.failed ? -ENOMEM : 0;
 }
 
-/* The bits are written last and at once: until then the file is one without features. */
+/* The feature bits are written last, in a single write: before, the file is valid without
+ * features. */
 int perfdata_finish(struct perfdata_writer *writer)
 {
     int err = perfdata_checkpoint(writer);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes perf.data, version 2, seekable form, little-endian. One event (a software clock, weights
- * in ns as period). Crash-safe: the header always describes a valid file; data.size is moved
- * forward at record boundaries by perfdata_checkpoint(), the feature table appears only in
- * perfdata_finish().
+ * Writes perf.data, version 2, seekable form, little-endian. A single event (a software clock,
+ * weights in ns as period). Crash-safe: the header always describes a valid file;
+ * perfdata_checkpoint() advances data.size at record boundaries, and perfdata_finish() adds the
+ * feature table.
  *
  *     0    header: magic, sizes, places, feature bits (zero until finished)
  *     104  attrs, ids
  *     …    data: records                        ◀── grows
  *     end  feature table and feature payloads   ◀── perfdata_finish()
  *
- * The first record is a FINISHED_ROUND: perf takes a file without data for a broken one.
+ * The first record is a FINISHED_ROUND: perf rejects files without data.
  *
- * Not thread-safe: one writer, one thread. Errors are sticky: the first negative errno is returned
- * by every later call. Arguments that make no record (no frames, a build-id of more than 20 bytes,
- * a feature that is not private) give -EINVAL and leave the writer as it was.
+ * Not thread-safe: one writer, one thread. Errors are sticky: every later call returns the first
+ * negative errno. Invalid arguments (no frames, a build-id of more than 20 bytes, a feature outside
+ * of the private range) give -EINVAL and leave the writer unchanged.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Callchain context markers, and record misc bits that callers pass. */
+/* Callchain context markers, and record misc bits for callers. */
 #define PERFDATA_CONTEXT_USER ((uint64_t)-512)
 #define PERFDATA_CONTEXT_KERNEL ((uint64_t)-128)
 
@@ -81,15 +81,15 @@ struct perfdata_sample {
     const uint64_t *frames; /* innermost first: PC, then raw return addresses */
     size_t frame_count;     /* at least 1 */
 };
-/* 64 bytes and 8 a frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker). A
- * record holds 8183 frames: of more, the innermost are kept. */
+/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker).
+ * A record holds 8183 frames; of longer stacks the innermost frames are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
-/* Everything before is older than everything after the next one: readers sort no farther back. What is written
- * with an older time gets the oldest that keeps to that. */
+/* Marks a round: records before the mark are older than all records after the next mark, which
+ * bounds the readers' sort window. Older times written later are raised to the bound. */
 int perfdata_write_round(struct perfdata_writer *writer);
 
-/* Flushes, then publishes data.size: what is written so far survives a crash. */
+/* Flushes and publishes data.size: all records so far survive a crash. */
 int perfdata_checkpoint(struct perfdata_writer *writer);
 
 /* A private feature for finish(); the bytes are copied. */
@@ -101,11 +101,11 @@ int perfdata_finish(struct perfdata_writer *writer);
 
 uint64_t perfdata_bytes_written(const struct perfdata_writer *writer);
 
-/* Free bytes of the file system that the file is in. 0 or a negative errno. */
+/* Free bytes of the file's file system. 0 or a negative errno. */
 int perfdata_free_bytes(const struct perfdata_writer *writer, uint64_t *bytes);
 
-/* Adds or replaces one private feature of a finished file, crash-safely (a reader at any instant
- * sees a valid file, with or without features). A replaced payload stays in the file as unused
- * bytes; the same bytes again change nothing. fd is opened read-write. */
+/* Adds or replaces a private feature of a finished file, crash-safely (readers see a valid file
+ * at any time, with or without features). A replaced payload remains as unused bytes; an
+ * identical payload changes nothing. fd is opened read-write. */
 int perfdata_replace_feature(int fd, unsigned bit, const void *bytes, size_t size,
                              struct error *error);

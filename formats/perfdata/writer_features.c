@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the end of the file says about machine, clock and event:
+ * Features at the end of the file: machine, clock and event.
  *
  *     table: {offset, size} per feature, ascending by bit    payloads, each at a multiple of 8
  */
@@ -16,8 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* perf_data_converter reads lost samples, and hotspot rounds, by the perf version they know from
- * it. */
+/* perf_data_converter (lost samples) and hotspot (rounds) evaluate the perf version. */
 static const char version_text[] = "6.1.0-rec";
 
 struct feature_list {
@@ -26,7 +25,7 @@ struct feature_list {
     uint64_t *bits;
 };
 
-/* The payload is what was appended since `start`. */
+/* The payload is the content after `start`. */
 static void add_feature(struct feature_list *list, unsigned bit, size_t start)
 {
     list->sections[bit] = (struct section){start, list->payloads.size - start};
@@ -192,8 +191,8 @@ static void add_times(struct feature_list *list, const struct perfdata_writer *w
     add_feature(list, FEATURE_CLOCK_DATA, start);
 }
 
-/* Version 0, zstd; the ratio is for show. Readers make room for one record's content and the rest of
- * the one before. */
+/* Version 0, zstd; the ratio is informational. Readers reserve space for the content of a record
+ * and the rest of the record before. */
 static void add_compression(struct feature_list *list, int level)
 {
     size_t start = list->payloads.size;

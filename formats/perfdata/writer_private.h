@@ -21,7 +21,7 @@ struct perfdata_writer {
     uint64_t end;                             /* of the records on disk: the offset of pending */
     uint64_t first_sample_ns, last_sample_ns; /* UINT64_MAX, 0: no sample yet */
     uint64_t newest_ns;                       /* of all records */
-    uint64_t last_round_ns;                   /* the newest one when the last round was marked */
+    uint64_t last_round_ns;                   /* newest_ns at the last round mark */
     uint64_t promised_ns;                     /* nothing older is written any more */
     struct intern *build_ids;                 /* entries of the BUILD_ID feature, each once */
     struct private_feature *features;
@@ -29,18 +29,18 @@ struct perfdata_writer {
 };
 
 enum {
-    WRITER_EVENT_ID = 1, /* the one event's id, wherever an id or identifier is asked for */
+    WRITER_EVENT_ID = 1, /* the event's id in all id and identifier fields */
     WRITER_AT_ATTR = HEADER_BYTES,
     WRITER_AT_IDS = WRITER_AT_ATTR + ATTR_BYTES_WRITTEN + SECTION_BYTES,
     WRITER_AT_DATA = WRITER_AT_IDS + 8,
 };
 
-/* The file up to its first record. */
+/* Appends the file up to its first record. */
 void writer_put_header(struct buffer *out, const struct perfdata_config *config,
                        uint64_t data_bytes);
 /* A perf_event_attr. */
 void writer_put_attr(struct buffer *out, const struct perfdata_config *config);
 
-/* The feature table, as it stands at file offset `at`, and all payloads; sets the feature bits. */
+/* Appends the feature table, for file offset `at`, and all payloads; sets the feature bits. */
 void writer_put_features(struct buffer *out, const struct perfdata_writer *writer, uint64_t at,
                          uint64_t bits[HEADER_FEATURE_BITS / 64]);
