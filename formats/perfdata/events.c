@@ -166,7 +166,7 @@ int event_table_read(struct event_table *table, const struct file_header *header
     if (header->attr_entry_bytes < ATTR_BYTES_MIN + SECTION_BYTES ||
         header->attr_entry_bytes > header->attrs.size ||
         header->attrs.size > ATTR_SECTION_BYTES_MAX)
-        return error_set(error, -EBADMSG, "%s does not describe its events: the header is damaged",
+        return error_set(error, -EBADMSG, "%s has no event descriptions: the header is damaged",
                          path);
     uint8_t *bytes = malloc((size_t)header->attrs.size);
     int err =
@@ -177,7 +177,7 @@ int event_table_read(struct event_table *table, const struct file_header *header
         err = read_entries(table, header, fd, entries);
     free(bytes);
     if (err == -EBADMSG)
-        return error_set(error, err, "%s: the ids of its events are damaged", path);
+        return error_set(error, err, "%s: the event ids are damaged", path);
     return err ? error_set(error, err, "cannot read %s: %s", path, strerror(-err)) : 0;
 }
 

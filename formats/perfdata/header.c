@@ -45,8 +45,7 @@ int file_magic_check(const void *bytes, size_t size, const char *path, struct er
     if (memcmp(bytes, magic, FILE_MAGIC_BYTES) != 0 &&
         memcmp(bytes, reversed, FILE_MAGIC_BYTES) != 0)
         return error_set(error, -EINVAL,
-                         "%s is not a perf.data file: name the one that rec or perf record made",
-                         path);
+                         "%s is not a perf.data file: give a file from rec or perf record", path);
     return 0;
 }
 
@@ -93,7 +92,7 @@ static int read_fields(struct file_header *header, struct cursor *c, const char 
                          path, (unsigned long long)header_bytes);
     if (c->failed || !section_is_inside(header->attrs, header->file_bytes) ||
         header->data.offset > header->file_bytes)
-        return error_set(error, -EBADMSG, "%s is cut off inside its header", path);
+        return error_set(error, -EBADMSG, "%s is truncated inside the header", path);
     return 0;
 }
 

@@ -48,7 +48,7 @@ static int open_directory(struct perfdata_reader *reader, int fd, const char *pa
         return 0;
     reader->file = openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
     if (reader->file < 0)
-        return error_set(error, -errno, "%s is a directory, and has no perf.data in it: %s", path,
+        return error_set(error, -errno, "%s is a directory without a perf.data file: %s", path,
                          strerror(errno));
     reader->is_directory = true;
     return 0;
@@ -59,13 +59,14 @@ static int refuse_unreadable(const struct perfdata_reader *reader, const char *p
 {
     if (file_header_has(&reader->header, FEATURE_COMPRESSED) && !unpacker_is_there())
         return error_set(error, -ENOTSUP,
-                         "the records of %s are compressed, and this rec was built without zstd: "
+                         "the records of %s are compressed, but rec was built without zstd: "
                          "record again without perf record -z",
                          path);
     if (file_header_has(&reader->header, FEATURE_DIR_FORMAT) && !reader->is_directory)
-        return error_set(error, -ENOTSUP,
-                         "most records of %s lie in files beside it: name the directory instead",
-                         path);
+        return error_set(
+            error, -ENOTSUP,
+            "most records of %s are in other files of the directory: give the directory instead",
+            path);
     return 0;
 }
 
@@ -96,7 +97,7 @@ static int open_records(struct perfdata_reader *reader, int directory, const cha
         return cannot_read(path, err, error);
     if (reader->events.count == 0)
         return error_set(error, -EBADMSG,
-                         "%s does not describe its events: it is cut off, or damaged", path);
+                         "%s has no event descriptions: the file is truncated or damaged", path);
     return refuse_unreadable(reader, path, error);
 }
 

@@ -45,14 +45,13 @@ static int read_file(struct replacement *r, struct error *error)
         return err;
     struct section data = r->header.data;
     if (r->header.swapped)
-        return error_set(error, -ENOTSUP,
-                         "nothing can be stored in a recording of the other byte order");
+        return error_set(error, -ENOTSUP, "cannot add to a recording in the other byte order");
     if (data.size == 0 || !section_is_inside(data, r->header.file_bytes) ||
         r->header.attrs.offset >= data.offset)
-        return error_set(error, -EBADMSG, "nothing can be stored in a recording that is cut off");
+        return error_set(error, -EBADMSG, "cannot add to a truncated recording");
     err = feature_table_read(&r->header, r->fd, r->sections);
     if (err)
-        return error_set(error, err, "nothing can be stored in a recording whose end is damaged");
+        return error_set(error, err, "cannot add to a recording with a damaged end");
     r->entries = count_entries(&r->header, HEADER_FEATURE_BITS);
     r->table_at = data.offset + data.size;
     r->file_end = r->table_at + SECTION_BYTES * ((uint64_t)r->entries + 1);
@@ -143,7 +142,7 @@ int perfdata_replace_feature(int fd, unsigned bit, const void *bytes, size_t siz
                              struct error *error)
 {
     if (bit < FEATURE_PRIVATE_MIN || bit >= HEADER_FEATURE_BITS)
-        return error_set(error, -EINVAL, "feature %u is not a private one", bit);
+        return error_set(error, -EINVAL, "feature %u is outside of the private range", bit);
     if (size == 0)
         return error_set(error, -EINVAL, "feature %u would be empty", bit);
     struct replacement *r = calloc(1, sizeof(*r));

@@ -24,10 +24,10 @@ void stream_note_damage(struct stream *stream, const char *format, ...)
 void stream_stop(struct stream *stream, const char *what)
 {
     if (stream->part_file >= 0)
-        stream_note_damage(stream, "%s in data.%u at byte %llu: nothing behind it was read", what,
+        stream_note_damage(stream, "%s in data.%u at byte %llu: the rest was not read", what,
                            stream->next_part - 1, (unsigned long long)stream->record_at);
     else
-        stream_note_damage(stream, "%s at byte %llu: nothing behind it was read", what,
+        stream_note_damage(stream, "%s at byte %llu: the rest was not read", what,
                            (unsigned long long)stream->record_at);
     stream->end = stream->at;
     unpacker_free(stream->unpacker);
@@ -44,7 +44,7 @@ static void find_records(struct stream *stream, const struct file_header *header
         return;
     }
     if (data.size == 0)
-        stream_note_damage(stream, "the recording was never finished: it may end early");
+        stream_note_damage(stream, "the recording was not finished: records may be missing");
     else if (data.size > left)
         stream_note_damage(stream, "the file is cut off: %llu bytes of records are missing",
                            (unsigned long long)(data.size - left));
@@ -142,7 +142,7 @@ static int get(struct stream *stream, size_t size, const uint8_t **bytes, size_t
         return 1;
     int err = window_get(&stream->window, stream->at, size, bytes, there);
     if (err == -ENODATA) {
-        stream_stop(stream, "the file became shorter while it was read,");
+        stream_stop(stream, "the file was truncated during reading,");
         return 0;
     }
     return err ? err : 1;
@@ -216,7 +216,7 @@ static int next_stored(struct stream *stream, struct record *record)
     stream->at += size;
     if (find_payload(stream, record))
         return 1;
-    stream_stop(stream, "a trace that is cut off");
+    stream_stop(stream, "a truncated trace");
     return 0;
 }
 
@@ -234,10 +234,9 @@ static int next_unpacked(struct stream *stream, struct record *record)
             found = -EBADMSG;
     }
     if (found == -EFBIG)
-        stream_stop(stream,
-                    "compressed records that exceed the limit, which --memory-limit raises,");
+        stream_stop(stream, "compressed records beyond the limit (raise with --memory-limit),");
     else if (found < 0)
-        stream_stop(stream, "compressed records that make no sense");
+        stream_stop(stream, "malformed compressed records");
     if (found <= 0)
         return 0;
     unpacker_take(stream->unpacker, size);
@@ -260,7 +259,7 @@ static int unpack(struct stream *stream, struct record *record)
         return 0;
     }
     if (!unpacker_is_there()) {
-        stream_stop(stream, "compressed records, which this rec was built without zstd for,");
+        stream_stop(stream, "compressed records (rec was built without zstd),");
         return 0;
     }
     if (!stream->unpacker)

@@ -292,7 +292,7 @@ static void add_notes(struct loader *loader)
     struct profile *profile = loader->profile;
     const char *damage = perfdata_damage(loader->capture->reader);
     if (!damage && perfdata_is_unfinished(loader->capture->reader))
-        damage = "the recording was never finished: it may end early";
+        damage = "the recording was not finished: records may be missing";
     if (damage)
         profile_add_note(profile, "damage", damage);
     if (loader->capture->has_unusable_names)

@@ -32,7 +32,7 @@ static int read_header(struct elf_file *elf, struct tables *tables, struct error
     if (elf_read_at(elf, 0, bytes, sizeof(bytes)) != 0 || memcmp(bytes, ELFMAG, SELFMAG) != 0)
         return not_elf(error, "not an ELF file");
     if (bytes[EI_CLASS] != ELFCLASS64 || bytes[EI_DATA] != ELFDATA2LSB)
-        return not_elf(error, "an ELF file, but not a 64-bit little-endian one");
+        return not_elf(error, "not a 64-bit little-endian ELF file");
 
     struct cursor c = cursor_of(bytes, sizeof(bytes));
     cursor_skip(&c, EI_NIDENT);

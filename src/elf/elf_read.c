@@ -69,7 +69,7 @@ static int expand_section(const struct buffer *stored, struct buffer *out, struc
     else if (err == 0)
         err = -ENOTSUP;
     if (err == -ENOTSUP)
-        return error_set(error, err, "compressed by a method that is not built in (%u)", method);
+        return error_set(error, err, "compressed with unsupported method %u", method);
     if (err == -ENOMEM)
         return error_set(error, err, "out of memory");
     if (err == -EFBIG)

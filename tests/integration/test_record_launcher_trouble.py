@@ -128,7 +128,7 @@ class Trouble(rec.Case):
         run = rec.Run(subprocess.CompletedProcess((), 0, b"", b""), directory, 0)
         self.assertGreater(run.info["samples"], 20)
         self.assertLess(run.info["cpu_ns"], 1.5e9)
-        self.assertIn("never finished", run.info["notes"].get("damage", ""))
+        self.assertIn("was not finished", run.info["notes"].get("damage", ""))
         script = subprocess.run(["perf", "script", "-i", run.path()], capture_output=True, text=True,
                                 timeout=60, check=False) if self.has_perf() else None
         if script:

@@ -333,7 +333,7 @@ static void what_cannot_be_stored_is_refused(void **state)
 {
     (void)state;
     int fd = capture_with_feature(240, "summary");
-    refuses(fd, 12, 5, "not a private one");
+    refuses(fd, 12, 5, "outside of the private range");
     refuses(fd, 241, 0, "empty");
     assert_int_equal(ftruncate(fd, (off_t)file_size(fd) - 8), 0);
     refuses(fd, 241, 5, "damaged");

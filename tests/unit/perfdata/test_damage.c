@@ -170,7 +170,7 @@ static void data_of_unknown_size_reaches_to_the_end(void **state)
     assert_int_equal(io_pwrite(fd, zero, 8, 48), 0);
     assert_int_equal(io_pwrite(fd, half_record, sizeof(half_record), file_size(fd)), 0);
     struct perfdata_reader *reader = open_reader(fd);
-    assert_non_null(strstr(perfdata_damage(reader), "never finished"));
+    assert_non_null(strstr(perfdata_damage(reader), "was not finished"));
     char *text = print_events(reader);
     assert_string_equal(text, all);
     free(text);
@@ -200,8 +200,8 @@ static void what_cannot_be_read_is_refused_with_a_reason(void **state)
     refused_with("PERF", 4, "too short");
     refused_with("#!/bin/sh\necho perf\n", 20, "not a perf.data file");
     refused_with("PERFFILE\x68\0\0\0\0\0\0\0", 16, "version 1");
-    refused_with("PERFILE2\x68\0\0\0\0\0\0\0", 16, "cut off inside its header");
-    refused_with(pipe_header, 16, "does not describe its events");
+    refused_with("PERFILE2\x68\0\0\0\0\0\0\0", 16, "truncated inside the header");
+    refused_with(pipe_header, 16, "has no event descriptions");
 
     struct perfdata_reader *reader;
     struct error error = {0};
@@ -227,7 +227,7 @@ static void refused_with_feature(unsigned bit, const char *part)
 static void a_file_of_a_directory_names_the_directory(void **state)
 {
     (void)state;
-    refused_with_feature(24, "name the directory");
+    refused_with_feature(24, "give the directory");
 }
 
 static void a_compressed_record_of_anything_else_ends_the_reading(void **state)

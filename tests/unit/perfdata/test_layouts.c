@@ -396,7 +396,7 @@ static void a_trace_that_is_cut_off_is_damage(void **state)
     begin_record(&file, 68, 0), end_record(&file);
     begin_record(&file, 71, 0), put64(&file, 24), end_record(&file);
     begin_record(&file, 68, 0), end_record(&file);
-    expect_damage(&file, "round\n", "a trace that is cut off");
+    expect_damage(&file, "round\n", "a truncated trace");
 }
 
 /* perf before Linux 3.4 wrote attrs of 64 bytes, without branches and registers. */
