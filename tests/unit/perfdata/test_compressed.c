@@ -108,7 +108,7 @@ static void a_bomb_is_refused(void **state)
     struct perfdata_event event;
     while (perfdata_next(reader, &event) == 1)
         ;
-    assert_non_null(strstr(perfdata_damage(reader), "exceed the limit"));
+    assert_non_null(strstr(perfdata_damage(reader), "beyond the limit"));
     perfdata_reader_close(reader);
     close(fd);
 }

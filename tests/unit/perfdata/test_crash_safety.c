@@ -338,7 +338,7 @@ static void what_cannot_be_stored_is_refused(void **state)
     assert_int_equal(ftruncate(fd, (off_t)file_size(fd) - 8), 0);
     refuses(fd, 241, 5, "damaged");
     assert_int_equal(ftruncate(fd, 400), 0);
-    refuses(fd, 241, 5, "cut off");
+    refuses(fd, 241, 5, "truncated");
     assert_int_equal(ftruncate(fd, 0), 0);
     refuses(fd, 241, 5, "empty");
     close(fd);
