@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/decimal.h"
-#include "base/pairs.h"
+#include "base/prefix_table.h"
 #include "base/sort.h"
 #include "export/common.h"
 #include "profile/walk.h"
@@ -36,7 +36,7 @@ struct collapsed {
     const struct profile *profile;
     struct buffer *out;
     struct collapsed_names names;
-    struct pairs node_index;
+    struct prefix_table node_index;
     struct name_node *nodes;
     size_t node_count, node_capacity;
     struct known *known; /* by stack of the model */
@@ -52,14 +52,16 @@ static uint32_t path_hash(const struct collapsed *collapsed, uint32_t node)
 
 static uint32_t node_of(struct collapsed *collapsed, uint32_t parent, uint32_t name)
 {
-    const struct pair key = {parent, name, pairs_path_hash(path_hash(collapsed, parent), name)};
-    uint32_t id = pairs_find_or_add(&collapsed->node_index, collapsed->nodes,
-                                    sizeof(*collapsed->nodes), collapsed->node_count, key);
+    const struct prefix_key key = {parent, name,
+                                   prefix_path_hash(path_hash(collapsed, parent), name)};
+    uint32_t id = prefix_table_find_or_add(&collapsed->node_index, collapsed->nodes,
+                                           sizeof(*collapsed->nodes), collapsed->node_count, key);
     if (id < collapsed->node_count)
         return id;
-    struct name_node *node = id == PAIRS_NONE ? NULL
-                                              : ARRAY_PUSH(collapsed->nodes, collapsed->node_count,
-                                                           collapsed->node_capacity);
+    struct name_node *node =
+        id == PREFIX_TABLE_NONE
+            ? NULL
+            : ARRAY_PUSH(collapsed->nodes, collapsed->node_count, collapsed->node_capacity);
     if (!node) {
         collapsed->failed = true;
         return NODE_NONE;
@@ -88,8 +90,8 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t 
         collapsed->path[depth] = stack;
         collapsed->path_names[depth++] = name_of(collapsed, stack);
     }
-    pairs_expect_path(&collapsed->node_index, collapsed->nodes, sizeof(*collapsed->nodes),
-                      path_hash(collapsed, node), collapsed->path_names, depth);
+    prefix_table_prefetch_path(&collapsed->node_index, collapsed->nodes, sizeof(*collapsed->nodes),
+                               path_hash(collapsed, node), collapsed->path_names, depth);
     while (depth > 0 && !collapsed->failed) {
         uint32_t next = collapsed->path[--depth];
         node = node_of(collapsed, node, collapsed->path_names[depth]);
@@ -201,7 +203,7 @@ static int collapsed_open(struct collapsed *collapsed, const struct export_optio
 static void collapsed_close(struct collapsed *collapsed)
 {
     collapsed_names_close(&collapsed->names);
-    pairs_free(&collapsed->node_index);
+    prefix_table_free(&collapsed->node_index);
     free(collapsed->nodes);
     free(collapsed->known);
     free(collapsed->path);

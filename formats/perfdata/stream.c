@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/stream.h"
 
-#include "base/fetch.h"
+#include "base/prefetch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,7 +176,7 @@ static void expect_next(const uint8_t *next, size_t size)
 {
     enum { LARGE_BYTES = 1 << 10, HEAD_BYTES = 384 }; /* registers and the fields before them */
     if (size >= LARGE_BYTES)
-        fetch_bytes(next, HEAD_BYTES);
+        prefetch_bytes(next, HEAD_BYTES);
 }
 
 /* The record at stream->at, without decompression. 1, 0 at the end or at damage, negative errno. */

@@ -89,12 +89,12 @@ static void read_piece(void *context, uint64_t piece)
 void window_open(struct window *window, int fd, uint64_t file_bytes)
 {
     *window = (struct window){
-        .fd = fd, .file_bytes = file_bytes, .aside = {.run = read_piece, .context = window}};
+        .fd = fd, .file_bytes = file_bytes, .helper = {.run = read_piece, .context = window}};
 }
 
 static void forget(struct window *window)
 {
-    aside_stop(&window->aside);
+    helper_thread_stop(&window->helper);
     window_block_release(window->at_hand);
     window->at_hand = NULL;
     while (window->taken < window->given)
@@ -138,7 +138,7 @@ static void read_ahead(struct window *window, uint64_t most)
         *place_of(window, window->given++) = block;
         window->ahead_bytes += block->size;
     }
-    aside_give(&window->aside, (window->given - before) * PIECES, most * PIECES / 2);
+    helper_thread_submit(&window->helper, (window->given - before) * PIECES, most * PIECES / 2);
 }
 
 /* Copies the rest of the previous block in front of a block. */
@@ -165,11 +165,11 @@ static bool is_ahead(struct window *window, uint64_t offset)
 static void drop_all(struct window *window)
 {
     uint64_t piece;
-    while (aside_take(&window->aside, &piece))
+    while (helper_thread_claim(&window->helper, &piece))
         (*place_of(window, piece / PIECES))->unread--;
     for (; window->taken < window->given; window->taken++) {
         struct window_block *block = *place_of(window, window->taken);
-        aside_wait(&window->aside, &block->unread);
+        helper_thread_wait(&window->helper, &block->unread);
         window_block_release(block);
     }
     window_block_release(window->at_hand);
@@ -180,7 +180,7 @@ static void drop_all(struct window *window)
 static int take_next(struct window *window, uint64_t offset)
 {
     struct window_block *block = *place_of(window, window->taken), *before = window->at_hand;
-    aside_wait(&window->aside, &block->unread);
+    helper_thread_wait(&window->helper, &block->unread);
     window->taken++;
     int err = block->err;
     if (err == 0 && offset < block->start)
@@ -202,7 +202,7 @@ static int go_to(struct window *window, uint64_t offset)
     }
     int err = take_next(window, offset);
     if (err == 0 && is_large(window)) {
-        aside_start(&window->aside);
+        helper_thread_start(&window->helper);
         read_ahead(window, WINDOW_BLOCKS_AHEAD);
     }
     return err;

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/aside.h"
+#include "base/helper_thread.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct window {
     uint64_t given, taken;                           /* numbers of the next */
     uint64_t ahead_bytes; /* file offset after the last submitted block */
     struct window_block *spare;
-    struct aside aside;
+    struct helper_thread helper;
 };
 
 void window_open(struct window *window, int fd, uint64_t file_bytes);

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/io.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/cut_options.h"
 #include "cli/embedded.h"
 #include "cli/help.h"
@@ -178,18 +178,18 @@ static void say_written(const struct convert_request *request, const struct prof
 {
     const char *damage = profile_note(profile, "damage");
     if (damage)
-        say_failure("%s: %s", request->input, damage);
+        log_error("%s: %s", request->input, damage);
     struct view_age age = view_age(request->input);
     for (size_t i = 0; i < request->outputs.count; i++)
-        say("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
-            request->outputs.items[i].exporter->description);
+        log_info("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
+                 request->outputs.items[i].exporter->description);
     for (size_t i = 0; profile->event_count > 1 && i < request->outputs.count; i++)
         if (request->outputs.items[i].exporter->has_one_event)
-            say("%s has only %s; for others: --event", request->outputs.items[i].path,
-                profile_text(profile, profile_main_event(profile).name));
+            log_info("%s has only %s; for others: --event", request->outputs.items[i].path,
+                     profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
-        say(cut_is_whole(&request->from.cut) ? "there are no samples in it"
-                                             : "there are no samples in that part of it");
+        log_info(cut_is_whole(&request->from.cut) ? "there are no samples in it"
+                                                  : "there are no samples in that part of it");
 }
 
 static int convert(struct convert_request *request, struct error *error)
@@ -223,7 +223,7 @@ int cmd_convert(char *const *words)
     struct convert_request request = {0};
     struct error error = {{0}};
     int err = parse(&request, words, &error);
-    say_set_quiet(request.quiet);
+    log_set_quiet(request.quiet);
     if (!err && request.help)
         help_print_command(stdout, "convert");
     else if (!err && (err = input_settle(&request.input, &error)) == 0)
@@ -231,7 +231,7 @@ int cmd_convert(char *const *words)
     if (err == -ENOMEM)
         memory_limit_explain(request.input, &error);
     if (err)
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
     outputs_free(&request.outputs);
     cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;

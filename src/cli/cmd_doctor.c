@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/sandbox.h"
@@ -85,7 +85,7 @@ int cmd_doctor(char *const *words)
         return STATUS_OK;
     }
     if (id != 0) {
-        say_failure("%s", id < 0 ? error.text : "rec doctor takes no arguments");
+        log_error("%s", id < 0 ? error.text : "rec doctor takes no arguments");
         return STATUS_FAILED;
     }
     struct record_probe probe = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/help.h"
 #include "cli/list.h"
 #include "cli/options.h"
@@ -67,7 +67,7 @@ static int print_json(const struct list_request *request)
     if (!out.failed)
         fwrite(out.bytes, 1, out.size, stdout);
     else
-        say_failure("out of memory");
+        log_error("out of memory");
     int status = out.failed ? STATUS_FAILED : STATUS_OK;
     buffer_free(&out);
     return status;
@@ -78,7 +78,7 @@ int cmd_list(char *const *words)
     struct list_request request = {0};
     struct error error = {{0}};
     if (parse(&request, words, &error) != 0) {
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
         return STATUS_FAILED;
     }
     if (request.help) {

@@ -5,7 +5,7 @@
  */
 #include "cli/cli.h"
 
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/capture.h"
 #include "cli/command.h"
 #include "cli/embedded.h"
@@ -130,14 +130,14 @@ static void say_blind(const struct record_summary *summary, bool was_quiet)
     const struct record_process *worst = problems_worst_not_followed(summary);
     const char *cause = worst ? NULL : problems_blind_cause(summary);
     if ((worst || cause) && !was_quiet)
-        say_failure("no samples at all");
+        log_error("no samples at all");
     else if (cause)
-        say_failure("no samples at all: %s", cause);
+        log_error("no samples at all: %s", cause);
     else if (worst)
-        say_failure("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
-                    worst->reason);
+        log_error("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
+                  worst->reason);
     else
-        say_failure("no samples at all; `rec doctor` tells what is possible here");
+        log_error("no samples at all; `rec doctor` tells what is possible here");
 }
 
 /* As the command ended; that it did what it was asked to, and died of it, is no failure. */
@@ -156,9 +156,9 @@ static int check_completeness(const struct record_request *request,
     double percent = incomplete_percent(summary);
     if (!request->fails_on_incomplete || percent <= request->incomplete_max_percent)
         return STATUS_OK;
-    say_failure("incomplete: no complete stack stands for %.1f %% of the CPU time (lost, not "
-                "followed or truncated); --fail-on allows %g %%",
-                percent, request->incomplete_max_percent);
+    log_error("incomplete: no complete stack stands for %.1f %% of the CPU time (lost, not "
+              "followed or truncated); --fail-on allows %g %%",
+              percent, request->incomplete_max_percent);
     return STATUS_INCOMPLETE;
 }
 
@@ -180,7 +180,7 @@ static int finish(struct record_request *request, struct capture *capture,
     if (!request->quiet)
         recap_say(&recap);
     if (err)
-        say_failure("%s", error->text);
+        log_error("%s", error->text);
     if (recap_is_blind(summary))
         say_blind(summary, request->quiet);
     int own_status = check_completeness(request, summary);
@@ -204,7 +204,7 @@ static int record(struct record_request *request)
     if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
         status = STATUS_FAILED;
     if (status) {
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
         return status;
     }
     struct record_result result = {0};
@@ -215,7 +215,7 @@ static int record(struct record_request *request)
         status = finish(request, &capture, &result, is_private, err, &error);
         capture_release(&capture);
     } else {
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
         capture_abandon(&capture);
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
@@ -231,7 +231,7 @@ int cmd_record(char *const *words)
     struct error error = {{0}};
     int status;
     if (record_request_parse(&request, words, &error) != 0) {
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
         status = STATUS_FAILED;
     } else if (request.help || request.version) {
         if (request.version)
@@ -240,7 +240,7 @@ int cmd_record(char *const *words)
             help_print_command(stdout, "record");
         status = STATUS_OK;
     } else {
-        say_set_quiet(request.quiet);
+        log_set_quiet(request.quiet);
         status = record(&request);
     }
     record_request_free(&request);

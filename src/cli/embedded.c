@@ -2,7 +2,7 @@
 #include "cli/embedded.h"
 
 #include "base/intern.h"
-#include "base/say.h"
+#include "base/log.h"
 
 #include <errno.h>
 
@@ -38,7 +38,7 @@ void embedded_open(struct embedded *embedded, struct export_options *options)
 static void say_each(const struct intern *list, const char *what)
 {
     for (uint32_t i = 0; i < intern_count(list); i++)
-        say("%s %s", what, intern_string(list, i));
+        log_info("%s %s", what, intern_string(list, i));
 }
 
 static const char *plural(uint32_t count)
@@ -49,17 +49,17 @@ static const char *plural(uint32_t count)
 void embedded_say(struct embedded *embedded, bool is_verbose)
 {
     if (embedded->failed)
-        say("the list of embedded source files is not complete: out of memory");
+        log_info("the list of embedded source files is not complete: out of memory");
     if (!embedded->paths || !embedded->newer)
         return;
     uint32_t count = intern_count(embedded->paths), newer = intern_count(embedded->newer);
-    say("embedded the text of %u source file%s%s", count, plural(count),
-        count && !is_verbose ? " (-v lists the names)" : "");
+    log_info("embedded the text of %u source file%s%s", count, plural(count),
+             count && !is_verbose ? " (-v lists the names)" : "");
     if (is_verbose)
         say_each(embedded->paths, "embedded");
     if (newer)
-        say("left out %u source file%s, changed since the program was built or recorded", newer,
-            plural(newer));
+        log_info("left out %u source file%s, changed since the program was built or recorded",
+                 newer, plural(newer));
     if (is_verbose)
         say_each(embedded->newer, "left out");
 }

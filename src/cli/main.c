@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/heap.h"
 #include "base/io.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
@@ -22,7 +22,7 @@ static const struct {
 static int finish(int status)
 {
     if (status == STATUS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        say_failure("cannot write to standard output");
+        log_error("cannot write to standard output");
         return STATUS_FAILED;
     }
     return status;
@@ -37,8 +37,8 @@ static int run_help(char *const *words)
     if (help_print_command(stdout, words[0]) == 0)
         return STATUS_OK;
     const char *nearest = options_nearest(words[0], help_commands);
-    say_failure("rec has no command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
-                nearest ? nearest : "", nearest ? "?" : "");
+    log_error("rec has no command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
+              nearest ? nearest : "", nearest ? "?" : "");
     return STATUS_FAILED;
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/heap.h"
 #include "base/placeholder.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "base/short_name.h"
 #include "cli/memory_limit.h"
 #include "cli/progress.h"
@@ -25,7 +25,7 @@ static void say_unread(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->note_count; i++)
         if (is_about_names(profile_text(profile, profile->notes[i].key)))
-            say("%s", profile_text(profile, profile->notes[i].value));
+            log_info("%s", profile_text(profile, profile->notes[i].value));
 }
 
 /* Where no process for names is forked after the samples are there, they alone decide how much memory is needed, and what is

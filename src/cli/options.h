@@ -7,7 +7,7 @@
  *     struct options options = options_of(argv + 1, specs);
  *     while ((id = options_next(&options, &value, &error)) > 0)
  *         switch (id) { case 'o': … case OPTIONS_OPERAND: … }
- *     if (id < 0) say_failure("%s", error.text);
+ *     if (id < 0) log_error("%s", error.text);
  */
 #pragma once
 

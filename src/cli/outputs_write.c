@@ -3,7 +3,7 @@
 #include "cli/outputs.h"
 
 #include "base/out_file.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "base/workers.h"
 #include "cli/progress.h"
 #include "cli/shown.h"
@@ -57,7 +57,8 @@ static void say_thinned(const struct outputs *outputs, const struct profile *pro
     uint64_t thinning = export_firefox_thinning(profile);
     for (size_t i = 0; i < outputs->count && thinning > 1; i++)
         if (outputs->items[i].exporter == &export_firefox)
-            say("%s: every %s samples of a thread became one of their weight: a browser opens no "
+            log_info(
+                "%s: every %s samples of a thread became one of their weight: a browser opens no "
                 "more",
                 outputs->items[i].path, shown_count(thinning).text);
 }

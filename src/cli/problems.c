@@ -4,7 +4,7 @@
 #include "base/foreign_file.h"
 #include "base/budget.h"
 #include "base/io.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/named.h"
 #include "cli/package.h"
 #include "cli/shown.h"
@@ -412,5 +412,5 @@ void problems_say_of_file(const struct profile *profile, const char *symfs)
     find_lost_records(&list, profile);
     find_unnamed(&list, profile);
     for (size_t i = 0; i < list.count; i++)
-        say("%s", problems[i].text);
+        log_info("%s", problems[i].text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recap.h"
 
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/problems.h"
 #include "cli/shown.h"
 
@@ -34,12 +34,13 @@ static const char *plural(uint32_t count, const char *one, const char *many)
 static int say_ran(const struct recap *recap)
 {
     const struct record_summary *summary = &recap->result->summary;
-    say("%s ran %s and used %s CPU (%s %s, %s %s), %s", recap->command,
-        shown_duration(summary->wall_ns).text, shown_duration(summary->cpu_billed_ns).text,
-        shown_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
-        shown_count(summary->processes).text, plural(summary->processes, "process", "processes"),
-        recap->result->is_running ? "still running"
-                                  : recap_ending(recap->result->wait_status).text);
+    log_info("%s ran %s and used %s CPU (%s %s, %s %s), %s", recap->command,
+             shown_duration(summary->wall_ns).text, shown_duration(summary->cpu_billed_ns).text,
+             shown_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
+             shown_count(summary->processes).text,
+             plural(summary->processes, "process", "processes"),
+             recap->result->is_running ? "still running"
+                                       : recap_ending(recap->result->wait_status).text);
     return 1;
 }
 
@@ -72,14 +73,16 @@ static int say_why_no_samples(const struct record_summary *summary)
     if (recap_is_blind(summary))
         return 0;
     if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
-        say("no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
+        log_info(
+            "no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
             "in the kernel",
             shown_duration(summary->cpu_unsampled_kernel_ns).text);
         return 1;
     }
     uint32_t limit = summary->frequency_limit;
     uint32_t frequency = limit ? limit : summary->frequency_requested;
-    say("no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
+    log_info(
+        "no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
         "it shorter",
         shown_duration(frequency ? 1000000000 / frequency : 0).text);
     return 1;
@@ -90,8 +93,9 @@ static int say_nothing_to_sample(const struct recap *recap)
     const struct record_summary *summary = &recap->result->summary;
     if (ended_before_sampling(summary))
         return 0; /* what it used was not looked at: say_part() tells */
-    say("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting", recap->command,
-        shown_duration(summary->cpu_billed_ns).text, shown_duration(summary->wall_ns).text);
+    log_info("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting",
+             recap->command, shown_duration(summary->cpu_billed_ns).text,
+             shown_duration(summary->wall_ns).text);
     return 1;
 }
 
@@ -105,10 +109,10 @@ static int say_samples(const struct record_summary *summary)
             ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
             : 0;
     struct shown lost_share = shown_percent(lost, lost + summary->samples);
-    say("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
-        shown_samples(summary->samples).text, shown_count(rate).text,
-        shown_percent(summary->complete, summary->samples).text, lost ? lost_share.text : "none",
-        record_engine_name(summary->engine));
+    log_info("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
+             shown_samples(summary->samples).text, shown_count(rate).text,
+             shown_percent(summary->complete, summary->samples).text,
+             lost ? lost_share.text : "none", record_engine_name(summary->engine));
     return 1;
 }
 
@@ -134,7 +138,7 @@ static int say_part(const struct recap *recap)
                  shown_duration(summary->cpu_before_ns).text);
     if (!end[0] && !start[0])
         return 0;
-    say("%s%s%s", start, start[0] && end[0] ? "; " : "", end);
+    log_info("%s%s%s", start, start[0] && end[0] ? "; " : "", end);
     return 1;
 }
 
@@ -147,8 +151,8 @@ static int say_left_running(const struct record_summary *summary)
     if (left->count + left->more > 1)
         snprintf(more, sizeof(more), " and %s more, see `rec info`",
                  shown_count(left->count + left->more - 1).text);
-    say("left running: %s, process %d%s; --wait-all would have waited", left->items[0].name,
-        (int)left->items[0].pid, more);
+    log_info("left running: %s, process %d%s; --wait-all would have waited", left->items[0].name,
+             (int)left->items[0].pid, more);
     return 1;
 }
 
@@ -158,7 +162,7 @@ static int say_problems(const struct recap *recap, int room)
     size_t count = problems_find(&recap->result->summary, recap->profile, problems);
     int said = 0;
     for (size_t i = 0; i < count && said < room; i++, said++)
-        say("%s", problems[i].text);
+        log_info("%s", problems[i].text);
     return said;
 }
 
@@ -182,7 +186,8 @@ static void say_files(const struct recap *recap)
     if (!recap->profile)
         return;
     list_files(recap->outputs, list, sizeof(list));
-    say("%swrote %s", recap->is_private ? "another rec is writing here, so this one " : "", list);
+    log_info("%swrote %s", recap->is_private ? "another rec is writing here, so this one " : "",
+             list);
 }
 
 /* Debian's package libdevel-nytprof-perl has it outside of the PATH. */
@@ -219,23 +224,25 @@ static void say_viewers(const struct outputs *outputs)
                     (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
                                      outputs->items[j].path, viewers[i].viewer);
     if (used)
-        say("see it: %s", text);
+        log_info("see it: %s", text);
 }
 
 static void say_more(const struct record_summary *summary)
 {
-    say("a sample took %s (p50), %s (p99), %s at most",
-        shown_duration(summary->handler_p50_ns).text, shown_duration(summary->handler_p99_ns).text,
-        shown_duration(summary->handler_max_ns).text);
-    say("%s unwind rows, compiled in %s CPU, first table after %s", shown_count(summary->rows).text,
-        shown_duration(summary->compile_ns).text, shown_duration(summary->tables_ready_ns).text);
-    say("rec used %s CPU while recording and finished %s stacks itself%s%s",
-        shown_duration(summary->launcher_cpu_ns).text, shown_count(summary->misses).text,
-        summary->misses ? ", most of them in " : "",
-        summary->misses ? summary->worst_module.path : "");
+    log_info("a sample took %s (p50), %s (p99), %s at most",
+             shown_duration(summary->handler_p50_ns).text,
+             shown_duration(summary->handler_p99_ns).text,
+             shown_duration(summary->handler_max_ns).text);
+    log_info("%s unwind rows, compiled in %s CPU, first table after %s",
+             shown_count(summary->rows).text, shown_duration(summary->compile_ns).text,
+             shown_duration(summary->tables_ready_ns).text);
+    log_info("rec used %s CPU while recording and finished %s stacks itself%s%s",
+             shown_duration(summary->launcher_cpu_ns).text, shown_count(summary->misses).text,
+             summary->misses ? ", most of them in " : "",
+             summary->misses ? summary->worst_module.path : "");
     if (summary->checked)
-        say("self-check: %s of %s stacks differ", shown_count(summary->check_differed).text,
-            shown_count(summary->checked).text);
+        log_info("self-check: %s of %s stacks differ", shown_count(summary->check_differed).text,
+                 shown_count(summary->checked).text);
 }
 
 void recap_say(const struct recap *recap)

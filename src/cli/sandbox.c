@@ -2,7 +2,7 @@
 #include "cli/sandbox.h"
 
 #include "base/cursor.h"
-#include "base/say.h"
+#include "base/log.h"
 #include "base/workers.h"
 #include "cli/shown.h"
 

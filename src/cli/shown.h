@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them: say("%s used", shown_duration(ns).text). */
+/* Numbers as people read them: log_info("%s used", shown_duration(ns).text). */
 #pragma once
 
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/view_options.h"
 
-#include "base/say.h"
+#include "base/log.h"
 #include "cli/amounts.h"
 #include "cli/cli.h"
 #include "cli/cut_options.h"
@@ -117,7 +117,7 @@ int view_run(char *const *words, const char *command,
     if (err == -ENOMEM)
         memory_limit_explain(request.input, &error);
     if (err)
-        say_failure("%s", error.text);
+        log_error("%s", error.text);
     cut_free(&request.from.cut);
     return err ? STATUS_FAILED : STATUS_OK;
 }

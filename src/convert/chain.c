@@ -13,7 +13,7 @@
 
 /* What a user address was found to be. */
 struct known_address {
-    struct recent_key key;
+    struct two_way_cache_key key;
     uint32_t address; /* of the profile */
 };
 enum { KNOWN_MOST = 1 << 16 };
@@ -32,7 +32,7 @@ int chain_init(struct chain *chain, struct modules *modules, const struct addres
 void chain_free(struct chain *chain)
 {
     unwinder_free(&chain->unwinder);
-    recent_free(&chain->known);
+    two_way_cache_free(&chain->known);
     free(chain->addresses);
     free(chain->steps);
     *chain = (struct chain){0};
@@ -86,17 +86,17 @@ static uint64_t generation_of(const struct chain *chain, const struct address_ma
     return ((uint64_t)chain->process + 1) << 32 | (uint32_t)map->generation;
 }
 
-static void remember(struct chain *chain, struct recent_key key, uint32_t address)
+static void remember(struct chain *chain, struct two_way_cache_key key, uint32_t address)
 {
-    struct known_address *known = recent_add(&chain->known, sizeof(*known), KNOWN_MOST, key);
+    struct known_address *known = two_way_cache_add(&chain->known, sizeof(*known), KNOWN_MOST, key);
     if (known)
         known->address = address;
 }
 
 static uint32_t user_address(struct chain *chain, const struct address_map *map, uint64_t avma)
 {
-    const struct recent_key key = {generation_of(chain, map), avma};
-    const struct known_address *known = recent_find(&chain->known, sizeof(*known), key);
+    const struct two_way_cache_key key = {generation_of(chain, map), avma};
+    const struct known_address *known = two_way_cache_find(&chain->known, sizeof(*known), key);
     if (known)
         return known->address;
     const struct mapping *mapping = address_map_find(map, avma);
@@ -198,7 +198,7 @@ struct ips { /* a part of a callchain */
 static void expect_address(const struct chain *chain, struct ips user, size_t i)
 {
     if (i < user.count)
-        recent_expect(&chain->known, sizeof(struct known_address), user.ips[i] - 1);
+        two_way_cache_prefetch(&chain->known, sizeof(struct known_address), user.ips[i] - 1);
 }
 
 static int push_user(struct chain *chain, const struct address_map *map, struct ips user,

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/recent.h"
+#include "base/two_way_cache.h"
 #include "convert/jits.h"
 #include "convert/unwind.h"
 
@@ -28,8 +28,8 @@ struct chain {
     uint32_t process;        /* … of the sample at hand, … */
     uint64_t time_ns;        /* … at this time */
     struct unwinder unwinder;
-    struct recent known; /* user addresses */
-    uint32_t *addresses; /* owned; of the profile, innermost first */
+    struct two_way_cache known; /* user addresses */
+    uint32_t *addresses;        /* owned; of the profile, innermost first */
     size_t count, capacity;
     struct chain_step *steps; /* owned; of the last chain: most begin as the one before */
     size_t step_count, step_capacity;

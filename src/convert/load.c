@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/budget.h"
-#include "base/fetch.h"
+#include "base/prefetch.h"
 #include "convert/capture.h"
 #include "convert/facts.h"
 #include "convert/jits.h"
@@ -185,7 +185,7 @@ static void expect_event(void *context, const struct perfdata_event *event)
     if (event->callchain_hash)
         known_stacks_expect(&loader->samples.known, event->callchain_hash);
     if (!event->is_plain && event->user_stack) /* of a plain one that waits nothing else is there */
-        fetch_bytes(event->user_stack, INNERMOST_BYTES);
+        prefetch_bytes(event->user_stack, INNERMOST_BYTES);
 }
 
 /* A record in the order of the file. Kinds that have a time wait for their turn. */

@@ -28,14 +28,14 @@ void lookup_ahead_start(struct lookup_ahead *ahead, const struct convert_options
     workers_set_limits(&usual);
     lookup_naming_set_directories(&usual.limits, options);
     if (lookup_server_init(&server, options) == 0)
-        side_worker_start(&ahead->worker, &(struct side_work){
-                                              .take = lookup_server_take,
-                                              .finish = lookup_server_finish,
-                                              .context = &server,
-                                              .limits = usual.limits,
-                                              .wall_s = usual.wall_s,
-                                              .answer_limit_bytes = usual.answer_limit_bytes,
-                                          });
+        subprocess_start(&ahead->worker, &(struct subprocess_work){
+                                             .take = lookup_server_take,
+                                             .finish = lookup_server_finish,
+                                             .context = &server,
+                                             .limits = usual.limits,
+                                             .wall_s = usual.wall_s,
+                                             .answer_limit_bytes = usual.answer_limit_bytes,
+                                         });
     lookup_server_free(&server);
 }
 
@@ -50,10 +50,10 @@ static bool is_wanted(const struct profile *profile, uint32_t lib)
 /* False: not now. What is too long for a message is left to others. */
 static bool tell_lib(struct lookup_ahead *ahead, const struct profile *profile, uint32_t lib)
 {
-    uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
+    uint8_t message[SUBPROCESS_MESSAGE_BYTES];
     size_t size = lookup_server_lib(message, lib, profile_text(profile, profile->libs[lib].path),
                                     profile->libs[lib].build_id, profile->libs[lib].build_id_bytes);
-    if (size && !side_worker_tell(&ahead->worker, message, size))
+    if (size && !subprocess_send(&ahead->worker, message, size))
         return false;
     ahead->is_told[lib] = true;
     return true;
@@ -72,7 +72,7 @@ static bool tell_some(struct lookup_ahead *ahead, const struct profile *profile,
             return false;
         questions[count++] = (struct lookup_question){.lib = address->lib, .svma = address->svma};
     }
-    if (count && !side_worker_tell(&ahead->worker, questions, count * sizeof(questions[0])))
+    if (count && !subprocess_send(&ahead->worker, questions, count * sizeof(questions[0])))
         return false;
     ahead->told_addresses = end;
     return true;
@@ -107,14 +107,14 @@ void lookup_ahead_tell(struct lookup_ahead *ahead, const struct profile *profile
 void lookup_ahead_tell_rest(struct lookup_ahead *ahead, const struct profile *profile)
 {
     while (!tell_all(ahead, profile))
-        side_worker_await(&ahead->worker);
-    side_worker_told_all(&ahead->worker);
+        subprocess_wait_writable(&ahead->worker);
+    subprocess_end_input(&ahead->worker);
 }
 
 /* Of each lib: its number, the answer's size, the answer. */
 void lookup_ahead_finish(struct lookup_ahead *ahead)
 {
-    if (!side_worker_answer(&ahead->worker, &ahead->answer))
+    if (!subprocess_receive(&ahead->worker, &ahead->answer))
         return;
     struct cursor c = cursor_of(ahead->answer.bytes, ahead->answer.size);
     while (cursor_left(&c) && !c.failed) {
@@ -138,7 +138,7 @@ bool lookup_ahead_find(const struct lookup_ahead *ahead, const struct profile *p
 
 void lookup_ahead_free(struct lookup_ahead *ahead)
 {
-    side_worker_stop(&ahead->worker);
+    subprocess_stop(&ahead->worker);
     buffer_free(&ahead->answer);
     *ahead = (struct lookup_ahead){0};
 }

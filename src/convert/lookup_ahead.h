@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/side_worker.h) is
+ * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/subprocess.h) is
  * told of each address as it is met, and has most of the names when the last sample is there. What it leaves (large
  * tables; libs of which only the recording's end tells whether they are the same), and what it cannot answer, is looked up
  * as ever (lookup.h).
@@ -13,7 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/cursor.h"
-#include "base/side_worker.h"
+#include "base/subprocess.h"
 #include "convert/lookup_server.h"
 #include "convert/options.h"
 #include "profile/profile.h"
@@ -22,7 +22,7 @@
 #include <stddef.h>
 
 struct lookup_ahead {
-    struct side_worker worker;
+    struct subprocess worker;
     bool is_told[LOOKUP_SERVER_LIBS];
     size_t told_addresses; /* or left out */
     size_t told_libs;      /* of the profile, when it was looked at last */

@@ -2,7 +2,7 @@
 #include "convert/lookup_server.h"
 
 #include "base/cursor.h"
-#include "base/side_worker.h"
+#include "base/subprocess.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ size_t lookup_server_lib(uint8_t *message, uint32_t lib, const char *path, const
 {
     uint32_t head[] = {A_LIB, lib, (uint32_t)build_id_bytes};
     size_t path_bytes = strlen(path) + 1, size = sizeof(head) + build_id_bytes + path_bytes;
-    if (size > SIDE_WORKER_MESSAGE_BYTES)
+    if (size > SUBPROCESS_MESSAGE_BYTES)
         return 0;
     memcpy(message, head, sizeof(head));
     memcpy(message + sizeof(head), build_id, build_id_bytes);
@@ -82,7 +82,7 @@ static void take_questions(struct lookup_server *server, struct lookup_question 
 
 void lookup_server_take(void *context, const void *message, size_t size)
 {
-    struct lookup_question questions[SIDE_WORKER_MESSAGE_BYTES / sizeof(struct lookup_question)];
+    struct lookup_question questions[SUBPROCESS_MESSAGE_BYTES / sizeof(struct lookup_question)];
     struct cursor c = cursor_of(message, size);
     if (cursor_u32(&c) == A_LIB) {
         take_lib(context, c);

@@ -42,7 +42,7 @@ void unwinder_free(struct unwinder *unwinder)
 {
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
-    recent_free(&unwinder->cache);
+    two_way_cache_free(&unwinder->cache);
     known_walks_free(&unwinder->walks);
     *unwinder = (struct unwinder){0};
 }

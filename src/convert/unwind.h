@@ -20,7 +20,7 @@ struct unwinder {
     const struct unwind_machine *machine; /* NULL: one whose registers nobody knows */
     uint64_t *pcs;                        /* owned, as is the next */
     bool *are_return_addresses;
-    struct recent cache;
+    struct two_way_cache cache;
     struct known_walks walks;
     struct known_walk *walk; /* of the last sample; NULL: not known again. Valid until the next */
     size_t count;            /* of the last sample's frames */

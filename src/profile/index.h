@@ -7,11 +7,11 @@
 #pragma once
 
 #include "base/intern.h"
-#include "base/pairs.h"
+#include "base/prefix_table.h"
 
 struct profile_index {
     struct intern *libs;
     struct intern *addresses;       /* NULL: no further lookups */
     struct intern *funcs, *symbols; /* the same */
-    struct pairs calls, lists;
+    struct prefix_table calls, lists;
 };

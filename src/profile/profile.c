@@ -23,10 +23,10 @@ static void index_free(struct profile_index *index)
         return;
     intern_free(index->libs);
     intern_free(index->addresses);
-    pairs_free(&index->calls);
+    prefix_table_free(&index->calls);
     intern_free(index->funcs);
     intern_free(index->symbols);
-    pairs_free(&index->lists);
+    prefix_table_free(&index->lists);
     free(index);
 }
 
@@ -141,9 +141,10 @@ static struct profile_list *list_for(struct profile *profile, const struct profi
     uint32_t recent = thread->recent_list;
     if (recent && profile->lists[recent - 1].event == sample->event)
         return &profile->lists[recent - 1];
-    uint32_t id = pairs_find_or_add(&profile->index->lists, profile->lists, sizeof(*profile->lists),
-                                    profile->list_count, pair_of(sample->thread, sample->event));
-    if (id == PAIRS_NONE)
+    uint32_t id =
+        prefix_table_find_or_add(&profile->index->lists, profile->lists, sizeof(*profile->lists),
+                                 profile->list_count, prefix_key_of(sample->thread, sample->event));
+    if (id == PREFIX_TABLE_NONE)
         return NULL;
     struct profile_list *list = id < profile->list_count
                                     ? &profile->lists[id]

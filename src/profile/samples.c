@@ -14,7 +14,7 @@ void sample_list_free(struct sample_list *list)
     free(list->bytes);
     free(list->sums);
     free(list->waiting);
-    pairs_free(&list->sum_index);
+    prefix_table_free(&list->sum_index);
     *list = (struct sample_list){0};
 }
 
@@ -113,9 +113,10 @@ static bool next_packed(struct sample_reader *reader)
 
 static int add_to_sum(struct sample_list *list, const struct sample_waiting *sample)
 {
-    uint32_t id = pairs_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums),
-                                    list->sum_count, pair_of(sample->call, sample->cpu));
-    if (id == PAIRS_NONE ||
+    uint32_t id =
+        prefix_table_find_or_add(&list->sum_index, list->sums, sizeof(*list->sums), list->sum_count,
+                                 prefix_key_of(sample->call, sample->cpu));
+    if (id == PREFIX_TABLE_NONE ||
         (id == list->sum_count && !ARRAY_PUSH(list->sums, list->sum_count, list->sum_capacity)))
         return -ENOMEM;
     struct sample_sum *sum = &list->sums[id];

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "base/pairs.h"
+#include "base/prefix_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ struct sample_list {
     size_t sum_count, sum_capacity;
     struct sample_waiting *waiting; /* owned */
     size_t waiting_count, waiting_capacity;
-    struct pairs sum_index;
+    struct prefix_table sum_index;
     size_t count;    /* of samples, added up or not */
     uint64_t weight; /* of all */
     uint64_t least_weight, most_weight;

@@ -151,10 +151,11 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
 {
     if (profile->failed)
         return PROFILE_NONE;
-    const struct pair key = {parent, address, pairs_path_hash(path_hash(profile, parent), address)};
-    uint32_t id = pairs_find_or_add(&profile->index->calls, profile->calls, sizeof(*profile->calls),
-                                    profile->call_count, key);
-    if (id == PAIRS_NONE)
+    const struct prefix_key key = {parent, address,
+                                   prefix_path_hash(path_hash(profile, parent), address)};
+    uint32_t id = prefix_table_find_or_add(&profile->index->calls, profile->calls,
+                                           sizeof(*profile->calls), profile->call_count, key);
+    if (id == PREFIX_TABLE_NONE)
         return out_of_memory(profile);
     if (id < profile->call_count)
         return id;
@@ -169,7 +170,7 @@ uint32_t profile_call_id(struct profile *profile, uint32_t parent, uint32_t addr
 
 void profile_end_calls(struct profile *profile)
 {
-    pairs_free(&profile->index->calls);
+    prefix_table_free(&profile->index->calls);
     intern_free(profile->index->addresses);
     profile->index->addresses = NULL;
 }
@@ -184,8 +185,8 @@ void profile_end_names(struct profile *profile)
 void profile_expect_path(const struct profile *profile, uint32_t parent, const uint32_t *addresses,
                          size_t count)
 {
-    pairs_expect_path(&profile->index->calls, profile->calls, sizeof(*profile->calls),
-                      path_hash(profile, parent), addresses, count);
+    prefix_table_prefetch_path(&profile->index->calls, profile->calls, sizeof(*profile->calls),
+                               path_hash(profile, parent), addresses, count);
 }
 
 uint32_t profile_func_id(struct profile *profile, const struct profile_func *func)

@@ -13,15 +13,16 @@ enum {
 
 void known_walks_free(struct known_walks *walks)
 {
-    recent_free(&walks->walks);
+    two_way_cache_free(&walks->walks);
     free(walks->steps);
     free(walks->made);
     *walks = (struct known_walks){0};
 }
 
-static struct recent_key key_of(const struct known_frame *frame)
+static struct two_way_cache_key key_of(const struct known_frame *frame)
 {
-    return (struct recent_key){frame->generation, frame->regs.pc ^ hash_word(frame->regs.sp)};
+    return (struct two_way_cache_key){frame->generation,
+                                      frame->regs.pc ^ hash_word(frame->regs.sp)};
 }
 
 static bool holds(const struct stack_view *stack, uint64_t avma, uint64_t expected)
@@ -40,7 +41,7 @@ struct known_walk *known_walks_find(const struct known_walks *walks,
                                     const struct known_frame *frame, const struct stack_view *stack)
 {
     struct known_walk *walk =
-        (struct known_walk *)recent_find(&walks->walks, sizeof(*walk), key_of(frame));
+        (struct known_walk *)two_way_cache_find(&walks->walks, sizeof(*walk), key_of(frame));
     if (!walk || !is_same(walk, frame, walks->steps[walk->first - 1].needs_fp))
         return NULL;
     for (uint32_t number = walk->first; number;) {
@@ -104,7 +105,8 @@ static uint32_t keep_steps(struct known_walks *walks, uint32_t next)
 static struct known_walk *keep_frame(struct known_walks *walks, const struct known_frame *frame,
                                      uint32_t first, size_t count)
 {
-    struct known_walk *walk = recent_add(&walks->walks, sizeof(*walk), WALKS_MOST, key_of(frame));
+    struct known_walk *walk =
+        two_way_cache_add(&walks->walks, sizeof(*walk), WALKS_MOST, key_of(frame));
     if (!walk)
         return NULL;
     walk->sp = frame->regs.sp;
@@ -124,7 +126,7 @@ struct known_walk *known_walks_keep(struct known_walks *walks, const struct know
     if (!walks->is_simple || walks->made_count == 0)
         return NULL;
     if (walks->count + STEPS_OF_WALK > STEPS_MOST) {
-        recent_forget(&walks->walks, sizeof(struct known_walk));
+        two_way_cache_clear(&walks->walks, sizeof(struct known_walk));
         walks->count = 0;
         return NULL;
     }

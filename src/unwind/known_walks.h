@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/recent.h"
+#include "base/two_way_cache.h"
 #include "unwind/step.h"
 
 #include <stdbool.h>
@@ -34,16 +34,16 @@ struct known_frame { /* where a walk may be joined */
 };
 
 struct known_walk { /* from a frame on */
-    struct recent_key key;
+    struct two_way_cache_key key;
     uint64_t sp, fp;
     uint32_t first, count; /* of its steps */
     uint32_t call;         /* what it is to who asked for it; 0: not known yet */
     bool is_return_address;
 };
 
-struct known_walks {          /* zeros: none */
-    struct recent walks;      /* by frame */
-    struct known_step *steps; /* of all walks, by number less one */
+struct known_walks {            /* zeros: none */
+    struct two_way_cache walks; /* by frame */
+    struct known_step *steps;   /* of all walks, by number less one */
     size_t count, capacity;
     struct known_step *made; /* by the walk under way */
     size_t made_count;

@@ -40,14 +40,15 @@ static uint64_t code_address(const struct walk *walk, uint64_t pc)
 
 /* What holds at a PC. Large programs have half a million rows. */
 struct offline_place {
-    struct recent_key key;
+    struct two_way_cache_key key;
     const struct unwind_module *module; /* NULL: no CFI */
     uint64_t bias;
     uint32_t rule;
 };
 enum { PLACES_MOST = 1 << 15 };
 
-static struct offline_place place_of(const struct offline_mapping *mapping, struct recent_key key)
+static struct offline_place place_of(const struct offline_mapping *mapping,
+                                     struct two_way_cache_key key)
 {
     struct offline_place place = {.key = key,
                                   .module = mapping->module,
@@ -62,7 +63,8 @@ static struct offline_place place_of(const struct offline_mapping *mapping, stru
 
 static void remember(const struct offline_map *map, const struct offline_place *place)
 {
-    struct offline_place *made = recent_add(map->cache, sizeof(*made), PLACES_MOST, place->key);
+    struct offline_place *made =
+        two_way_cache_add(map->cache, sizeof(*made), PLACES_MOST, place->key);
     if (made)
         *made = *place;
 }
@@ -71,9 +73,9 @@ static void remember(const struct offline_map *map, const struct offline_place *
 static bool find_place(const struct walk *walk, uint64_t pc, struct offline_place *place)
 {
     const struct offline_map *map = walk->map;
-    const struct recent_key key = {map->generation, pc};
+    const struct two_way_cache_key key = {map->generation, pc};
     const struct offline_place *known =
-        map->cache ? recent_find(map->cache, sizeof(*known), key) : NULL;
+        map->cache ? two_way_cache_find(map->cache, sizeof(*known), key) : NULL;
     if (known) {
         *place = *known;
         return true;

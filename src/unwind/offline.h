@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/recent.h"
+#include "base/two_way_cache.h"
 #include "unwind/known_walks.h"
 #include "unwind/machine.h"
 
@@ -43,9 +43,9 @@ struct offline_map {
     /* False: nothing is mapped executable at pc. */
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
-    struct recent *cache;      /* what holds at PCs; starts as zeros. NULL: none */
-    struct known_walks *walks; /* the same of walks */
-    uint64_t generation;       /* for both: another one for each state of the map, not 0 */
+    struct two_way_cache *cache; /* what holds at PCs; starts as zeros. NULL: none */
+    struct known_walks *walks;   /* the same of walks */
+    uint64_t generation;         /* for both: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };
 

@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { SIDE_WORKER_MESSAGE_BYTES = 4096 }; /* at most */
+enum { SUBPROCESS_MESSAGE_BYTES = 4096 }; /* at most */
 
-struct side_work {
+struct subprocess_work {
     /* Called in the subprocess; only the result is visible to the parent. */
     void (*take)(void *context, const void *message, size_t size);
     void (*finish)(void *context, struct buffer *answer);
@@ -32,7 +32,7 @@ struct side_work {
     size_t answer_limit_bytes;
 };
 
-struct side_worker {
+struct subprocess {
     pid_t pid; /* 0: not started, or failed */
     int fd;
     unsigned wall_s;
@@ -41,20 +41,20 @@ struct side_worker {
 };
 
 /* The process must be single-threaded. On failure, pid stays 0. */
-void side_worker_start(struct side_worker *worker, const struct side_work *work);
+void subprocess_start(struct subprocess *worker, const struct subprocess_work *work);
 
 /* Sends a message of at least one byte. False: the socket is full, or the subprocess is gone. */
-bool side_worker_tell(struct side_worker *worker, const void *message, size_t size);
+bool subprocess_send(struct subprocess *worker, const void *message, size_t size);
 
 /* Waits until the socket takes a message, or the subprocess is gone. */
-void side_worker_await(struct side_worker *worker);
+void subprocess_wait_writable(struct subprocess *worker);
 
 /* Signals the end of messages. */
-void side_worker_told_all(struct side_worker *worker);
+void subprocess_end_input(struct subprocess *worker);
 
 /* Waits for the complete result and appends it to answer; call once. False: no result, the
- * appended bytes are invalid. The subprocess exists until side_worker_stop(). */
-bool side_worker_answer(struct side_worker *worker, struct buffer *answer);
+ * appended bytes are invalid. The subprocess exists until subprocess_stop(). */
+bool subprocess_receive(struct subprocess *worker, struct buffer *answer);
 
 /* Kills and reaps the subprocess in any state. */
-void side_worker_stop(struct side_worker *worker);
+void subprocess_stop(struct subprocess *worker);

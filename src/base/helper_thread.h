@@ -3,11 +3,11 @@
  * A second thread for small work items, run in submission order. The owner runs items itself
  * instead of waiting idle.
  *
- *     owner    aside_give(4) ── other work ── aside_wait() ┤ item 2 ├─ all done ─▶
+ *     owner    helper_thread_submit(4) ── other work ── helper_thread_wait() ┤ item 2 ├─ all done ─▶
  *     helper   ─────────────▶ item 0 ├ item 1     ├ item 3     ├
  *
  * A short queue does not wake the helper: waking an idle processor takes as long as several items.
- * If the thread cannot be started, aside_wait() runs every item. All functions are for the owner
+ * If the thread cannot be started, helper_thread_wait() runs every item. All functions are for the owner
  * thread only.
  */
 #pragma once
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct aside {
+struct helper_thread {
     void (*run)(void *context, uint64_t piece); /* set by the owner */
     void *context;                 /* set by the owner; all other members start as zeros */
     _Atomic uint64_t given, begun; /* items so far */
@@ -32,14 +32,14 @@ struct aside {
 };
 
 /* Starts the helper. On failure the owner runs all items. */
-void aside_start(struct aside *aside);
+void helper_thread_start(struct helper_thread *helper);
 /* Submits count items. The helper sees all earlier writes of the owner. A sleeping helper is
  * woken only if more than `few` items are pending. */
-void aside_give(struct aside *aside, uint64_t count, uint64_t few);
+void helper_thread_submit(struct helper_thread *helper, uint64_t count, uint64_t few);
 /* Returns once *left is 0; each item decrements the counter at its end. The owner then sees all
  * writes of the items. */
-void aside_wait(struct aside *aside, const _Atomic size_t *left);
+void helper_thread_wait(struct helper_thread *helper, const _Atomic size_t *left);
 /* Claims the next pending item for the caller. False: no item is pending. */
-bool aside_take(struct aside *aside, uint64_t *piece);
+bool helper_thread_claim(struct helper_thread *helper, uint64_t *piece);
 /* Ends the helper and drops pending items. Item numbers start at 0 again. */
-void aside_stop(struct aside *aside);
+void helper_thread_stop(struct helper_thread *helper);

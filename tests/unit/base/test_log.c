@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What must not reach a terminal: names in captures are chosen by whoever wrote the program. */
 #include "base/error.h"
-#include "base/say.h"
+#include "base/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static void a_message_is_one_line_whatever_is_in_it(void **state)
     FILE *file = tmpfile();
     int err = dup(STDERR_FILENO);
     assert_true(file && dup2(fileno(file), STDERR_FILENO) >= 0);
-    say("%s: is no file", "x\nrec: all is well");
+    log_info("%s: is no file", "x\nrec: all is well");
     dup2(err, STDERR_FILENO);
     close(err);
     rewind(file);
@@ -137,7 +137,7 @@ static void what_is_said_comes_after_what_was_printed(void **state)
     assert_true(file && dup2(fileno(file), STDOUT_FILENO) >= 0 &&
                 dup2(fileno(file), STDERR_FILENO) >= 0);
     printf("a table without an end, ");
-    say_failure("and why");
+    log_error("and why");
     dup2(out, STDOUT_FILENO);
     dup2(err, STDERR_FILENO);
     close(out);

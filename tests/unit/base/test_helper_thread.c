@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/aside.h"
+#include "base/helper_thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,11 +34,11 @@ static void assert_done_once(const struct round *round)
         assert_int_equal(round->times[i], 1);
 }
 
-static void give_and_wait(struct aside *aside, struct round *round)
+static void give_and_wait(struct helper_thread *helper, struct round *round)
 {
     round->left = PIECES;
-    aside_give(aside, PIECES, FEW);
-    aside_wait(aside, &round->left);
+    helper_thread_submit(helper, PIECES, FEW);
+    helper_thread_wait(helper, &round->left);
     assert_done_once(round);
 }
 
@@ -46,25 +46,25 @@ static void each_piece_is_done_once_and_seen_after_the_wait(void **state)
 {
     (void)state;
     static struct round rounds[ROUNDS];
-    struct aside aside = {.run = note, .context = rounds};
-    aside_start(&aside);
+    struct helper_thread helper = {.run = note, .context = rounds};
+    helper_thread_start(&helper);
     for (int i = 0; i < ROUNDS; i++) {
         usleep(i % 10 == 0 ? 1000 : 0);
-        give_and_wait(&aside, &rounds[i]);
+        give_and_wait(&helper, &rounds[i]);
     }
-    aside_stop(&aside);
+    helper_thread_stop(&helper);
 }
 
 static void without_a_thread_all_is_done_by_waiting(void **state)
 {
     (void)state;
     struct round rounds[2] = {0};
-    struct aside aside = {.run = note, .context = rounds};
-    give_and_wait(&aside, &rounds[0]);
-    give_and_wait(&aside, &rounds[1]);
+    struct helper_thread helper = {.run = note, .context = rounds};
+    give_and_wait(&helper, &rounds[0]);
+    give_and_wait(&helper, &rounds[1]);
     for (int i = 0; i < PIECES; i++)
         assert_int_equal(rounds[1].threads[i], gettid());
-    aside_stop(&aside);
+    helper_thread_stop(&helper);
 }
 
 static void wait_for_a_minute_until_none_is_left(const struct round *round)
@@ -78,18 +78,18 @@ static void a_thread_that_sleeps_is_woken_for_more_than_few(void **state)
 {
     (void)state;
     struct round round = {.left = PIECES};
-    struct aside aside = {.run = note, .context = &round};
-    aside_start(&aside);
-    for (int ms = 0; !aside.is_asleep && ms < 60000; ms++)
+    struct helper_thread helper = {.run = note, .context = &round};
+    helper_thread_start(&helper);
+    for (int ms = 0; !helper.is_asleep && ms < 60000; ms++)
         usleep(1000);
-    aside_give(&aside, FEW, FEW);
-    assert_int_equal(aside.begun, 0);
-    aside_give(&aside, PIECES - FEW, FEW);
+    helper_thread_submit(&helper, FEW, FEW);
+    assert_int_equal(helper.begun, 0);
+    helper_thread_submit(&helper, PIECES - FEW, FEW);
     wait_for_a_minute_until_none_is_left(&round);
     assert_done_once(&round);
     for (int i = 0; i < PIECES; i++)
         assert_int_not_equal(round.threads[i], gettid());
-    aside_stop(&aside);
+    helper_thread_stop(&helper);
 }
 
 static void what_is_taken_is_done_by_nobody(void **state)
@@ -97,31 +97,31 @@ static void what_is_taken_is_done_by_nobody(void **state)
     (void)state;
     uint64_t piece, taken = 0;
     struct round round = {.left = PIECES};
-    struct aside aside = {.run = note, .context = &round};
-    aside_start(&aside);
-    aside_give(&aside, PIECES, 0);
-    for (; aside_take(&aside, &piece); taken++)
+    struct helper_thread helper = {.run = note, .context = &round};
+    helper_thread_start(&helper);
+    helper_thread_submit(&helper, PIECES, 0);
+    for (; helper_thread_claim(&helper, &piece); taken++)
         round.left--;
-    aside_wait(&aside, &round.left);
+    helper_thread_wait(&helper, &round.left);
     int done = 0;
     for (int i = 0; i < PIECES; i++)
         done += round.times[i];
     assert_int_equal(done + (int)taken, PIECES);
-    aside_stop(&aside);
+    helper_thread_stop(&helper);
 }
 
 static void it_can_begin_again(void **state)
 {
     (void)state;
     struct round round;
-    struct aside aside = {.run = note, .context = &round};
-    aside_stop(&aside);
+    struct helper_thread helper = {.run = note, .context = &round};
+    helper_thread_stop(&helper);
     for (int i = 0; i < 3; i++) {
         memset(&round, 0, sizeof(round));
-        aside_start(&aside);
-        give_and_wait(&aside, &round);
-        aside_give(&aside, PIECES, PIECES);
-        aside_stop(&aside);
+        helper_thread_start(&helper);
+        give_and_wait(&helper, &round);
+        helper_thread_submit(&helper, PIECES, PIECES);
+        helper_thread_stop(&helper);
     }
 }
 

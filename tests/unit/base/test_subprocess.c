@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker that is told what to do while its parent goes on: what it was told is answered, or nothing is. */
-#include "base/side_worker.h"
+#include "base/subprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,33 +78,33 @@ static void try_to_write(void *context, struct buffer *answer)
     buffer_u8(answer, is_refused);
 }
 
-static struct side_worker start(void (*take)(void *, const void *, size_t),
-                                void (*finish)(void *, struct buffer *), struct told *told)
+static struct subprocess start(void (*take)(void *, const void *, size_t),
+                               void (*finish)(void *, struct buffer *), struct told *told)
 {
-    struct side_worker worker;
-    const struct side_work work = {.take = take,
-                                   .finish = finish,
-                                   .context = told,
-                                   .limits = {.memory_bytes = 64 << 20, .cpu_s = 10},
-                                   .wall_s = 1,
-                                   .answer_limit_bytes = 1 << 20};
-    side_worker_start(&worker, &work);
+    struct subprocess worker;
+    const struct subprocess_work work = {.take = take,
+                                         .finish = finish,
+                                         .context = told,
+                                         .limits = {.memory_bytes = 64 << 20, .cpu_s = 10},
+                                         .wall_s = 1,
+                                         .answer_limit_bytes = 1 << 20};
+    subprocess_start(&worker, &work);
     assert_true(worker.pid > 0);
     return worker;
 }
 
-static void end(struct side_worker *worker, struct buffer *answer)
+static void end(struct subprocess *worker, struct buffer *answer)
 {
     buffer_free(answer);
-    side_worker_stop(worker);
+    subprocess_stop(worker);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
     assert_int_equal(errno, ECHILD);
 }
 
-static void tell_or_await(struct side_worker *worker, const void *message, size_t size)
+static void tell_or_await(struct subprocess *worker, const void *message, size_t size)
 {
-    while (!side_worker_tell(worker, message, size) && worker->pid)
-        side_worker_await(worker);
+    while (!subprocess_send(worker, message, size) && worker->pid)
+        subprocess_wait_writable(worker);
 }
 
 static void all_that_was_told_is_answered(void **state)
@@ -112,11 +112,11 @@ static void all_that_was_told_is_answered(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, answer_sum, &told);
+    struct subprocess worker = start(add, answer_sum, &told);
     for (uint64_t i = 1; i <= MESSAGES; i++)
         tell_or_await(&worker, &i, sizeof(i));
-    side_worker_told_all(&worker);
-    assert_true(side_worker_answer(&worker, &answer));
+    subprocess_end_input(&worker);
+    assert_true(subprocess_receive(&worker, &answer));
     uint64_t sum;
     assert_int_equal(answer.size, sizeof(sum));
     memcpy(&sum, answer.bytes, sizeof(sum));
@@ -130,18 +130,18 @@ static void one_that_is_behind_is_not_waited_for(void **state)
     bool *may_go_on =
         mmap(NULL, sizeof(*may_go_on), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(may_go_on, MAP_FAILED);
-    uint8_t message[SIDE_WORKER_MESSAGE_BYTES] = {1};
+    uint8_t message[SUBPROCESS_MESSAGE_BYTES] = {1};
     struct told told = {.may_go_on = may_go_on};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, answer_sum, &told);
+    struct subprocess worker = start(add, answer_sum, &told);
     uint64_t taken = 0;
-    while (side_worker_tell(&worker, message, sizeof(message)))
+    while (subprocess_send(&worker, message, sizeof(message)))
         taken++;
     assert_true(worker.pid > 0);
     *may_go_on = true;
     tell_or_await(&worker, message, sizeof(message));
-    side_worker_told_all(&worker);
-    assert_true(side_worker_answer(&worker, &answer));
+    subprocess_end_input(&worker);
+    assert_true(subprocess_receive(&worker, &answer));
     assert_int_equal(answer.bytes[0] | answer.bytes[1] << 8, taken + 1);
     end(&worker, &answer);
     munmap(may_go_on, sizeof(*may_go_on));
@@ -152,9 +152,9 @@ static void long_answers_arrive(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, answer_much, &told);
-    side_worker_told_all(&worker);
-    assert_true(side_worker_answer(&worker, &answer));
+    struct subprocess worker = start(add, answer_much, &told);
+    subprocess_end_input(&worker);
+    assert_true(subprocess_receive(&worker, &answer));
     assert_int_equal(answer.size, 900000);
     end(&worker, &answer);
 }
@@ -164,11 +164,11 @@ static void one_that_crashes_has_no_answer(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(crash, answer_sum, &told);
+    struct subprocess worker = start(crash, answer_sum, &told);
     for (size_t i = 0; i < MESSAGES && worker.pid; i++)
         tell_or_await(&worker, "12345678", 8);
-    side_worker_told_all(&worker);
-    assert_false(side_worker_answer(&worker, &answer));
+    subprocess_end_input(&worker);
+    assert_false(subprocess_receive(&worker, &answer));
     end(&worker, &answer);
 }
 
@@ -177,9 +177,9 @@ static void one_that_leaves_has_no_answer(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, leave, &told);
-    side_worker_told_all(&worker);
-    assert_false(side_worker_answer(&worker, &answer));
+    struct subprocess worker = start(add, leave, &told);
+    subprocess_end_input(&worker);
+    assert_false(subprocess_receive(&worker, &answer));
     end(&worker, &answer);
 }
 
@@ -188,9 +188,9 @@ static void one_that_hangs_is_ended(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, spin, &told);
-    side_worker_told_all(&worker);
-    assert_false(side_worker_answer(&worker, &answer));
+    struct subprocess worker = start(add, spin, &told);
+    subprocess_end_input(&worker);
+    assert_false(subprocess_receive(&worker, &answer));
     end(&worker, &answer);
 }
 
@@ -198,14 +198,14 @@ static void one_that_takes_nothing_is_ended(void **state)
 {
     (void)state;
     bool never = false;
-    uint8_t message[SIDE_WORKER_MESSAGE_BYTES] = {0};
+    uint8_t message[SUBPROCESS_MESSAGE_BYTES] = {0};
     struct told told = {.may_go_on = &never};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, answer_sum, &told);
+    struct subprocess worker = start(add, answer_sum, &told);
     for (size_t i = 0; i < MESSAGES && worker.pid; i++)
         tell_or_await(&worker, message, sizeof(message));
     assert_int_equal(worker.pid, 0);
-    assert_false(side_worker_answer(&worker, &answer));
+    assert_false(subprocess_receive(&worker, &answer));
     end(&worker, &answer);
 }
 
@@ -214,9 +214,9 @@ static void it_is_confined(void **state)
     (void)state;
     struct told told = {0};
     struct buffer answer = {0};
-    struct side_worker worker = start(add, try_to_write, &told);
-    side_worker_told_all(&worker);
-    assert_true(side_worker_answer(&worker, &answer));
+    struct subprocess worker = start(add, try_to_write, &told);
+    subprocess_end_input(&worker);
+    assert_true(subprocess_receive(&worker, &answer));
     assert_int_equal(answer.size, 1);
     assert_true(answer.bytes[0]);
     end(&worker, &answer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/side_worker.h"
+#include "base/subprocess.h"
 
 #include "base/clock.h"
 #include "base/workers.h"
@@ -29,9 +29,10 @@ static bool send_answer(struct buffer *answer)
 }
 
 /* Runs the worker; does not return. */
-__attribute__((noreturn)) static void serve(const struct side_work *work, int fd, pid_t parent)
+__attribute__((noreturn)) static void serve(const struct subprocess_work *work, int fd,
+                                            pid_t parent)
 {
-    uint8_t message[SIDE_WORKER_MESSAGE_BYTES];
+    uint8_t message[SUBPROCESS_MESSAGE_BYTES];
     struct buffer answer = {0};
     ssize_t n;
     if (worker_confine(&work->limits, &(struct worker_fds){.answer = fd, .rules = -1}, parent) != 0)
@@ -48,10 +49,10 @@ __attribute__((noreturn)) static void serve(const struct side_work *work, int fd
     _exit(is_sent ? 0 : FAILED_STATUS);
 }
 
-void side_worker_start(struct side_worker *worker, const struct side_work *work)
+void subprocess_start(struct subprocess *worker, const struct subprocess_work *work)
 {
     int ends[2];
-    *worker = (struct side_worker){.fd = -1};
+    *worker = (struct subprocess){.fd = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return;
     pid_t parent = getpid();
@@ -62,34 +63,34 @@ void side_worker_start(struct side_worker *worker, const struct side_work *work)
     if (pid < 0)
         close(ends[0]);
     else
-        *worker = (struct side_worker){.pid = pid,
-                                       .fd = ends[0],
-                                       .wall_s = work->wall_s,
-                                       .answer_limit_bytes = work->answer_limit_bytes};
+        *worker = (struct subprocess){.pid = pid,
+                                      .fd = ends[0],
+                                      .wall_s = work->wall_s,
+                                      .answer_limit_bytes = work->answer_limit_bytes};
 }
 
-void side_worker_stop(struct side_worker *worker)
+void subprocess_stop(struct subprocess *worker)
 {
     if (worker->pid == 0)
         return;
     close(worker->fd);
     kill(worker->pid, SIGKILL);
     (void)worker_reap(worker->pid);
-    *worker = (struct side_worker){.fd = -1};
+    *worker = (struct subprocess){.fd = -1};
 }
 
-bool side_worker_tell(struct side_worker *worker, const void *message, size_t size)
+bool subprocess_send(struct subprocess *worker, const void *message, size_t size)
 {
     if (worker->pid == 0)
         return false;
     ssize_t n = send(worker->fd, message, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno != EAGAIN && errno != EINTR)
-        side_worker_stop(worker);
+        subprocess_stop(worker);
     return n >= 0;
 }
 
 /* False: the time limit, counted from the first wait, has passed. */
-static bool wait_for(struct side_worker *worker, short events)
+static bool wait_for(struct subprocess *worker, short events)
 {
     struct pollfd fd = {.fd = worker->fd, .events = events};
     uint64_t now_ms = (uint64_t)monotonic_ms();
@@ -100,20 +101,20 @@ static bool wait_for(struct side_worker *worker, short events)
     return now_ms < worker->end_ms;
 }
 
-void side_worker_await(struct side_worker *worker)
+void subprocess_wait_writable(struct subprocess *worker)
 {
     if (worker->pid && !wait_for(worker, POLLOUT))
-        side_worker_stop(worker);
+        subprocess_stop(worker);
 }
 
-void side_worker_told_all(struct side_worker *worker)
+void subprocess_end_input(struct subprocess *worker)
 {
     if (worker->pid && shutdown(worker->fd, SHUT_WR) != 0)
-        side_worker_stop(worker); /* both sides would wait for each other */
+        subprocess_stop(worker); /* both sides would wait for each other */
 }
 
 /* False: end of the result, or an error. */
-static bool receive(struct side_worker *worker, struct buffer *answer)
+static bool receive(struct subprocess *worker, struct buffer *answer)
 {
     uint8_t *room = buffer_room(answer, CHUNK_BYTES);
     ssize_t n = room ? recv(worker->fd, room, CHUNK_BYTES, MSG_DONTWAIT) : 0;
@@ -122,7 +123,7 @@ static bool receive(struct side_worker *worker, struct buffer *answer)
     return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-bool side_worker_answer(struct side_worker *worker, struct buffer *answer)
+bool subprocess_receive(struct subprocess *worker, struct buffer *answer)
 {
     if (worker->pid == 0)
         return false;

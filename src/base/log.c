@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/say.h"
+#include "base/log.h"
 
 #include "base/utf8.h"
 
@@ -45,12 +45,12 @@ static void print(FILE *stream, const char *prefix, const char *format, va_list 
     fprintf(stream, "%s%s%s", prefix, clean, ends_line || prefix[0] ? "\n" : "");
 }
 
-void say_set_quiet(bool quiet)
+void log_set_quiet(bool quiet)
 {
     is_quiet = quiet;
 }
 
-void say(const char *format, ...)
+void log_info(const char *format, ...)
 {
     if (is_quiet)
         return;
@@ -60,7 +60,7 @@ void say(const char *format, ...)
     va_end(args);
 }
 
-void say_failure(const char *format, ...)
+void log_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);

@@ -12,13 +12,13 @@
 #include <stdio.h>
 
 /* -q: only failures are printed from then on. */
-void say_set_quiet(bool quiet);
+void log_set_quiet(bool quiet);
 
 /* "rec: " + text + newline on stderr; nothing when quiet. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same, also when quiet: something failed. */
-void say_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Prints escaped text to a stream. A newline at the end of the format stays; every other newline
  * may come from an argument and is escaped. */
