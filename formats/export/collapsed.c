@@ -10,10 +10,10 @@
  */
 #include "export/collapsed.h"
 
-#include "base/array.h"
-#include "base/decimal.h"
-#include "base/prefix_table.h"
-#include "base/sort.h"
+#include "base/containers/array.h"
+#include "base/containers/prefix_table.h"
+#include "base/containers/sort.h"
+#include "base/text/decimal.h"
 #include "export/common.h"
 #include "profile/walk.h"
 

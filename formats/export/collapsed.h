@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 #include "export/export.h"
 
 #include <stddef.h>

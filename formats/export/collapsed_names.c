@@ -2,8 +2,8 @@
 /* The names of collapsed stacks: escaped once each, not once a node. */
 #include "export/collapsed.h"
 
-#include "base/short_name.h"
-#include "base/utf8.h"
+#include "base/text/short_name.h"
+#include "base/text/utf8.h"
 #include "export/common.h"
 
 #include <errno.h>

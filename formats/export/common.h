@@ -16,8 +16,8 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/intern.h"
+#include "base/containers/buffer.h"
+#include "base/containers/intern.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/export.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 #include "export/gzip.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "base/containers/buffer.h"
+#include "base/text/error.h"
 #include "profile/profile.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "export/gzip.h"
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/json.h"
 
-#include "base/decimal.h"
-#include "base/utf8.h"
+#include "base/text/decimal.h"
+#include "base/text/utf8.h"
 
 #include <string.h>
 

@@ -13,8 +13,8 @@
  */
 #include "export/export.h"
 
-#include "base/decimal.h"
-#include "base/utf8.h"
+#include "base/text/decimal.h"
+#include "base/text/utf8.h"
 #include "export/common.h"
 #include "profile/walk.h"
 

@@ -2,7 +2,7 @@
 /* The wire format of protocol buffers, writing side: fields appended to a message in a buffer. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/source.h"
 
-#include "base/foreign_file.h"
-#include "base/io.h"
+#include "base/files/foreign_file.h"
+#include "base/files/io.h"
 
 #include <errno.h>
 #include <limits.h>

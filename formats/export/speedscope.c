@@ -11,7 +11,7 @@
  */
 #include "export/export.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 #include "export/common.h"
 #include "export/json.h"
 #include "export/threads.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/events.h"
 
-#include "base/array.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/files/io.h"
 
 #include <errno.h>
 #include <stdio.h>

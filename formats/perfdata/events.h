@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "perfdata/header.h"
 #include "perfdata/types.h"
 

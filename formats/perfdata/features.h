@@ -2,8 +2,8 @@
 /* Feature sections: raw payloads, metadata, and the build-ids of files. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/intern.h"
+#include "base/containers/buffer.h"
+#include "base/containers/intern.h"
 #include "perfdata/header.h"
 #include "perfdata/types.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/header.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* The file header and the feature table, checked against the size of the file. */
 #pragma once
 
-#include "base/cursor.h"
-#include "base/error.h"
+#include "base/containers/cursor.h"
+#include "base/text/error.h"
 #include "perfdata/format.h"
 
 #include <stdbool.h>

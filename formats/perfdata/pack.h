@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/pipe.h"
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <errno.h>
 #include <string.h>

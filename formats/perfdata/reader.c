@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/reader.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "perfdata/events.h"
 #include "perfdata/features.h"
 #include "perfdata/header.h"

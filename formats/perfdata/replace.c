@@ -11,7 +11,7 @@
  * with unchanged payloads. If a new entry shifts old entries, the bits are cleared first; a
  * crash in between leaves a file without features.
  */
-#include "base/io.h"
+#include "base/files/io.h"
 #include "perfdata/header.h"
 #include "perfdata/writer.h"
 

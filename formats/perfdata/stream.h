@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "perfdata/header.h"
 #include "perfdata/unpack.h"
 #include "perfdata/window.h"

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "perfdata/types.h"
 
 /* The format file of a tracepoint, as a cursor over its text; failed if absent. payload: of the

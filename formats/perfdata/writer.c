@@ -6,8 +6,8 @@
  */
 #include "perfdata/writer.h"
 
-#include "base/array.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/files/io.h"
 #include "perfdata/pack.h"
 #include "perfdata/writer_private.h"
 

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  *
  *     table: {offset, size} per feature, ascending by bit    payloads, each at a multiple of 8
  */
-#include "base/io.h"
+#include "base/files/io.h"
 #include "perfdata/header.h"
 #include "perfdata/pack.h"
 #include "perfdata/writer_private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/intern.h"
+#include "base/containers/buffer.h"
+#include "base/containers/intern.h"
 #include "perfdata/format.h"
 #include "perfdata/writer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/heap.h"
 
-#include "base/table.h"
+#include "base/containers/table.h"
 
 #include <malloc.h>
 #include <stdlib.h>

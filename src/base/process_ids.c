@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/process_ids.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Times and sizes as people write them on a command line. 0, or -EINVAL and a sentence naming `what`. */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/capture.h"
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "base/error.h"
-#include "base/output_path.h"
+#include "base/files/output_path.h"
+#include "base/text/error.h"
 #include "cli/owner.h"
 
 #include <stdbool.h>

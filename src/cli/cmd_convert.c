@@ -2,8 +2,8 @@
 #include "cli/amounts.h"
 #include "cli/cli.h"
 
-#include "base/io.h"
-#include "base/log.h"
+#include "base/files/io.h"
+#include "base/text/log.h"
 #include "cli/cut_options.h"
 #include "cli/embedded.h"
 #include "cli/help.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/help.h"
 #include "cli/list.h"
 #include "cli/options.h"

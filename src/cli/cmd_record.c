@@ -5,7 +5,7 @@
  */
 #include "cli/cli.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/capture.h"
 #include "cli/command.h"
 #include "cli/embedded.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 /* Whether a command can be run: 0, or STATUS_NO_COMMAND or STATUS_CANNOT_RUN with a sentence that may
  * suggest what was meant. Asked before any file is touched. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/embedded.h"
 
-#include "base/intern.h"
-#include "base/log.h"
+#include "base/containers/intern.h"
+#include "base/text/log.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/fit.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* What `rec info` shows, as text or JSON: all of a capture but its stacks. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "profile/profile.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/info.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/shown.h"
 #include "cli/taken.h"
 #include "cli/weight.h"

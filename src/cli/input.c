@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/input.h"
 
-#include "base/io.h"
-#include "base/new_file.h"
+#include "base/files/io.h"
+#include "base/files/new_file.h"
 #include "cli/cli.h"
 #include "perfdata/header.h"
 

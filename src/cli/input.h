@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 /* *path: of a file that can be opened again and again, in place of what was named. Stays as it is
  * when it is one already, or cannot be opened at all. -ENOENT: the usual one is not there. */

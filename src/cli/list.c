@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/list.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "export/json.h"
 
 #include <inttypes.h>

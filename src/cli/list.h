@@ -2,7 +2,7 @@
 /* The output of `rec list`: the table of recorders as text and as JSON. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "record/recorders.h"
 
 #include <stdbool.h>

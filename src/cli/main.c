@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/files/io.h"
 #include "base/heap.h"
-#include "base/io.h"
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"

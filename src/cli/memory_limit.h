@@ -2,7 +2,7 @@
 /* --memory-limit of the commands that convert a capture (base/budget.h). */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 #include "cli/named.h"
 
 #include "base/heap.h"
-#include "base/placeholder.h"
-#include "base/log.h"
-#include "base/short_name.h"
+#include "base/text/log.h"
+#include "base/text/placeholder.h"
+#include "base/text/short_name.h"
 #include "cli/memory_limit.h"
 #include "cli/progress.h"
 #include "convert/load.h"

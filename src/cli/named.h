@@ -2,7 +2,7 @@
 /* A capture with its names, and what could not be named. */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "convert/load.h"
 #include "profile/profile.h"
 
@@ -15,7 +15,7 @@ int named_load(struct profile **out, const char *path, const struct convert_opti
 /* A function that is only known by its address ("0x1234"). */
 bool named_is_bare(const struct profile *profile, uint32_t func);
 
-/* Makes all names of functions short ones (base/short_name.h). */
+/* Makes all names of functions short ones (base/text/short_name.h). */
 void named_shorten(struct profile *profile);
 
 struct unnamed_lib {

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/outputs.h"
 
-#include "base/array.h"
-#include "base/out_file.h"
+#include "base/containers/array.h"
+#include "base/files/out_file.h"
 #include "cli/cli.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "cli/owner.h"
 #include "export/export.h"
 

@@ -2,9 +2,9 @@
 /* The exported files, several at a time: the profile does not change any more, and each has a thread of its own. */
 #include "cli/outputs.h"
 
-#include "base/out_file.h"
-#include "base/log.h"
-#include "base/workers.h"
+#include "base/files/out_file.h"
+#include "base/sandbox/workers.h"
+#include "base/text/log.h"
 #include "cli/progress.h"
 #include "cli/shown.h"
 

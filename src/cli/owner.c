@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/owner.h"
 
-#include "base/sudo_user.h"
+#include "base/files/sudo_user.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/package.h"
 
-#include "base/buffer.h"
-#include "base/io.h"
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
 
 #include <ctype.h>
 #include <dirent.h>

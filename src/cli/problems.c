@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/problems.h"
 
-#include "base/foreign_file.h"
 #include "base/budget.h"
-#include "base/io.h"
-#include "base/log.h"
+#include "base/files/foreign_file.h"
+#include "base/files/io.h"
+#include "base/text/log.h"
 #include "cli/named.h"
 #include "cli/package.h"
 #include "cli/shown.h"

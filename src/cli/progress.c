@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
 
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/reader.h"
 
-#include "base/rights.h"
+#include "base/files/rights.h"
 #include "cli/owner.h"
 
 #include <grp.h>

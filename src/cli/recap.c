@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recap.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/problems.h"
 #include "cli/shown.h"
 

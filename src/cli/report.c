@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "cli/named.h"
 #include "profile/walk.h"
 

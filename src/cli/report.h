@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "profile/profile.h"
 
 #include <stddef.h>

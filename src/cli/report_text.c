@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/fit.h"
 #include "cli/shown.h"
 #include "cli/taken.h"

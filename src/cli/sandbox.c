@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/sandbox.h"
 
-#include "base/cursor.h"
-#include "base/log.h"
-#include "base/workers.h"
+#include "base/containers/cursor.h"
+#include "base/sandbox/workers.h"
+#include "base/text/log.h"
 #include "cli/shown.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/view_options.h"
 
-#include "base/log.h"
+#include "base/text/log.h"
 #include "cli/amounts.h"
 #include "cli/cli.h"
 #include "cli/cut_options.h"

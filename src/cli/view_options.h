@@ -2,7 +2,7 @@
 /* The command line of what shows a capture: `rec report` and `rec info`. */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "convert/load.h"
 
 #include <stdbool.h>

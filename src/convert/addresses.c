@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/addresses.h"
 
-#include "base/sort.h"
+#include "base/containers/sort.h"
 #include "convert/jits.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /* An opened capture: the file, its reader, and the names stored in it. */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "convert/names.h"
 #include "perfdata/reader.h"
 

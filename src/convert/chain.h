@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/two_way_cache.h"
+#include "base/containers/two_way_cache.h"
 #include "convert/jits.h"
 #include "convert/unwind.h"
 

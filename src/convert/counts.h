@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 #include "perfdata/reader.h"
 
 struct counts {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/cut.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 

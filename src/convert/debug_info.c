@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/debug_info.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "convert/image.h"
 #include "convert/symfs.h"
 #include "symbols/debug_path.h"

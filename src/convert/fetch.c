@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/fetch.h"
 
-#include "base/buffer.h"
 #include "base/clock.h"
-#include "base/confine.h"
-#include "base/io.h"
-#include "base/workers.h"
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
+#include "base/sandbox/confine.h"
+#include "base/sandbox/workers.h"
 
 #include <dlfcn.h>
 #include <errno.h>

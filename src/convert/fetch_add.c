@@ -2,9 +2,9 @@
 /* What is to be fetched: what the modules lack on this machine. */
 #include "convert/fetch.h"
 
-#include "base/array.h"
-#include "base/buffer.h"
-#include "base/cursor.h"
+#include "base/containers/array.h"
+#include "base/containers/buffer.h"
+#include "base/containers/cursor.h"
 #include "convert/image.h"
 #include "convert/symfs.h"
 #include "symbols/debug_path.h"

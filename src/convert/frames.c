@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/frames.h"
 
-#include "base/placeholder.h"
+#include "base/text/placeholder.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/image.h"
 
-#include "base/array.h"
-#include "base/foreign_file.h"
+#include "base/containers/array.h"
+#include "base/files/foreign_file.h"
 #include "convert/vdso.h"
 
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/jit_code.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/jit_code.h"
 
-#include "base/array.h"
-#include "base/cursor.h"
-#include "base/intern.h"
-#include "base/utf8.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
+#include "base/containers/intern.h"
+#include "base/text/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/jit_file.h"
 
-#include "base/foreign_file.h"
-#include "base/io.h"
+#include "base/files/foreign_file.h"
+#include "base/files/io.h"
 #include "base/process_ids.h"
 
 #include <errno.h>

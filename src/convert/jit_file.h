@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "convert/jit_sources.h"
 
 #include <stdint.h>

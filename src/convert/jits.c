@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/jits.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "convert/frames.h"
 #include "convert/jit_file.h"
 #include "convert/names.h"

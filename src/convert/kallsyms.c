@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/kallsyms.h"
 
-#include "base/array.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/files/io.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/known_stacks.h"
 
-#include "base/hash.h"
-#include "base/table.h"
+#include "base/containers/hash.h"
+#include "base/containers/table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #include "convert/load.h"
 
-#include "base/array.h"
 #include "base/budget.h"
+#include "base/containers/array.h"
 #include "base/prefetch.h"
 #include "convert/capture.h"
 #include "convert/facts.h"

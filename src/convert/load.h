@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "convert/options.h"
 #include "profile/profile.h"
 

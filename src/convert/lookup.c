@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/lookup.h"
 
-#include "base/array.h"
-#include "base/confine.h"
-#include "base/cursor.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
 #include "base/heap.h"
-#include "base/workers.h"
+#include "base/sandbox/confine.h"
+#include "base/sandbox/workers.h"
 #include "convert/debug_info.h"
 #include "convert/lookup_ahead.h"
 

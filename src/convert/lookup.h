@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of addresses out of the binaries. Debug information is foreign, large and read by a library that
- * was not written against malice: it is read in confined processes (base/workers.h), a piece of a lib's
+ * was not written against malice: it is read in confined processes (base/sandbox/workers.h), a piece of a lib's
  * addresses in each. What a worker sends back is parsed like any file.
  *
  *     addresses by lib, then svma   │ lib 0 │ lib 1 ···············│ lib 2 │ lib 3 │

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/lookup_ahead.h"
 
-#include "base/workers.h"
+#include "base/sandbox/workers.h"
 #include "convert/lookup_naming.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/subprocess.h) is
+ * Names out of symbol tables, looked up while samples are still being loaded: one confined process (base/sandbox/subprocess.h) is
  * told of each address as it is met, and has most of the names when the last sample is there. What it leaves (large
  * tables; libs of which only the recording's end tells whether they are the same), and what it cannot answer, is looked up
  * as ever (lookup.h).
@@ -11,9 +11,9 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/cursor.h"
-#include "base/subprocess.h"
+#include "base/containers/buffer.h"
+#include "base/containers/cursor.h"
+#include "base/sandbox/subprocess.h"
 #include "convert/lookup_server.h"
 #include "convert/options.h"
 #include "profile/profile.h"

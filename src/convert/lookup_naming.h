@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/confine.h"
-#include "base/error.h"
+#include "base/containers/buffer.h"
+#include "base/sandbox/confine.h"
+#include "base/text/error.h"
 #include "convert/fetch.h"
 #include "convert/options.h"
 #include "profile/profile.h"

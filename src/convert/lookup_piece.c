@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/lookup_piece.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "base/heap.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* A range of one lib's addresses, and how a confined process finds the names. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "convert/lookup_naming.h"
 #include "convert/names.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/lookup_server.h"
 
-#include "base/cursor.h"
-#include "base/subprocess.h"
+#include "base/containers/cursor.h"
+#include "base/sandbox/subprocess.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "convert/lookup_naming.h"
 #include "convert/options.h"
 #include "profile/profile.h"

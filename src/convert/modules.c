@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/modules.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "convert/frames.h"
 #include "convert/link_name.h"
 #include "convert/symfs.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/names.h"
 
-#include "base/array.h"
-#include "base/cursor.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
 
 #include <elf.h>
 #include <errno.h>

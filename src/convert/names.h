@@ -24,8 +24,8 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "base/containers/buffer.h"
+#include "base/text/error.h"
 #include "convert/image.h"
 #include "profile/profile.h"
 #include "symbols/symbols.h"

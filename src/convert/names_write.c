@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/names.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "convert/addresses.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/tasks.h"
 
-#include "base/array.h"
 #include "base/budget.h"
+#include "base/containers/array.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf/decompress.h"
 
-#include "base/array.h"
 #include "base/budget.h"
-#include "base/table.h"
+#include "base/containers/array.h"
+#include "base/containers/table.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 /* How many bytes may come out of so many (base/budget.h). */
 size_t decompress_limit(size_t stored);

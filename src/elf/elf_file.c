@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf/elf_file.h"
 
-#include "base/array.h"
-#include "base/confine.h"
-#include "base/cursor.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
+#include "base/sandbox/confine.h"
 #include "elf/elf_internal.h"
 
 #include <elf.h>

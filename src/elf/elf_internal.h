@@ -2,8 +2,8 @@
 /* Shared by the files of this folder: the opened file, and reads from a file or memory. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/cursor.h"
+#include "base/containers/buffer.h"
+#include "base/containers/cursor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

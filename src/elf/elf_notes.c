@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf/elf_file.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "elf/elf_internal.h"
 
 #include <elf.h>

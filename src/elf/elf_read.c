@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "elf/elf_file.h"
 
-#include "base/array.h"
 #include "base/budget.h"
-#include "base/cursor.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
+#include "base/files/io.h"
 #include "elf/decompress.h"
 #include "elf/elf_internal.h"
 

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "base/intern.h"
-#include "base/prefix_table.h"
+#include "base/containers/intern.h"
+#include "base/containers/prefix_table.h"
 
 struct profile_index {
     struct intern *libs;

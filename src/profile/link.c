@@ -6,7 +6,7 @@
  */
 #include "profile/profile.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 /*
  * The call of samples without addresses. These samples carry weight, so they get a frame with a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "profile/index.h"
 
 #include <errno.h>

@@ -24,7 +24,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 #include "profile/samples.h"
 
 #include <stdbool.h>

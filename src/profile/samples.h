@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "base/prefix_table.h"
+#include "base/containers/prefix_table.h"
 
 #include <stdbool.h>
 #include <stddef.h>

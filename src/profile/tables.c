@@ -5,8 +5,8 @@
  */
 #include "profile/profile.h"
 
-#include "base/array.h"
-#include "base/buffer.h"
+#include "base/containers/array.h"
+#include "base/containers/buffer.h"
 #include "profile/index.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "perfdata/writer.h"
 #include "record/tables/compiler.h"
 #include "record/options.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/record.h"
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "perfdata/writer.h"
 #include "record/launch/perf_event.h"
 #include "record/launch/probe.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "record/launch/preload_path.h"
 #include "record/tables/open_file_cache.h"
 #include "record/launch/launch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/recorders.h"
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "record/launch/trust.h"
 #include "record/session.h"
 

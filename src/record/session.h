@@ -3,7 +3,7 @@
  * targets. */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "wire/session.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "record/options.h"
 #include "record/summary.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* The results of a recording: counters, losses by cause, processes without samples. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "record/options.h"
 
 #include <stdbool.h>

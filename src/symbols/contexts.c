@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/contexts.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "symbols/die_walk.h"
 
 #include <dwarf.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 
 #include <elfutils/libdw.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  * find out which files have to be fetched. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

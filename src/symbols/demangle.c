@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/demangle.h"
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <libiberty/demangle.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/die_abbreviations.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <dwarf.h>
 #include <stdlib.h>

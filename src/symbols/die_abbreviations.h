@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

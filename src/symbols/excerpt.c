@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/excerpt.h"
 
-#include "base/table.h"
+#include "base/containers/table.h"
 #include "elf/elf_stream.h"
 #include "symbols/excerpt_units.h"
 

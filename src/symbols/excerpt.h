@@ -12,8 +12,8 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/cursor.h"
+#include "base/containers/buffer.h"
+#include "base/containers/cursor.h"
 #include "elf/elf_file.h"
 
 #include <stddef.h>

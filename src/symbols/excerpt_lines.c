@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/excerpt_lines.h"
 
-#include "base/cursor.h"
-#include "base/table.h"
+#include "base/containers/cursor.h"
+#include "base/containers/table.h"
 
 #include <errno.h>
 #include <stdbool.h>

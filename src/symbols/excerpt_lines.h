@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "elf/elf_stream.h"
 
 #include <stddef.h>

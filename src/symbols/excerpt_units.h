@@ -2,7 +2,7 @@
 /* What .debug_aranges says about the units that wanted addresses need. */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 #include <stdbool.h>
 #include <stddef.h>

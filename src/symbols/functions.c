@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/functions.h"
 
-#include "base/array.h"
-#include "base/buffer.h"
+#include "base/containers/array.h"
+#include "base/containers/buffer.h"
 #include "symbols/demangle.h"
 
 #include <dwarf.h>

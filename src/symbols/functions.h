@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 #include "symbols/contexts.h"
 #include "symbols/lines.h"
 #include "symbols/paths.h"

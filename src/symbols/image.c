@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/image.h"
 
-#include "base/foreign_file.h"
+#include "base/files/foreign_file.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "base/containers/buffer.h"
+#include "base/text/error.h"
 
 #include <libelf.h>
 #include <stdbool.h>

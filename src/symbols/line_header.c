@@ -2,7 +2,7 @@
 /* DWARF 5, section 6.2.4; DWARF 4 and before, the same section. */
 #include "symbols/lines.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* DWARF 5, section 6.2.2 and 6.2.5: a program that makes rows. */
 #include "symbols/lines.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/lines.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "symbols/image.h"
 
 #include <dwarf.h>

@@ -12,8 +12,8 @@
  */
 #pragma once
 
-#include "base/cursor.h"
-#include "base/intern.h"
+#include "base/containers/cursor.h"
+#include "base/containers/intern.h"
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>

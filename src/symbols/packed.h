@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "elf/elf_file.h"
 #include "symbols/excerpt_lines.h"
 #include "symbols/image.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/paths.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/plt.h"
 
-#include "base/array.h"
-#include "base/cursor.h"
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
 
 #include <errno.h>
 #include <gelf.h>

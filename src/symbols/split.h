@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "symbols/image.h"
 #include "symbols/split_package.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/split_package.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "symbols/debug_path.h"
 #include "symbols/image.h"
 

@@ -3,7 +3,7 @@
  * Range lists of split units. libdw would read them as long as it had opened the unit itself; what it
  * lacks here is the base that offsets count from, which is the skeleton's.
  */
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "symbols/split.h"
 
 #include <dwarf.h>

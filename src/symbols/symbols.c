@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/symbols.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "symbols/debug_file.h"
 #include "symbols/packed.h"
 #include "symbols/split.h"

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "symbols/config.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/units.h"
 
-#include "base/array.h"
-#include "base/sort.h"
+#include "base/containers/array.h"
+#include "base/containers/sort.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/unnamed.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <gelf.h>
 #include <inttypes.h>

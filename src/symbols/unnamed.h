@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "base/cursor.h"
-#include "base/intern.h"
+#include "base/containers/cursor.h"
+#include "base/containers/intern.h"
 #include "symbols/image.h"
 
 #include <stdbool.h>

@@ -30,7 +30,7 @@
  */
 #pragma once
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "unwind/registers.h"
 
 #include <stdbool.h>

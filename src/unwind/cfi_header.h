@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "unwind/cfi_index.h"
 
 /* Makes the table's FDEs the entries of an index, whose sections, base_svma and size are filled in; none of the

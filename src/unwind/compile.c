@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/compile.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "unwind/arch.h"
 #include "unwind/machine.h"
 #include "wire/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/expression.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 /* Real expressions have a dozen operations; branches could make any of them run forever. */
 #define OPERATIONS_MAX 256

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/known_walks.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "base/two_way_cache.h"
+#include "base/containers/two_way_cache.h"
 #include "unwind/step.h"
 
 #include <stdbool.h>

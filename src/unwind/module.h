@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "elf/elf_file.h"
 #include "unwind/registers.h"
 #include "unwind/step.h"

@@ -2,7 +2,7 @@
 /* A module out of bytes: what unwind_module_open() does once it has found the sections. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "unwind/compile.h"
 #include "unwind/module.h"
 #include "unwind/on_demand.h"

@@ -10,7 +10,7 @@
  */
 #include "unwind/offline.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "unwind/arch.h"
 #include "unwind/module.h"
 

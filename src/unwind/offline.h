@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/two_way_cache.h"
+#include "base/containers/two_way_cache.h"
 #include "unwind/known_walks.h"
 #include "unwind/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/on_demand.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "unwind/cfi_header.h"
 #include "unwind/step.h"
 

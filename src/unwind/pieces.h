@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "unwind/on_demand.h"
 
 struct cfi_pieces; /* opaque */

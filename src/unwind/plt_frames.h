@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "elf/elf_file.h"
 #include "unwind/machine.h"
 

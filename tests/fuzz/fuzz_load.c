@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a perf.data file, to a profile: stacks are unwound, switches and late stacks joined, and
  * every index of the profile is used once. */
-#include "base/io.h"
+#include "base/files/io.h"
 #include "convert/load.h"
 #include "profile/walk.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readable and short forms of arbitrary names. */
-#include "base/short_name.h"
+#include "base/text/short_name.h"
 #include "symbols/demangle.h"
 
 #include <stdlib.h>

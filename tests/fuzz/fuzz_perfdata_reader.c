@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as a perf.data file: every byte that an event points to, every fact, feature and
  * tracepoint field is read. */
-#include "base/io.h"
+#include "base/files/io.h"
 #include "perfdata/reader.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ import rec
 PAIRS = 7
 MOST_RATIO = 1.05
 ZLIB = "cp -r \"$0\" z && cd z && ./configure && make -s -j2 && rm configure.log"  # which has the date
-OWN = """mkdir o && cd "$0" && for c in src/base/*.c src/elf/*.c; do
+OWN = """mkdir o && cd "$0" && for c in src/base/*.c src/base/*/*.c src/elf/*.c; do
 echo "$OLDPWD/o/$(basename $c .c).o:; gcc -O1 -D_GNU_SOURCE -Isrc -c -o \\$@ $c"
 done > "$OLDPWD/Makefile" && make -s -j2 -f "$OLDPWD/Makefile" $(sed 's/:;.*//' "$OLDPWD/Makefile")"""
 

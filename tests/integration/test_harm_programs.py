@@ -69,9 +69,9 @@ func main() {
 
 class Programs(harm.Identical):
     def test_make(self):
-        script = ("cp -r \"$SOURCE/src/base\" base; printf 'all: $(patsubst %%.c,%%.o,$(wildcard base/*.c))\\n"
+        script = ("cp -r \"$SOURCE/src/base\" base; printf 'all: $(patsubst %%.c,%%.o,$(wildcard base/*.c base/*/*.c))\\n"
                   "%%.o: %%.c\\n\\t@gcc -O1 -D_GNU_SOURCE -I. -c $< -o $@\\n' > Makefile; "
-                  "make -s -j2 && ls base/*.o | wc -l")
+                  "make -s -j2 && ls base/*.o base/*/*.o | wc -l")
         self.need_program("make")
         self.identical("sh", "-c", script)
 

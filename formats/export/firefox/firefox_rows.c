@@ -6,7 +6,7 @@
  */
 #include "export/firefox/firefox.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 static uint32_t add_key(struct firefox *firefox, struct intern *keys, const void *key, size_t size)
 {

@@ -12,7 +12,7 @@
  */
 #include "export/firefox/firefox.h"
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 #include "export/firefox/period_rows.h"
 #include "profile/walk.h"
 

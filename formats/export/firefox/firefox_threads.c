@@ -7,7 +7,7 @@
  */
 #include "export/firefox/firefox.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "export/threads.h"
 
 #include <errno.h>

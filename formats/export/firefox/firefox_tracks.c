@@ -8,7 +8,7 @@
  */
 #include "export/firefox/firefox.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

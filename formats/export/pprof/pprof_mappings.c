@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/pprof/pprof_mappings.h"
 
-#include "base/placeholder.h"
+#include "base/text/placeholder.h"
 #include "export/pprof/pprof_fields.h"
 #include "export/protobuf.h"
 

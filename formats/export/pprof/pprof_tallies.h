@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/intern.h"
+#include "base/containers/intern.h"
 #include "profile/profile.h"
 
 #include <stddef.h>

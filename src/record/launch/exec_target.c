@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/exec_target.h"
 
-#include "base/foreign_file.h"
-#include "base/io.h"
+#include "base/files/foreign_file.h"
+#include "base/files/io.h"
 #include "elf/elf_file.h"
 #include "record/process/proc.h"
 #include "wire/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/go_programs.h"
 
-#include "base/foreign_file.h"
+#include "base/files/foreign_file.h"
 #include "elf/elf_file.h"
 #include "record/process/proc.h"
 

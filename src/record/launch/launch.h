@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #define PRELOAD_PATH_BYTES 4096
 

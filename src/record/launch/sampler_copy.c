@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/sampler_copy.h"
 
-#include "base/buffer.h"
-#include "base/hash.h"
-#include "base/io.h"
+#include "base/containers/buffer.h"
+#include "base/containers/hash.h"
+#include "base/files/io.h"
 #include "record/launch/trust.h"
 #include "wire/session.h"
 

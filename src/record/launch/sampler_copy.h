@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 
 #include <stdbool.h>
 

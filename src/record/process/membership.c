@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/membership.h"
 
-#include "base/buffer.h"
-#include "base/io.h"
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
 #include "record/process/proc.h"
 
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/proc.h"
 
-#include "base/array.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/files/io.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * process. */
 #pragma once
 
-#include "base/rights.h"
+#include "base/files/rights.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
  */
 #include "record/process/proc_maps.h"
 
-#include "base/array.h"
 #include "base/budget.h"
-#include "base/io.h"
+#include "base/containers/array.h"
+#include "base/files/io.h"
 #include "record/tables/map_path.h"
 
 #include <errno.h>

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "base/rights.h"
+#include "base/files/rights.h"
 #include "record/account/cpu_account.h"
 #include "record/launch/perf_event.h"
 #include "record/process/proc_maps.h"

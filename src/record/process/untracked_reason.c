@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/untracked_reason.h"
 
-#include "base/buffer.h"
-#include "base/io.h"
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
 #include "record/launch/exec_target.h"
 #include "record/process/membership.h"
 #include "record/process/proc.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/pending_stacks.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "record/tables/map_request.h"
 
 #include <stdio.h>

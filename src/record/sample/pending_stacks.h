@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "record/process/process_table.h"
 #include "record/sample/sample_writer.h"
 #include "record/sample/stack_unwind.h"

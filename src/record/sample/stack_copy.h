@@ -2,7 +2,7 @@
 /* Parses RECORD_COPY and RECORD_CHECK, the stacks for the offline unwinder. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "unwind/step.h"
 #include "wire/records.h"
 

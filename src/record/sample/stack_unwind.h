@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "record/tables/compiler.h"
 #include "record/round.h"
 #include "record/sample/stack_copy.h"

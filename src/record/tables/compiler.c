@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/compiler.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "record/process/proc.h"
 #include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "base/error.h"
+#include "base/text/error.h"
 #include "record/tables/module_cache.h"
 #include "record/process/proc_maps.h"
 #include "record/tables/process_map.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/mapped_file.h"
 
-#include "base/foreign_file.h"
+#include "base/files/foreign_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

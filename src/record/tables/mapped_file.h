@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "base/rights.h"
+#include "base/files/rights.h"
 
 #include <stdint.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/module_cache.h"
 
-#include "base/array.h"
 #include "base/clock.h"
-#include "base/foreign_file.h"
+#include "base/containers/array.h"
+#include "base/files/foreign_file.h"
 #include "unwind/compile.h"
 #include "wire/atomic.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/open_file_cache.h"
 
-#include "base/array.h"
-#include "base/confine.h"
+#include "base/containers/array.h"
+#include "base/sandbox/confine.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/process_map.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "record/tables/map_path.h"
 
 #include <stdlib.h>

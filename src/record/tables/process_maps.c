@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/process_maps.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "record/tables/map_path.h"
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/row_allocator.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "profile/profile.h"
 
 #include <stdio.h>

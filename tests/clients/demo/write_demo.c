@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* write_demo DIRECTORY SOURCE_DIRECTORY: the hand-made profile in every format, demo.SUFFIX. */
-#include "base/io.h"
+#include "base/files/io.h"
 #include "export/export.h"
 #include "profile.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/array.h"
-#include "base/buffer.h"
+#include "base/containers/array.h"
+#include "base/containers/buffer.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each forbidden thing is tried by a confined process, once with root's rights and once without. */
-#include "base/confine.h"
+#include "base/sandbox/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/decimal.h"
+#include "base/text/decimal.h"
 
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/foreign_file.h"
+#include "base/files/foreign_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/intern.h"
+#include "base/containers/intern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each test has an empty directory of its own as its working directory. */
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What must not reach a terminal: names in captures are chosen by whoever wrote the program. */
-#include "base/error.h"
-#include "base/log.h"
+#include "base/text/error.h"
+#include "base/text/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,9 +3,9 @@
  * New files on file systems without unnamed files, as NFS, and without hard links, as FAT: a seccomp
  * filter refuses both. Each test has an empty directory of its own as its working directory.
  */
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Each test has an empty directory of its own as its working directory. */
-#include "base/out_file.h"
+#include "base/files/out_file.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk to an output's directory. Each test has an empty directory of its own as its working
  * directory; the tests with two users need root. */
-#include "base/output_path.h"
+#include "base/files/output_path.h"
 
 #include <errno.h>
 #include <fcntl.h>

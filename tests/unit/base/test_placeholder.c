@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Places that stand for names are told from names, operators among them. */
-#include "base/placeholder.h"
+#include "base/text/placeholder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/rights.h"
+#include "base/files/rights.h"
 
 #include <errno.h>
 #include <grp.h>

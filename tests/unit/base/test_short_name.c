@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names without template arguments and parameters are still those of the same functions. */
-#include "base/short_name.h"
+#include "base/text/short_name.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/sort.h"
+#include "base/containers/sort.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

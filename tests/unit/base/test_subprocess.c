@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker that is told what to do while its parent goes on: what it was told is answered, or nothing is. */
-#include "base/subprocess.h"
+#include "base/sandbox/subprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>

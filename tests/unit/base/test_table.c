@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/table.h"
+#include "base/containers/table.h"
 
 #include <malloc.h>
 #include <setjmp.h>

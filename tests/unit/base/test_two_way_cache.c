@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is found is what was added, for the state that it was added for. */
-#include "base/two_way_cache.h"
+#include "base/containers/two_way_cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

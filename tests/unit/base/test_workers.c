@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Jobs in processes of their own: whatever one of them does, the others' answers arrive. */
-#include "base/workers.h"
+#include "base/sandbox/workers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* What is said about a recording that is not as it should be, and that nothing is said about a good one. */
 #include "cli/problems.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "cli/taken.h"
 #include "../profile/sample_at.h"
 

@@ -10,7 +10,7 @@
  */
 #include "cli/report.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "../perfdata/perf_file.h"
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "convert/load.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Captures written by hand, one record a line, and what became of them. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "convert/load.h"
 #include "perfdata/writer.h"
 #include "../profile/sample_at.h"

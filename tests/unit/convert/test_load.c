@@ -3,7 +3,7 @@
  * that it names are not there, so svmas are offsets in the file. */
 #include "story.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <errno.h>
 

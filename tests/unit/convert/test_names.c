@@ -3,7 +3,7 @@
 #include "../symbols/toolbox.h"
 #include "story.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 #include "convert/names.h"
 #include "elf/elf_file.h"
 

@@ -2,7 +2,7 @@
 /* Small profiles for the tests of exporters: stacks are written as "root;…;leaf". */
 #pragma once
 
-#include "base/array.h"
+#include "base/containers/array.h"
 #include "profile/profile.h"
 
 #include <stdio.h>

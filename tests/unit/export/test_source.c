@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/source.h"
 
-#include "base/rights.h"
+#include "base/files/rights.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,8 +2,8 @@
 /* What the tests of perf.data share: a small recording, and events as lines of text. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/io.h"
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
 #include "perfdata/reader.h"
 #include "perfdata/writer.h"
 

@@ -3,7 +3,7 @@
  */
 #include "capture.h"
 
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* Packed samples are what was packed, whatever their numbers are, and come in the order that was asked for. */
 #include "profile/walk.h"
 
-#include "base/array.h"
+#include "base/containers/array.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Line tables out of a compressed section: those that are asked for are what they were, others zeros. */
-#include "base/cursor.h"
+#include "base/containers/cursor.h"
 #include "symbols/excerpt_lines.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Line tables written by hand: what each version says, in whatever order, and that no bytes do harm. */
 #include "symbols/lines.h"
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 
 #include <dwarf.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
  */
 #include "toolbox.h"
 
-#include "base/placeholder.h"
+#include "base/text/placeholder.h"
 
 enum { FRAMES = 64 };
 

@@ -2,8 +2,8 @@
 /* Where names come from, file by file: debug info, separate debug files, symbol tables, stubs. */
 #include "toolbox.h"
 
-#include "base/io.h"
-#include "base/placeholder.h"
+#include "base/files/io.h"
+#include "base/text/placeholder.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Symbol tables of which only what can answer wanted addresses is kept: each answer is that of the whole table. */
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "symbols/symtab.h"
 
 #include <elf.h>

@@ -3,7 +3,7 @@
  * PATH. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/containers/buffer.h"
 #include "symbols/symbols.h"
 
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 
 #include "unwind/offline.h"
 
-#include "base/hash.h"
+#include "base/containers/hash.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Modules out of real files and of the vDSO, and out of files that lack what others have. */
 #include "module_rows.h"
 
-#include "base/io.h"
+#include "base/files/io.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* Landlock through syscall(): the C library has no wrappers. Constants are from
+ * include/uapi/linux/landlock.h; the headers of older kernels lack the newer constants. */
+#include "base/sandbox/confine_internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    CALL_CREATE_RULESET = 444, /* the same on every architecture */
+    CALL_ADD_RULE = 445,
+    CALL_RESTRICT_SELF = 446,
+    CREATE_RULESET_VERSION = 1, /* a flag: the ABI is returned */
+    RULE_PATH_BENEATH = 1,
+    READ_FILE = 1 << 2, /* LANDLOCK_ACCESS_FS_READ_FILE */
+};
+
+struct ruleset { /* landlock_ruleset_attr, ABI 6; older kernels accept zero excess */
+    uint64_t files, net, scopes;
+};
+
+struct path_rule { /* struct landlock_path_beneath_attr */
+    uint64_t allowed;
+    int32_t parent_fd;
+} __attribute__((packed));
+
+int confine_files_abi(void)
+{
+    long abi = syscall(CALL_CREATE_RULESET, NULL, 0, CREATE_RULESET_VERSION);
+    return abi > 0 ? (int)abi : -errno;
+}
+
+/* All rights of the ABI: later ABIs add higher bits. */
+static struct ruleset everything(int abi)
+{
+    /* ABI 1: 13 rights; 2: REFER; 3: TRUNCATE; 5: IOCTL_DEV */
+    static const unsigned char file_rights[] = {0, 13, 14, 15, 15, 16};
+    int known = abi < 5 ? abi : 5;
+    return (struct ruleset){
+        .files = (UINT64_C(1) << file_rights[known]) - 1,
+        .net = abi >= 4 ? 3 : 0,    /* bind, connect of TCP */
+        .scopes = abi >= 6 ? 3 : 0, /* abstract unix sockets, signals */
+    };
+}
+
+static int allow_reading(int ruleset_fd, int directory_fd, const char *path, int flags)
+{
+    struct path_rule rule = {.allowed = READ_FILE,
+                             .parent_fd = openat(directory_fd, path, O_PATH | O_CLOEXEC | flags)};
+    if (rule.parent_fd < 0)
+        return errno == EMFILE || errno == ENFILE ? -errno : 0; /* nothing there is read */
+    long result = syscall(CALL_ADD_RULE, ruleset_fd, RULE_PATH_BENEATH, &rule, 0);
+    int err = result == 0 ? 0 : -errno;
+    close(rule.parent_fd);
+    return err;
+}
+
+/* Devices, views of processes and the kernel, secrets of the system; no programs. */
+static bool is_withheld(const char *name)
+{
+    static const char *const withheld[] = {".", "..", "proc", "sys", "dev", "etc"};
+    for (size_t i = 0; i < sizeof(withheld) / sizeof(withheld[0]); i++)
+        if (strcmp(name, withheld[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Landlock rules only grant rights, so every permitted entry of "/" has a rule. Links are
+ * skipped: their targets have rules. */
+static int allow_usual_places(int ruleset_fd)
+{
+    DIR *root = opendir("/");
+    if (!root)
+        return -errno;
+    int err = 0;
+    for (const struct dirent *entry; err == 0 && (entry = readdir(root));)
+        if (entry->d_type != DT_LNK && !is_withheld(entry->d_name))
+            err = allow_reading(ruleset_fd, dirfd(root), entry->d_name, O_NOFOLLOW);
+    closedir(root);
+    return err ? err : allow_reading(ruleset_fd, AT_FDCWD, "/dev/shm", O_NOFOLLOW);
+}
+
+int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES])
+{
+    struct ruleset ruleset = everything(landlock_abi);
+    long fd = syscall(CALL_CREATE_RULESET, &ruleset, sizeof(ruleset), 0);
+    if (fd < 0)
+        return -errno;
+    int err = allow_usual_places((int)fd);
+    for (size_t i = 0; err == 0 && i < CONFINE_DIRECTORIES; i++)
+        if (directories[i])
+            err = allow_reading((int)fd, AT_FDCWD, directories[i], 0);
+    if (err != 0)
+        close((int)fd);
+    return err ? err : (int)fd;
+}
+
+int confine_files(int rules_fd)
+{
+    int err = syscall(CALL_RESTRICT_SELF, rules_fd, 0) == 0 ? 0 : -errno;
+    close(rules_fd);
+    return err;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The layers of confine.h with a file each. All return 0 or a negative errno. */
+#pragma once
+
+#include "base/sandbox/confine.h"
+
+/* A descriptor of the rules. */
+int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES]);
+
+/* With the process' privileges fixed (PR_SET_NO_NEW_PRIVS). The descriptor is closed. */
+int confine_files(int rules_fd);
+int confine_calls(void);
+
+int confine_files_abi(void);         /* 1 and more, or a negative errno */
+int confine_calls_are_missing(void); /* 0: the kernel takes filters */

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/sandbox/workers.h"
+
+#include "base/budget.h"
+#include "base/clock.h"
+#include "base/files/io.h"
+#include "base/heap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_AT_ONCE = 16, CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
+
+struct worker {
+    pid_t pid;
+    int fd; /* -1: a free place */
+    size_t job;
+    uint64_t end_ms; /* deadline */
+    struct buffer answer;
+    const char *trouble; /* reason for SIGKILL; NULL: not killed */
+};
+
+struct pool {
+    const struct workers *workers;
+    struct worker places[MOST_AT_ONCE];
+    size_t place_count, busy_count;
+    int rules_fd;
+};
+
+size_t workers_at_once(void)
+{
+    static _Atomic size_t known; /* the C library reads a file each time */
+    if (known == 0) {
+        long count = sysconf(_SC_NPROCESSORS_ONLN);
+        known = count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
+    }
+    return known;
+}
+
+void workers_set_limits(struct workers *workers)
+{
+    uint64_t half_of_memory =
+        (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+    uint64_t share = half_of_memory / workers_at_once();
+    workers->limits.memory_bytes = share < UINT64_C(1) << 30 ? UINT64_C(1) << 30 : share;
+    workers->limits.cpu_s = 120;
+    workers->wall_s = 300;
+    workers->answer_limit_bytes = (size_t)1 << 30;
+}
+
+/* Restores default actions: the parent's signal handlers must not run in a worker. */
+static void forget_handlers(void)
+{
+    for (int number = 1; number < SIGRTMIN; number++)
+        (void)signal(number, SIG_DFL);
+}
+
+/* Libraries print to the standard streams, which may be a terminal. Without /dev the streams are
+ * closed; a file opened in their place is read-only. */
+static void silence_standard_streams(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < CONFINE_ANSWER_FD; fd++)
+        if (null < 0)
+            close(fd);
+        else
+            (void)dup2(null, fd);
+}
+
+static void close_all_but(const struct worker_fds *fds)
+{
+    unsigned from = (fds->rules < 0 ? CONFINE_ANSWER_FD : CONFINE_RULES_FD) + 1;
+    for (size_t i = 0; i < fds->kept_count; i++) {
+        unsigned kept = (unsigned)fds->kept[i];
+        if (kept > from)
+            close_range(from, kept - 1, 0);
+        from = kept + 1;
+    }
+    close_range(from, ~0u, 0);
+}
+
+int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent)
+{
+    heap_save_memory();
+    budget_lift_memory();
+    forget_handlers();
+    /* Duplicates above the target descriptors, because a source may have a target's number. */
+    int answer = fcntl(fds->answer, F_DUPFD, CONFINE_RULES_FD + 1);
+    int rules = fds->rules < 0 ? -1 : fcntl(fds->rules, F_DUPFD, CONFINE_RULES_FD + 1);
+    silence_standard_streams();
+    if (answer < 0 || dup2(answer, CONFINE_ANSWER_FD) < 0 ||
+        (fds->rules >= 0 && dup2(rules, CONFINE_RULES_FD) < 0))
+        return -errno;
+    close_all_but(fds);
+    return confine(limits, fds->rules < 0 ? -1 : CONFINE_RULES_FD, parent);
+}
+
+/* Runs the worker; does not return. */
+__attribute__((noreturn)) static void work(const struct pool *pool, size_t job, int fd,
+                                           pid_t parent)
+{
+    const struct workers *workers = pool->workers;
+    struct buffer answer = {0};
+    struct worker_fds fds = workers->fds;
+    fds.answer = fd;
+    fds.rules = pool->rules_fd;
+    if (worker_confine(&workers->limits, &fds, parent) != 0)
+        _exit(WORKER_UNCONFINED_STATUS);
+    workers->run(workers->context, job, &answer);
+    buffer_u64(&answer, answer.size);
+    if (answer.failed || io_write(CONFINE_ANSWER_FD, answer.bytes, answer.size) != 0)
+        _exit(FAILED_STATUS);
+    close(CONFINE_ANSWER_FD); /* lets the parent use the result during this process' exit */
+    _exit(0);
+}
+
+static bool start(struct pool *pool, struct worker *worker, size_t job)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t parent = getpid();
+    pid_t pid = fork();
+    if (pid == 0)
+        work(pool, job, ends[1], parent);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return false;
+    }
+    *worker = (struct worker){.pid = pid,
+                              .fd = ends[0],
+                              .job = job,
+                              .end_ms = (uint64_t)monotonic_ms() +
+                                        pool->workers->wall_s * UINT64_C(1000)};
+    pool->busy_count++;
+    return true;
+}
+
+/* Why there is no whole answer. */
+static const char *trouble_of(const struct worker *worker, int status)
+{
+    if (worker->trouble)
+        return worker->trouble;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return "was killed, possibly for lack of memory";
+    if (WIFSIGNALED(status))
+        return WTERMSIG(status) == SIGXCPU ? "took too long" : "crashed";
+    if (WEXITSTATUS(status) == WORKER_UNCONFINED_STATUS)
+        return "failed: the worker process could not be confined (see `rec doctor`)";
+    return WEXITSTATUS(status) || worker->answer.failed ? "ran out of memory" : "crashed";
+}
+
+int worker_reap(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+bool worker_answer_is_whole(struct buffer *answer)
+{
+    uint64_t size;
+    if (answer->failed || answer->size < sizeof(size))
+        return false;
+    answer->size -= sizeof(size);
+    memcpy(&size, answer->bytes + answer->size, sizeof(size));
+    return size == answer->size;
+}
+
+static void finish(struct pool *pool, struct worker *worker)
+{
+    const struct workers *workers = pool->workers;
+    close(worker->fd);
+    if (!worker->trouble && worker_answer_is_whole(&worker->answer)) {
+        workers->done(workers->context, worker->job, &worker->answer);
+        (void)worker_reap(worker->pid);
+    } else {
+        workers->failed(workers->context, worker->job,
+                        trouble_of(worker, worker_reap(worker->pid)));
+    }
+    buffer_free(&worker->answer);
+    *worker = (struct worker){.fd = -1};
+    pool->busy_count--;
+}
+
+static void stop(struct worker *worker, const char *why)
+{
+    worker->trouble = why;
+    kill(worker->pid, SIGKILL);
+}
+
+/* False at the end of the answer. */
+static bool receive(struct pool *pool, struct worker *worker)
+{
+    uint8_t *room = buffer_room(&worker->answer, CHUNK_BYTES);
+    ssize_t n = room ? read(worker->fd, room, CHUNK_BYTES) : 0;
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN;
+    if (n == 0)
+        return false;
+    if (worker->trouble)
+        return true;
+    if (worker->answer.size + (size_t)n > pool->workers->answer_limit_bytes)
+        stop(worker, "exceeded the size limit of its result");
+    else
+        worker->answer.size += (size_t)n;
+    return true;
+}
+
+static int first_end_ms(struct pool *pool)
+{
+    uint64_t now = (uint64_t)monotonic_ms(), first = now + 60000;
+    for (size_t i = 0; i < pool->place_count; i++) {
+        struct worker *worker = &pool->places[i];
+        if (worker->fd < 0)
+            continue;
+        if (worker->end_ms <= now)
+            stop(worker, "took too long");
+        else if (worker->end_ms < first)
+            first = worker->end_ms;
+    }
+    return (int)(first - now);
+}
+
+static void wait_for_any(struct pool *pool)
+{
+    struct pollfd fds[MOST_AT_ONCE];
+    int timeout_ms = first_end_ms(pool);
+    for (size_t i = 0; i < pool->place_count; i++)
+        fds[i] = (struct pollfd){.fd = pool->places[i].fd, .events = POLLIN};
+    if (poll(fds, pool->place_count, timeout_ms) <= 0)
+        return;
+    for (size_t i = 0; i < pool->place_count; i++)
+        if (fds[i].revents && !receive(pool, &pool->places[i]))
+            finish(pool, &pool->places[i]);
+}
+
+static struct worker *free_place(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->place_count; i++)
+        if (pool->places[i].fd < 0)
+            return &pool->places[i];
+    return NULL;
+}
+
+/* Starts jobs while places are free. Returns the first job not started. */
+static size_t start_some(struct pool *pool, size_t job)
+{
+    const struct workers *workers = pool->workers;
+    for (; job < workers->job_count && pool->busy_count < pool->place_count; job++)
+        if (!start(pool, free_place(pool), job))
+            workers->failed(workers->context, job, "could not be started");
+    return job;
+}
+
+void workers_run(const struct workers *workers)
+{
+    struct pool pool = {.workers = workers,
+                        .place_count = workers_at_once(),
+                        .rules_fd = workers->job_count ? confine_rules(&workers->limits) : -1};
+    for (size_t i = 0; i < pool.place_count; i++)
+        pool.places[i].fd = -1;
+    size_t job = start_some(&pool, 0);
+    if (workers->meanwhile)
+        workers->meanwhile(workers->context);
+    while (pool.busy_count > 0) {
+        wait_for_any(&pool);
+        job = start_some(&pool, job);
+    }
+    if (pool.rules_fd >= 0)
+        close(pool.rules_fd);
+}

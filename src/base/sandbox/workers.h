@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs that parse untrusted files, each in a process of its own: forked, confined (see confine.h),
+ * its result read from a pipe. A job that crashes, hangs or exceeds a limit loses only its own
+ * result.
+ *
+ *     this process ─ fork ─▶ job 0 ─ bytes ─▶ pipe ─▶ done(0)
+ *                  ─ fork ─▶ job 1 ─ crashes ───────▶ failed(1, "crashed")
+ *                  ─ fork ─▶ job 2 …      as many in parallel as processors
+ */
+#pragma once
+
+#include "base/containers/buffer.h"
+#include "base/sandbox/confine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Open descriptors of a worker besides 0 to 2 (/dev/null); all others are closed. */
+struct worker_fds {
+    int answer;      /* becomes CONFINE_ANSWER_FD */
+    int rules;       /* of confine_rules() */
+    const int *kept; /* all above CONFINE_RULES_FD, in rising order; they keep their numbers */
+    size_t kept_count;
+};
+
+enum { WORKER_UNCONFINED_STATUS = 4 };
+
+struct workers {
+    size_t job_count;
+    /* Called in the worker; writes the result to out. Nothing else is visible to the parent. */
+    void (*run)(void *context, size_t job, struct buffer *out);
+    /* In this process, each once, in the order in which jobs end. why: "crashed", … */
+    void (*done)(void *context, size_t job, const struct buffer *answer);
+    void (*failed)(void *context, size_t job, const char *why);
+    /* Called in this process, once, while the first jobs run. May be NULL. */
+    void (*meanwhile)(void *context);
+    void *context;
+    struct confine_limits limits;
+    struct worker_fds fds; /* only `kept`; the rest is set for each worker */
+    unsigned wall_s;       /* time limit of a job; then the worker is killed */
+    size_t answer_limit_bytes;
+};
+
+/* How many run at once. */
+size_t workers_at_once(void);
+
+/* Sufficient for all files observed so far. */
+void workers_set_limits(struct workers *workers);
+
+/* The process must be single-threaded. Jobs that cannot be started fail. */
+void workers_run(const struct workers *workers);
+
+/* For other kinds of workers: confines the calling child; call first. 0 or a negative errno. */
+int worker_confine(const struct confine_limits *limits, const struct worker_fds *fds, pid_t parent);
+
+/* Waits for a child to end. Returns its wait status; 0: already reaped elsewhere. */
+int worker_reap(pid_t pid);
+
+/* Removes the trailing size field and compares. False: the result is incomplete. */
+bool worker_answer_is_whole(struct buffer *answer);
