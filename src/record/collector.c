@@ -4,7 +4,7 @@
 #include "record/launch/exec_target.h"
 #include "record/process/idle_wakeup.h"
 #include "record/launch/launch.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
 

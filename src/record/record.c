@@ -7,7 +7,7 @@
 #include "record/launch/probe.h"
 #include "record/collector.h"
 #include "record/tables/compiler.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/recorders.h"
 #include "record/launch/exec_target.h"
 #include "record/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/launch/exec_target.h"
 #include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"

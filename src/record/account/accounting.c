@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/account/accounting.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
 static void settle(struct accounting *accounting, struct process *process, enum synthetic kind,

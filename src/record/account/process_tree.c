@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/account/process_tree.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
 #include <unistd.h>

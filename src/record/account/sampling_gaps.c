@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/account/sampling_gaps.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "base/files/foreign_file.h"
 #include "base/files/io.h"
 #include "elf/elf_file.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "wire/session.h"
 
 #include <elf.h>

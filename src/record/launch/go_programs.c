@@ -3,7 +3,7 @@
 
 #include "base/files/foreign_file.h"
 #include "elf/elf_file.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include <unistd.h>
 

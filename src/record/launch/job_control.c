@@ -9,7 +9,7 @@
  */
 #include "record/launch/job_control.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include <signal.h>
 #include <sys/prctl.h>

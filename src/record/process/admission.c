@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/admission.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include "record/process/untracked_reason.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record/launch/go_programs.h"
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #include "record/process/handshake.h"
 
 #include "record/process/membership.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
 

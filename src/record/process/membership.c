@@ -3,7 +3,7 @@
 
 #include "base/containers/buffer.h"
 #include "base/files/io.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include <poll.h>
 #include <stdio.h>

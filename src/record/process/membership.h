@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
 #include "record/session.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/process_ids.h"
 #include "record/process/membership.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
 #include <errno.h>

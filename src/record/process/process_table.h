@@ -14,7 +14,7 @@
 #include "base/files/rights.h"
 #include "record/account/cpu_account.h"
 #include "record/launch/perf_event.h"
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 #include "record/summary.h"
 #include "record/tables/mapping_room.h"
 #include "wire/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/untracked_processes.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/process/retirement.h"
 #include "record/sample/task_records.h"
 #include "record/process/untracked_reason.h"

@@ -5,7 +5,7 @@
 #include "base/files/io.h"
 #include "record/launch/exec_target.h"
 #include "record/process/membership.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/untracked_threads.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 
 #include <signal.h>

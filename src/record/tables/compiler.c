@@ -2,7 +2,7 @@
 #include "record/tables/compiler.h"
 
 #include "base/containers/array.h"
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/sample/tsc_clock.h"
 #include "wire/atomic.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/text/error.h"
 #include "record/tables/module_cache.h"
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 #include "record/tables/process_map.h"
 #include "record/session.h"
 #include "unwind/offline.h"

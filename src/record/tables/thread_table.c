@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/thread_table.h"
 
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
 

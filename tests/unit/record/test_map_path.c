@@ -3,7 +3,7 @@
 #include "record/tables/map_path.h"
 
 #include "base/budget.h"
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

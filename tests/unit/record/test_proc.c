@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel writes into /proc/PID/maps, and what nobody should. */
-#include "record/process/proc.h"
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc.h"
+#include "record/procfs/proc_maps.h"
 
 #include <errno.h>
 #include <grp.h>

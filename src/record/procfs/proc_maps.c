@@ -3,7 +3,7 @@
  * Since Linux 6.11 an ioctl (PROCMAP_QUERY) returns the executable mappings alone, 1.3 us each. The
  * text of all mappings takes 50 us for a small program, which waits in the handshake meanwhile.
  */
-#include "record/process/proc_maps.h"
+#include "record/procfs/proc_maps.h"
 
 #include "base/budget.h"
 #include "base/containers/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/process/proc.h"
+#include "record/procfs/proc.h"
 
 #include "base/containers/array.h"
 #include "base/files/io.h"

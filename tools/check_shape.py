@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Holds the shape of src and formats: entries of a folder, width of lines, headers, parameters.
+
+    check_shape.py [--figures]
+
+A figure above its limit is listed in KNOWN with its present value: figures there only shrink, none is added.
+--figures prints the table as it has to be. Exit status 1 when a figure is above.
+"""
+import collections
+import pprint
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MOST_ENTRIES = 25
+MOST_COLUMNS = 100
+MOST_PARAMETERS = 6
+FUNCTION = re.compile(r"^[a-z][\w \*]*?\b(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\{", re.M)
+KNOWN = {
+    "entries": {
+        "formats/perfdata": 35,
+        "src/cli": 71,
+        "src/convert": 80,
+        "src/sampler": 61,
+        "src/symbols": 59,
+        "src/unwind": 38,
+    },
+    "wide lines": {
+        "formats/export": 31,
+        "formats/perfdata": 5,
+        "src/base": 3,
+        "src/cli": 26,
+        "src/convert": 133,
+        "src/record": 15,
+        "src/sampler": 191,
+        "src/symbols": 82,
+        "src/unwind": 80,
+    },
+    "headers": {
+        "src/sampler": 23,
+    },
+    "parameters": {
+        "src/sampler": 1,
+        "src/unwind": 1,
+    },
+}
+
+
+def layer_of(path):
+    return "/".join(path.relative_to(ROOT).parts[:2])
+
+
+def folders():
+    for root in ("src", "formats"):
+        yield from sorted(p for p in (ROOT / root).rglob("*") if p.is_dir())
+
+
+def sources():
+    for root in ("src", "formats"):
+        yield from sorted((ROOT / root).rglob("*.[ch]"))
+
+
+def count_parameters(text):
+    depth, count = 0, 1 if text.strip() not in ("", "void") else 0
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        count += letter == "," and depth == 0
+    return count
+
+
+def figures():
+    found = {name: collections.Counter() for name in ("entries", "wide lines", "headers", "parameters")}
+    for folder in folders():
+        entries = len(list(folder.iterdir()))
+        if entries > MOST_ENTRIES:
+            found["entries"][str(folder.relative_to(ROOT))] = entries
+    for path in sources():
+        text = path.read_text(encoding="utf-8")
+        layer = layer_of(path)
+        found["wide lines"][layer] += sum(len(line) > MOST_COLUMNS for line in text.splitlines())
+        if path.suffix != ".c":
+            continue
+        if layer in ("src/sampler", "src/record") and not path.with_suffix(".h").exists():
+            found["headers"][layer] += 1
+        for match in FUNCTION.finditer(text):
+            found["parameters"][layer] += count_parameters(match.group(2)) > MOST_PARAMETERS
+    return {name: {place: n for place, n in sorted(counts.items()) if n}
+            for name, counts in found.items()}
+
+
+def main():
+    found = figures()
+    if sys.argv[1:] == ["--figures"]:
+        pprint.pprint(found)
+        sys.exit(0)
+    failed = False
+    for name, counts in found.items():
+        for place, count in counts.items():
+            if count > KNOWN.get(name, {}).get(place, 0):
+                print(f"{place}: {name}: {count}, limit {KNOWN.get(name, {}).get(place, 0)}")
+                failed = True
+    sys.exit(1 if failed else 0)
+
+
+main()
