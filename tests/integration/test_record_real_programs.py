@@ -73,7 +73,7 @@ class RealPrograms(rec.Case):
 
     def test_gcc_writes_the_same_object(self):
         gcc = self.need_program("gcc")
-        source = str(rec.SOURCE / "src" / "base" / "buffer.c")
+        source = str(rec.SOURCE / "src" / "base" / "containers" / "buffer.c")
         objects = []
         for prefix in ([], [rec.REC, "-q", "-F", "9999", "--"]):
             directory = self.new_directory()
