@@ -6,7 +6,6 @@
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
