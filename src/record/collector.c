@@ -35,10 +35,13 @@ static bool has_map_requests(struct collector *collector)
 static void end_round(struct collector *collector)
 {
     uint64_t now_ns = collector->round.now_ns;
-    const struct finished_round_facts facts = {.now_ns = now_ns,
-                                               .has_pending = collector->pending.count > 0,
-                                               .has_map_requests = has_map_requests(collector)};
-    finished_round_write(&collector->finished_round, collector->config.writer, &facts);
+    struct finished_round_facts facts = {.now_ns = now_ns,
+                                         .has_pending = collector->pending.count > 0};
+    /* Few rounds are due; only these look through the process table. */
+    if (finished_round_is_due(&collector->finished_round, collector->config.writer, now_ns)) {
+        facts.has_map_requests = has_map_requests(collector);
+        finished_round_write(&collector->finished_round, collector->config.writer, &facts);
+    }
     if (now_ns - collector->last_checkpoint_ns >= CHECKPOINT_INTERVAL_NS) {
         perfdata_checkpoint(collector->config.writer);
         collector->last_checkpoint_ns = now_ns;

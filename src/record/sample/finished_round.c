@@ -5,12 +5,18 @@
 #define ROUND_MAX_NS 1000000000
 #define ROUND_BYTES (1u << 20)
 
+bool finished_round_is_due(const struct finished_round *round, const struct perfdata_writer *file,
+                           uint64_t now_ns)
+{
+    uint64_t bytes = perfdata_bytes_written(file) - round->begin_bytes;
+    return bytes >= ROUND_BYTES || (bytes > 0 && now_ns - round->end_ns >= ROUND_NS);
+}
+
 void finished_round_write(struct finished_round *round, struct perfdata_writer *file,
                           const struct finished_round_facts *facts)
 {
-    uint64_t bytes = perfdata_bytes_written(file) - round->begin_bytes;
     uint64_t age_ns = facts->now_ns - round->end_ns;
-    if (bytes == 0 || (age_ns < ROUND_NS && bytes < ROUND_BYTES))
+    if (!finished_round_is_due(round, file, facts->now_ns))
         return;
     if (facts->has_pending || (age_ns < ROUND_MAX_NS && facts->has_map_requests))
         return;

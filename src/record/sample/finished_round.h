@@ -23,6 +23,10 @@ struct finished_round_facts {
     bool has_map_requests; /* mappings come within a second or not at all */
 };
 
-/* Writes a FINISHED_ROUND when one is due. */
+/* The file has grown for long enough, or by enough bytes. */
+bool finished_round_is_due(const struct finished_round *round, const struct perfdata_writer *file,
+                           uint64_t now_ns);
+
+/* Writes a FINISHED_ROUND if one is due and nothing older is under way. */
 void finished_round_write(struct finished_round *round, struct perfdata_writer *file,
                           const struct finished_round_facts *facts);
