@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 # The part of unwind/ that also runs inside the target.
-SHARED_UNWIND = re.compile(r"^(step\.[ch]|arch_(?!cfi_)\w+\.c)$")
+SHARED_UNWIND = re.compile(r"^(step\.[ch]|arch/\w+_step\.c)$")
 
 # layer -> layers of ours that it may include, besides its own folder
 ALLOWED = {
@@ -95,7 +95,7 @@ def main():
             continue
         for path in sorted(folder.rglob("*.[ch]")):
             files += 1
-            wrong += check_file(path, layer_of(folder.name, path.name), root)
+            wrong += check_file(path, layer_of(folder.name, str(path.relative_to(folder))), root)
     if files == 0:
         wrong.append(f"no source files below {root}")
     print("\n".join(wrong) if wrong else f"{files} files keep to their layers")

@@ -24,8 +24,6 @@ KNOWN = {
         "src/cli": 71,
         "src/convert": 80,
         "src/sampler": 61,
-        "src/symbols": 59,
-        "src/unwind": 38,
     },
     "wide lines": {
         "formats/export": 31,

@@ -33,7 +33,7 @@ struct chain {
     size_t count, capacity;
     struct chain_step *steps; /* owned; of the last chain: most begin as the one before */
     size_t step_count, step_capacity;
-    struct known_walk *walk; /* all of this one, of which the call may be known; else NULL */
+    struct cached_walk *walk; /* all of this one, of which the call may be known; else NULL */
     /* Equal callchains may be other stacks: some of it is code made at run time, which may be replaced,
      * or the chain has no address, and the sample's own stands for it. */
     bool depends_on_more;

@@ -4,7 +4,7 @@
 #include "base/containers/cursor.h"
 #include "convert/image.h"
 #include "convert/symfs.h"
-#include "symbols/debug_path.h"
+#include "symbols/files/debug_path.h"
 
 #include <unistd.h>
 

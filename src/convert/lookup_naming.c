@@ -52,8 +52,8 @@ static int open_symbols(struct lookup_naming *naming, const uint64_t *wanted, si
         .find_fetched_context = naming->fetch,
         .path_now = now.text,
         .symbols_only = options->symbols_only,
-        .wanted = wanted,
-        .wanted_count = wanted_count,
+        .needed = wanted,
+        .needed_count = wanted_count,
         .most_symbols = naming->most_symbols,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;

@@ -209,7 +209,7 @@ static void open_unwind(struct modules *modules, uint32_t index)
     struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
     if (image_open_elf(&elf, here.text, build_id, build_id_bytes) == 0) {
         debug = image_open_debug(elf, modules->options->debug_directory);
-        (void)unwind_module_open_for_few(&module->unwind, elf, debug, NULL);
+        (void)unwind_module_open_sparse(&module->unwind, elf, debug, NULL);
     }
     elf_close(debug);
     elf_close(elf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/unwind.h"
 
-#include "unwind/arch.h"
+#include "unwind/arch/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ void unwinder_free(struct unwinder *unwinder)
     free(unwinder->pcs);
     free(unwinder->are_return_addresses);
     two_way_cache_free(&unwinder->cache);
-    known_walks_free(&unwinder->walks);
+    unwind_cache_free(&unwinder->walks);
     *unwinder = (struct unwinder){0};
 }
 

@@ -21,10 +21,10 @@ struct unwinder {
     uint64_t *pcs;                        /* owned, as is the next */
     bool *are_return_addresses;
     struct two_way_cache cache;
-    struct known_walks walks;
-    struct known_walk *walk; /* of the last sample; NULL: not known again. Valid until the next */
-    size_t count;            /* of the last sample's frames */
-    bool is_complete;        /* they reach the thread's start */
+    struct unwind_cache walks;
+    struct cached_walk *walk; /* of the last sample; NULL: not known again. Valid until the next */
+    size_t count;             /* of the last sample's frames */
+    bool is_complete;         /* they reach the thread's start */
     /* Of all samples. */
     uint64_t complete;
     uint64_t cut;  /* the stack was larger than the copy */

@@ -15,7 +15,7 @@ struct symbols_config {
     const char *path_now; /* leads to the file; NULL: its path does */
     bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
     /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
-    const uint64_t *wanted;
-    size_t wanted_count;
+    const uint64_t *needed;
+    size_t needed_count;
     size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */
 };

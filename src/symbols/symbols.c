@@ -2,13 +2,13 @@
 #include "symbols/symbols.h"
 
 #include "base/containers/array.h"
-#include "symbols/debug_file.h"
-#include "symbols/packed.h"
-#include "symbols/split.h"
-#include "symbols/supplement.h"
-#include "symbols/symtab_load.h"
-#include "symbols/units.h"
-#include "symbols/unnamed.h"
+#include "symbols/dwarf/units.h"
+#include "symbols/files/compressed_debug.h"
+#include "symbols/files/debug_file.h"
+#include "symbols/files/supplement.h"
+#include "symbols/split/split.h"
+#include "symbols/symtab/fde_symbols.h"
+#include "symbols/symtab/symtab_load.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,15 +16,16 @@
 
 struct symbols {
     struct symtab_files files;
-    struct packed packed; /* the debug info of one of the former, made readable, if it was not */
-    Dwarf *dwarf;         /* of one of the former; NULL: no debug info */
+    struct compressed_debug
+        compressed; /* the debug info of one of the former, made readable, if it was not */
+    Dwarf *dwarf;   /* of one of the former; NULL: no debug info */
     struct supplement supplement;
     struct splits splits;
-    struct unnamed unnamed;
+    struct fde_symbols fdes;
     bool is_damaged;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
-    struct paths paths;
+    struct source_paths paths;
     struct lines lines;
     struct functions functions;
     struct units units;
@@ -39,22 +40,22 @@ void symbols_close(struct symbols *symbols)
     units_free(&symbols->units);
     functions_free(&symbols->functions);
     lines_free(&symbols->lines);
-    paths_free(&symbols->paths);
+    source_paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
-    unnamed_free(&symbols->unnamed);
+    fde_symbols_free(&symbols->fdes);
     splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
     supplement_close(&symbols->supplement);
-    packed_free(&symbols->packed);
+    compressed_debug_free(&symbols->compressed);
     symtab_files_close(&symbols->files);
     free(symbols->debug_directory);
     free(symbols->frames);
     free(symbols);
 }
 
-static bool has_debug_info(const struct image *image)
+static bool has_debug_info(const struct elf_handle *handle)
 {
-    return image->elf && image_debug_section(image->elf, "info");
+    return handle->elf && elf_handle_debug_section(handle->elf, "info");
 }
 
 /* Those of units, which are known now. */
@@ -64,31 +65,32 @@ static int read_lines(struct symbols *symbols)
     uint64_t *offsets = units_line_offsets(&symbols->units, &count);
     if (!offsets)
         return -ENOMEM;
-    packed_read_lines(&symbols->packed, offsets, count);
+    compressed_debug_read_lines(&symbols->compressed, offsets, count);
     free(offsets);
     return 0;
 }
 
 static int load_dwarf(struct symbols *symbols, const struct symbols_config *config)
 {
-    const struct image *image =
-        has_debug_info(&symbols->files.image) ? &symbols->files.image : &symbols->files.debug;
-    if (!has_debug_info(image))
+    const struct elf_handle *handle =
+        has_debug_info(&symbols->files.main) ? &symbols->files.main : &symbols->files.debug;
+    if (!has_debug_info(handle))
         return 0;
-    if (packed_is_needed(image) &&
-        packed_open(&symbols->packed, image, config->wanted, config->wanted_count) == 0)
-        image = &symbols->packed.image;
-    symbols->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+    if (compressed_debug_is_needed(handle) &&
+        compressed_debug_open(&symbols->compressed, handle, config->needed, config->needed_count) ==
+            0)
+        handle = &symbols->compressed.handle;
+    symbols->dwarf = dwarf_begin_elf(handle->elf, DWARF_C_READ, NULL);
     symbols->is_damaged = !symbols->dwarf;
     if (!symbols->dwarf)
         return 0;
     supplement_open(&symbols->supplement, symbols->dwarf,
-                    symbols->files.debug.path ?: symbols->files.image.path, config);
+                    symbols->files.debug.path ?: symbols->files.main.path, config);
     symbols->splits =
-        (struct splits){.image = image,
-                        .places = {.paths = {symbols->files.image.path, symbols->files.debug.path},
+        (struct splits){.handle = handle,
+                        .places = {.paths = {symbols->files.main.path, symbols->files.debug.path},
                                    .debug_directory = symbols->debug_directory}};
-    int err = paths_init(&symbols->paths);
+    int err = source_paths_init(&symbols->paths);
     if (err == 0)
         err = lines_init(&symbols->lines);
     if (err == 0)
@@ -96,14 +98,14 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
             functions_init(&symbols->functions, &symbols->paths, &symbols->lines, &symbols->files);
     if (err == 0)
         err = units_init(&symbols->units, symbols->dwarf, &symbols->splits);
-    if (err == 0 && symbols->packed.lines.stream)
+    if (err == 0 && symbols->compressed.lines.stream)
         err = read_lines(symbols);
     return err;
 }
 
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
-    int err = symtab_init(&symbols->symtab, config->wanted, config->wanted_count);
+    int err = symtab_init(&symbols->symtab, config->needed, config->needed_count);
     symbols->symtab.most_read = config->most_symbols;
     if (err == 0)
         err = symtab_load(&symbols->symtab, &symbols->files);
@@ -118,10 +120,10 @@ static struct symbols *allocate(void)
     if (!symbols)
         return NULL;
     symtab_files_init(&symbols->files);
-    symbols->supplement.image.fd = -1;
-    symbols->unnamed.image = &symbols->files.image;
-    packed_init(&symbols->packed);
-    packed_init(&symbols->supplement.packed);
+    symbols->supplement.handle.fd = -1;
+    symbols->fdes.handle = &symbols->files.main;
+    compressed_debug_init(&symbols->compressed);
+    compressed_debug_init(&symbols->supplement.compressed);
     return symbols;
 }
 
@@ -129,7 +131,7 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                           size_t build_id_bytes, struct error *error)
 {
     const uint8_t *found;
-    size_t found_bytes = image_build_id(&symbols->files.image, &found);
+    size_t found_bytes = elf_handle_build_id(&symbols->files.main, &found);
     if (build_id_bytes == 0 ||
         (found_bytes >= build_id_bytes && memcmp(found, build_id, build_id_bytes) == 0))
         return 0;
@@ -144,11 +146,11 @@ static void open_debug_file(struct symbols *symbols, const char *path,
                             const struct symbols_config *config)
 {
     const uint8_t *id;
-    if (config->symbols_only ? symtab_is_in(symbols->files.image.elf, SHT_SYMTAB)
-                             : has_debug_info(&symbols->files.image))
+    if (config->symbols_only ? symtab_is_in(symbols->files.main.elf, SHT_SYMTAB)
+                             : has_debug_info(&symbols->files.main))
         return;
-    size_t id_bytes = image_build_id(&symbols->files.image, &id);
-    if (debug_file_open(&symbols->files.debug, &symbols->files.image, path,
+    size_t id_bytes = elf_handle_build_id(&symbols->files.main, &id);
+    if (debug_file_open(&symbols->files.debug, &symbols->files.main, path,
                         config->debug_directory) != 0)
         (void)debug_file_open_fetched(&symbols->files.debug, config, id, id_bytes);
 }
@@ -161,7 +163,7 @@ int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
     symbols->debug_directory = strdup(config->debug_directory);
-    int err = image_open_at(&symbols->files.image, config->path_now ?: path, path, error);
+    int err = elf_handle_open_at(&symbols->files.main, config->path_now ?: path, path, error);
     if (err == 0 && !symbols->debug_directory)
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0)
@@ -184,7 +186,7 @@ int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, st
     struct symbols *symbols = allocate();
     if (!symbols)
         return error_set(error, -ENOMEM, "out of memory");
-    int err = image_open_memory(&symbols->files.image, bytes, size, error);
+    int err = elf_handle_open_memory(&symbols->files.main, bytes, size, error);
     if (err == 0)
         err = load(symbols, &(struct symbols_config){0}, error);
     if (err != 0) {
@@ -202,8 +204,8 @@ const char *symbols_source(const struct symbols *symbols)
 
 bool symbols_is_damaged(const struct symbols *symbols)
 {
-    return symbols->is_damaged || symbols->packed.is_damaged || symbols->units.is_damaged ||
-           lines_are_damaged(&symbols->lines) || image_is_cut(&symbols->files.image);
+    return symbols->is_damaged || symbols->compressed.is_damaged || symbols->units.is_damaged ||
+           lines_are_damaged(&symbols->lines) || elf_handle_is_truncated(&symbols->files.main);
 }
 
 bool symbols_has_unnamed(const struct symbols *symbols)
@@ -241,9 +243,9 @@ static int frame_of_symbol(struct symbols *symbols, const struct symbol *symbol,
 }
 
 /* A function that has no name has an extent. */
-static int frame_of_unnamed(struct symbols *symbols, uint64_t svma, struct position position)
+static int frame_of_fde(struct symbols *symbols, uint64_t svma, struct position position)
 {
-    const char *name = unnamed_find(&symbols->unnamed, svma);
+    const char *name = fde_symbols_find(&symbols->fdes, svma);
     if (!name)
         return 0;
     struct symbol_frame *frame = push_frame(symbols, position);
@@ -298,7 +300,7 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
     else
-        err = frame_of_unnamed(symbols, svma, position);
+        err = frame_of_fde(symbols, svma, position);
     if (err != 0)
         return err;
     reverse_frames(symbols);

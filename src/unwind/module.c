@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "unwind/module.h"
 
-#include "unwind/arch.h"
-#include "unwind/cfi_header.h"
-#include "unwind/machine.h"
+#include "unwind/arch/aarch64_plt.h"
+#include "unwind/arch/arch.h"
+#include "unwind/arch/machine.h"
+#include "unwind/cfi/eh_frame_hdr.h"
 #include "unwind/module_internal.h"
-#include "unwind/plt_frames.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -126,7 +126,7 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
         free_bytes(bytes);
         return err;
     }
-    plt_frames_add(&bytes->debug_frame, elf, bytes->machine);
+    aarch64_plt_add_cfi(&bytes->debug_frame, elf, bytes->machine);
     return unwind_module_from_bytes(out, bytes, error);
 }
 
@@ -145,11 +145,11 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
 }
 
 static int open_by_header(struct unwind_module **out, const struct elf_file *elf,
-                          const struct elf_file *debug, bool is_for_pieces, struct error *error)
+                          const struct elf_file *debug, bool is_lazy, struct error *error)
 {
     *out = NULL;
     struct module_bytes bytes = {.machine = unwind_machine_of_elf(elf_machine(elf)),
-                                 .is_for_pieces = is_for_pieces};
+                                 .is_lazy = is_lazy};
     if (!bytes.machine)
         return refuse_machine(elf, error);
     int err = read_eh_frame_hdr(elf, &bytes, error);
@@ -159,14 +159,14 @@ static int open_by_header(struct unwind_module **out, const struct elf_file *elf
     return err;
 }
 
-int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
-                               const struct elf_file *debug, struct error *error)
+int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
+                              const struct elf_file *debug, struct error *error)
 {
     return open_by_header(out, elf, debug, false, error);
 }
 
-int unwind_module_open_for_pieces(struct unwind_module **out, const struct elf_file *elf,
-                                  struct error *error)
+int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
+                            struct error *error)
 {
     return open_by_header(out, elf, NULL, true, error);
 }
@@ -192,16 +192,16 @@ static int make_index(struct unwind_module *module)
     struct buffer *header = &module->bytes.eh_frame_hdr;
     uint64_t header_svma = module->bytes.eh_frame_hdr_svma;
     int err = -EBADMSG;
-    if (module->bytes.is_for_pieces && index->section_count == 1)
-        err = cfi_pieces_new(&module->pieces, index, header, header_svma);
-    else if (header->size && !module->bytes.is_for_pieces)
-        err = cfi_header_read(index, header, header_svma);
+    if (module->bytes.is_lazy && index->section_count == 1)
+        err = lazy_index_new(&module->pieces, index, header, header_svma);
+    else if (header->size && !module->bytes.is_lazy)
+        err = eh_frame_hdr_fill(index, header, header_svma);
     if (module->pieces)
         return 0;
     buffer_free(header);
     if (err == -EBADMSG)
         err = cfi_index_build(index);
-    return err ? err : on_demand_new(&module->demand, index);
+    return err ? err : lazy_rules_new(&module->lazy, index);
 }
 
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
@@ -246,8 +246,8 @@ void unwind_module_close(struct unwind_module *module)
     if (!module)
         return;
     cfi_index_free(&module->index);
-    on_demand_free(module->demand);
-    cfi_pieces_free(module->pieces);
+    lazy_rules_free(module->lazy);
+    lazy_index_free(module->pieces);
     free_bytes(&module->bytes);
     free(module);
 }
@@ -255,21 +255,21 @@ void unwind_module_close(struct unwind_module *module)
 int unwind_module_compile(const struct unwind_module *module, uint32_t start, uint64_t end,
                           struct compiled_rows *out)
 {
-    return module->pieces ? cfi_pieces_compile(module->pieces, start, end, out)
+    return module->pieces ? lazy_index_compile(module->pieces, start, end, out)
                           : compile_rows(&module->index, start, end, out);
 }
 
-struct on_demand *unwind_module_demand(const struct unwind_module *module, uint32_t relative)
+struct lazy_rules *unwind_module_rules(const struct unwind_module *module, uint32_t relative)
 {
-    return module->pieces ? cfi_pieces_demand(module->pieces, relative) : module->demand;
+    return module->pieces ? lazy_index_rules(module->pieces, relative) : module->lazy;
 }
 
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative)
 {
-    struct on_demand *demand = relative < module->index.size || !module->pieces
-                                   ? unwind_module_demand(module, relative)
-                                   : NULL;
-    return demand ? on_demand_rule(demand, relative) : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    struct lazy_rules *lazy = relative < module->index.size || !module->pieces
+                                  ? unwind_module_rules(module, relative)
+                                  : NULL;
+    return lazy ? lazy_rules_find(lazy, relative) : row_rule(ROW_NONE, ROW_FP_SAME, 0);
 }
 
 uint64_t unwind_module_base_svma(const struct unwind_module *module)
@@ -284,5 +284,5 @@ uint32_t unwind_module_text_bytes(const struct unwind_module *module)
 
 size_t unwind_module_fdes(const struct unwind_module *module)
 {
-    return module->pieces ? cfi_pieces_fdes(module->pieces) : module->index.entry_count;
+    return module->pieces ? lazy_index_fdes(module->pieces) : module->index.entry_count;
 }

@@ -27,12 +27,12 @@ int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error);
 /* The same for whoever asks for single rules and steps only: in most files .eh_frame_hdr leads to their records, and the
  * others are not read. */
-int unwind_module_open_for_few(struct unwind_module **out, const struct elf_file *elf,
-                               const struct elf_file *debug, struct error *error);
+int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
+                              const struct elf_file *debug, struct error *error);
 /* The same for whoever asks for single rules and steps in one thread, and compiles the rows of pieces in another: see
  * pieces.h. */
-int unwind_module_open_for_pieces(struct unwind_module **out, const struct elf_file *elf,
-                                  struct error *error);
+int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
+                            struct error *error);
 void unwind_module_close(struct unwind_module *module);
 
 /* The rows of [start, end), relative to base_svma: see compile_rows(). pre: not opened for few. */

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/containers/buffer.h"
-#include "unwind/compile.h"
 #include "unwind/module.h"
-#include "unwind/on_demand.h"
-#include "unwind/pieces.h"
+#include "unwind/rows/compile.h"
+#include "unwind/rows/lazy_index.h"
+#include "unwind/rows/lazy_rules.h"
 
 struct module_bytes {
     struct buffer eh_frame;
@@ -14,7 +14,7 @@ struct module_bytes {
     bool eh_frame_ends_at_terminator; /* see cfi.h */
     struct buffer eh_frame_hdr;       /* of a module for few addresses, or for pieces; else empty */
     uint64_t eh_frame_hdr_svma;
-    bool is_for_pieces;
+    bool is_lazy;
     struct buffer debug_frame;
     uint64_t text_svma; /* the executable segments lie in [text_svma, text_svma + text_bytes) */
     uint32_t text_bytes;
@@ -29,9 +29,9 @@ int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *by
 struct unwind_module {
     struct module_bytes bytes;
     struct cfi_index index; /* with pieces: sections and bounds only */
-    struct on_demand *demand;
-    struct cfi_pieces *pieces; /* NULL: there is an index of all */
+    struct lazy_rules *lazy;
+    struct lazy_index *pieces; /* NULL: there is an index of all */
 };
 
 /* Where the rules are found of an address less the base, inside the bounds; NULL: memory is out. */
-struct on_demand *unwind_module_demand(const struct unwind_module *module, uint32_t relative);
+struct lazy_rules *unwind_module_rules(const struct unwind_module *module, uint32_t relative);

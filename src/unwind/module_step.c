@@ -5,7 +5,7 @@
  */
 #include "unwind/module.h"
 
-#include "unwind/expression.h"
+#include "unwind/cfi/expression.h"
 #include "unwind/module_internal.h"
 
 static bool is_known(const struct full_regs *regs, uint64_t reg)
@@ -138,9 +138,9 @@ enum unwind_result unwind_module_step(const struct unwind_module *module, uint64
     uint64_t relative = lookup_svma - index->base_svma;
     if (lookup_svma < index->base_svma || relative >= index->size)
         return UNWIND_NO_ROW;
-    struct on_demand *demand = unwind_module_demand(module, (uint32_t)relative);
+    struct lazy_rules *lazy = unwind_module_rules(module, (uint32_t)relative);
     struct cfi_walk walk;
-    if (!demand || !on_demand_walk(demand, (uint32_t)relative, &walk))
+    if (!lazy || !lazy_rules_walk(lazy, (uint32_t)relative, &walk))
         return UNWIND_NO_ROW;
     while (cfi_walk_next(&walk)) {
         if (lookup_svma >= walk.end_svma)

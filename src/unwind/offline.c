@@ -11,10 +11,10 @@
 #include "unwind/offline.h"
 
 #include "base/containers/array.h"
-#include "unwind/arch.h"
+#include "unwind/arch/arch.h"
 #include "unwind/module.h"
 
-struct walk {
+struct stack_walk {
     const struct offline_map *map;
     const struct stack_view *stack;
     struct unwind_regs regs; /* of the frame reached */
@@ -28,12 +28,12 @@ struct walk {
 
 /* A frame pointer tells of SP in its caller no more than that it lies above, where there may be room between
  * the two. Then only frame pointers lead on. */
-static bool keeps_sp(const struct walk *walk)
+static bool keeps_sp(const struct stack_walk *walk)
 {
     return !walk->map->machine || !walk->map->machine->registers;
 }
 
-static uint64_t code_address(const struct walk *walk, uint64_t pc)
+static uint64_t code_address(const struct stack_walk *walk, uint64_t pc)
 {
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
@@ -70,7 +70,7 @@ static void remember(const struct offline_map *map, const struct offline_place *
 }
 
 /* False: nothing is mapped there. */
-static bool find_place(const struct walk *walk, uint64_t pc, struct offline_place *place)
+static bool find_place(const struct stack_walk *walk, uint64_t pc, struct offline_place *place)
 {
     const struct offline_map *map = walk->map;
     const struct two_way_cache_key key = {map->generation, pc};
@@ -89,7 +89,7 @@ static bool find_place(const struct walk *walk, uint64_t pc, struct offline_plac
     return true;
 }
 
-static bool is_mapped(const struct walk *walk, uint64_t return_pc)
+static bool is_mapped(const struct stack_walk *walk, uint64_t return_pc)
 {
     struct offline_place place;
     return find_place(walk, unwind_lookup_pc(return_pc, true), &place);
@@ -106,7 +106,7 @@ static struct unwind_regs narrow(const struct full_regs *full)
 }
 
 /* A step without CFI. It is a guess, so it has to lead to code. */
-static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind_regs *regs)
+static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct unwind_regs *regs)
 {
     struct unwind_regs caller = *regs;
     if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
@@ -120,7 +120,7 @@ static enum unwind_result step_by_frame_pointer(struct walk *walk, struct unwind
     return UNWIND_OK;
 }
 
-static enum unwind_result step_by_row(struct walk *walk, const struct offline_place *place,
+static enum unwind_result step_by_row(struct stack_walk *walk, const struct offline_place *place,
                                       struct unwind_regs *regs, bool *is_signal_frame)
 {
     enum unwind_result result = UNWIND_NO_ROW;
@@ -131,7 +131,7 @@ static enum unwind_result step_by_row(struct walk *walk, const struct offline_pl
 }
 
 /* Around clone()'s system call, where the code before it has the same frame. */
-static enum unwind_result step_in_clone(const struct walk *walk, uint32_t rule,
+static enum unwind_result step_in_clone(const struct stack_walk *walk, uint32_t rule,
                                         struct full_regs *full)
 {
     struct unwind_regs regs = narrow(full);
@@ -145,7 +145,7 @@ static enum unwind_result step_in_clone(const struct walk *walk, uint32_t rule,
 }
 
 /* The same step for all registers. Code without CFI keeps none that we could know of but FP. */
-static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
+static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *full,
                                     bool *is_return_address)
 {
     uint64_t lookup_pc = unwind_lookup_pc(full->value[UNWIND_DWARF_PC], *is_return_address);
@@ -175,7 +175,7 @@ static enum unwind_result step_full(struct walk *walk, struct full_regs *full,
 }
 
 /* A complex frame: all its registers first, then the step itself. */
-static enum unwind_result step_complex(struct walk *walk)
+static enum unwind_result step_complex(struct stack_walk *walk)
 {
     enum unwind_result result = UNWIND_OK;
     for (; walk->behind > 0 && result == UNWIND_OK; walk->behind--)
@@ -187,58 +187,59 @@ static enum unwind_result step_complex(struct walk *walk)
     return result;
 }
 
-static enum unwind_result step(struct walk *walk, const struct offline_place *place)
+static enum unwind_result step(struct stack_walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
-    struct known_walks *walks = walk->map->walks;
+    struct unwind_cache *walks = walk->map->walks;
     struct unwind_regs callee = walk->regs;
     enum unwind_result result = step_by_row(walk, place, &walk->regs, &is_signal_frame);
     /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
         if (walks)
-            known_walks_other_step(walks);
+            unwind_cache_other_step(walks);
         return step_complex(walk);
     }
     if (walks && result == UNWIND_OK)
-        known_walks_step(walks, place->rule, &callee, &walk->regs);
+        unwind_cache_step(walks, place->rule, &callee, &walk->regs);
     walk->is_return_address = !is_signal_frame;
     walk->behind++;
     return result;
 }
 
-static void put_frame(const struct offline_frames *frames, size_t index, const struct walk *walk)
+static void put_frame(const struct offline_frames *frames, size_t index,
+                      const struct stack_walk *walk)
 {
     frames->pcs[index] = walk->regs.pc;
     if (frames->are_return_addresses)
         frames->are_return_addresses[index] = walk->is_return_address;
 }
 
-static struct known_frame frame_of(const struct walk *walk)
+static struct cached_frame frame_of(const struct stack_walk *walk)
 {
-    return (struct known_frame){.regs = walk->regs,
-                                .generation = walk->map->generation,
-                                .is_return_address = walk->is_return_address};
+    return (struct cached_frame){.regs = walk->regs,
+                                 .generation = walk->map->generation,
+                                 .is_return_address = walk->is_return_address};
 }
 
 /* The walk from a frame on, if it is known and there is room for its frames. */
-static struct known_walk *find_known(const struct walk *walk, const struct offline_frames *frames,
-                                     size_t at)
+static struct cached_walk *find_known(const struct stack_walk *walk,
+                                      const struct offline_frames *frames, size_t at)
 {
-    const struct known_walks *walks = walk->map->walks;
-    const struct known_frame frame = frame_of(walk);
-    if (!walks || at >= KNOWN_WALKS_FRAMES || walk->has_lost_sp)
+    const struct unwind_cache *walks = walk->map->walks;
+    const struct cached_frame frame = frame_of(walk);
+    if (!walks || at >= UNWIND_CACHE_FRAMES || walk->has_lost_sp)
         return NULL;
-    struct known_walk *known = known_walks_find(walks, &frame, walk->stack);
+    struct cached_walk *known = unwind_cache_find(walks, &frame, walk->stack);
     return known && known->count < frames->max - at ? known : NULL;
 }
 
 /* Its frames up to the root. How many there are then. */
-static size_t put_known(const struct walk *walk, const struct known_walk *known,
+static size_t put_known(const struct stack_walk *walk, const struct cached_walk *known,
                         const struct offline_frames *frames, size_t at)
 {
     put_frame(frames, at++, walk);
     for (uint32_t number = known->first; number;) {
-        const struct known_step *step = &walk->map->walks->steps[number - 1];
+        const struct cached_step *step = &walk->map->walks->steps[number - 1];
         frames->pcs[at] = step->caller.pc;
         if (frames->are_return_addresses)
             frames->are_return_addresses[at] = true;
@@ -248,13 +249,13 @@ static size_t put_known(const struct walk *walk, const struct known_walk *known,
     return at;
 }
 
-static struct known_walk *keep(const struct walk *walk, const struct known_frame *first,
-                               const struct known_walk *joined)
+static struct cached_walk *keep(const struct stack_walk *walk, const struct cached_frame *first,
+                                const struct cached_walk *joined)
 {
-    return walk->map->walks ? known_walks_keep(walk->map->walks, first, joined) : NULL;
+    return walk->map->walks ? unwind_cache_keep(walk->map->walks, first, joined) : NULL;
 }
 
-static enum offline_end end_of(const struct walk *walk, enum unwind_result result)
+static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result result)
 {
     switch (result) {
     case UNWIND_END:
@@ -271,7 +272,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
                                         const struct stack_view *stack,
                                         const struct offline_frames *frames)
 {
-    struct walk walk = {
+    struct stack_walk walk = {
         .map = map,
         .stack = stack,
         .regs = narrow(regs),
@@ -279,11 +280,11 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };
-    const struct known_frame first = frame_of(&walk);
+    const struct cached_frame first = frame_of(&walk);
     if (map->walks)
-        known_walks_begin(map->walks);
+        unwind_cache_begin(map->walks);
     for (size_t count = 0; count < frames->max; count++) {
-        struct known_walk *known = find_known(&walk, frames, count);
+        struct cached_walk *known = find_known(&walk, frames, count);
         if (known) {
             size_t all = put_known(&walk, known, frames, count);
             return (struct offline_result){all, OFFLINE_ROOT,

@@ -7,8 +7,8 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
-#include "unwind/known_walks.h"
-#include "unwind/machine.h"
+#include "unwind/arch/machine.h"
+#include "unwind/unwind_cache.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ enum offline_end {
 struct offline_result {
     size_t frame_count;
     enum offline_end end;
-    struct known_walk
+    struct cached_walk
         *walk; /* what it is now known as; NULL: it is not. Valid until the next walk */
 };
 
@@ -44,7 +44,7 @@ struct offline_map {
     bool (*find)(void *context, uint64_t pc, struct offline_mapping *mapping);
     void *context;
     struct two_way_cache *cache; /* what holds at PCs; starts as zeros. NULL: none */
-    struct known_walks *walks;   /* the same of walks */
+    struct unwind_cache *walks;  /* the same of walks */
     uint64_t generation;         /* for both: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Call frame information that anybody may have written: compiled whole, then evaluated, then found by a header. The input
  * is half .eh_frame, half .debug_frame (or .eh_frame_hdr), and the stack too. */
-#include "unwind/machine.h"
+#include "unwind/arch/machine.h"
 #include "unwind/module_internal.h"
 
 #include <stdlib.h>

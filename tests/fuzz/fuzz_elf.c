@@ -2,8 +2,8 @@
 /* A whole file that anybody may have written, as an image in memory: opened, every section read,
  * its rows compiled, by all records and by .eh_frame_hdr. */
 #include "elf/elf_file.h"
-#include "unwind/compile.h"
 #include "unwind/module.h"
+#include "unwind/rows/compile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct unwind_module *module;
     if (unwind_module_open(&module, elf, NULL, NULL) == 0)
         compile(module);
-    if (unwind_module_open_for_pieces(&module, elf, NULL) == 0)
+    if (unwind_module_open_lazy(&module, elf, NULL) == 0)
         compile(module);
     elf_close(elf);
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Readable and short forms of arbitrary names. */
 #include "base/text/short_name.h"
-#include "symbols/demangle.h"
+#include "symbols/symtab/demangle.h"
 
 #include <stdlib.h>
 #include <string.h>

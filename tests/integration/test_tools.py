@@ -43,7 +43,7 @@ INCLUDES = [
     ("src/unwind/step.c", '"wire/rows.h"', True),
     ("src/unwind/step.c", '"base/containers/cursor.h"', False),
     ("src/unwind/step.c", "<stdio.h>", False),
-    ("src/unwind/cfi.c", '"base/containers/cursor.h"', True),
+    ("src/unwind/cfi/cfi.c", '"base/containers/cursor.h"', True),
     ("src/wire/ring.c", "<stdlib.h>", False),
     ("src/record/a.c", '"profile/profile.h"', False),
     ("src/record/a.c", '"perfdata/writer.h"', True),

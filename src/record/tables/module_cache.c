@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/files/foreign_file.h"
-#include "unwind/compile.h"
+#include "unwind/rows/compile.h"
 #include "wire/atomic.h"
 
 #include <elf.h>
@@ -186,7 +186,7 @@ void module_cache_compile(struct module_cache *store, struct known_module *modul
 static int read_cfi(struct known_module *module, const struct elf_file *elf)
 {
     struct unwind_module *unwind;
-    int err = unwind_module_open_for_pieces(&unwind, elf, NULL);
+    int err = unwind_module_open_lazy(&unwind, elf, NULL);
     if (err == 0)
         store_release(&module->unwind, unwind);
     return err;

@@ -20,7 +20,7 @@
 #include "record/tables/mapped_file.h"
 #include "record/tables/row_allocator.h"
 #include "unwind/module.h"
-#include "unwind/row_index.h"
+#include "unwind/rows/row_index.h"
 #include "wire/session.h"
 
 #include <stdbool.h>

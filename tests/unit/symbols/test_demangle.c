@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbols/demangle.h"
+#include "symbols/symtab/demangle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk over a unit's DIEs, held against libdw's own for every version of DWARF. */
-#include "symbols/die_walk.h"
+#include "symbols/dwarf/die_walk.h"
 #include "toolbox.h"
 
 #include <dwarf.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Line tables written by hand: what each version says, in whatever order, and that no bytes do harm. */
-#include "symbols/lines.h"
+#include "symbols/dwarf/lines.h"
 
 #include "base/containers/buffer.h"
 

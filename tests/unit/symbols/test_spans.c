@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbols/spans.h"
+#include "symbols/dwarf/spans.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

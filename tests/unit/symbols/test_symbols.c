@@ -564,16 +564,16 @@ static void compressed_debug_info_is_read(void **state)
 /* Of the stubs, only one is asked for. */
 static void expect_stub_alone(uint64_t svma, const char *name)
 {
-    const uint64_t wanted[] = {svma + 5};
+    const uint64_t needed[] = {svma + 5};
     const struct symbols_config config = {.debug_directory = "/nonexistent",
                                           .symbols_only = true,
-                                          .wanted = wanted,
-                                          .wanted_count = 1};
+                                          .needed = needed,
+                                          .needed_count = 1};
     struct symbols *symbols;
     struct error error;
     assert_int_equal(symbols_open(&symbols, in_directory("bare_stubs"), NULL, 0, &config, &error),
                      0);
-    assert_string_equal(only_name(symbols, wanted[0]), name);
+    assert_string_equal(only_name(symbols, needed[0]), name);
     symbols_close(symbols);
 }
 

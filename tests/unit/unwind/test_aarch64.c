@@ -2,7 +2,7 @@
 /* Stacks of aarch64, captured there and unwound here: whoever reads a recording of another machine. */
 #include "cfi_bytes.h"
 
-#include "unwind/machine.h"
+#include "unwind/arch/machine.h"
 #include "unwind/offline.h"
 
 #include <setjmp.h>

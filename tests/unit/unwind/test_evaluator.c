@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The full evaluator: expressions, and steps by rules that no row can hold. */
-#include "unwind/expression.h"
+#include "unwind/cfi/expression.h"
 
 #include "cfi_bytes.h"
 

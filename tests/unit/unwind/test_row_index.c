@@ -5,7 +5,7 @@
  */
 #include "module_rows.h"
 
-#include "unwind/row_index.h"
+#include "unwind/rows/row_index.h"
 #include "wire/session.h"
 
 #include <setjmp.h>

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/dwarf/units.h"
+
+#include "base/containers/array.h"
+#include "base/containers/sort.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+void units_free(struct units *units)
+{
+    for (size_t i = 0; i < units->count; i++)
+        unit_free(&units->units[i]);
+    free(units->units);
+    spans_free(&units->spans);
+    *units = (struct units){0};
+}
+
+static int compare_units(const void *left, const void *right)
+{
+    const struct unit *a = left, *b = right;
+    return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* In the order of the file. */
+static int list_units(struct units *units)
+{
+    Dwarf_CU *cu = NULL;
+    Dwarf_Die die;
+    uint8_t type;
+    int end;
+    units->is_damaged = true;
+    while ((end = dwarf_get_units(units->dwarf, cu, &cu, NULL, &type, &die, NULL)) == 0) {
+        units->is_damaged = false;
+        if ((type != DW_UT_compile && type != DW_UT_skeleton) || units->count >= SPAN_NONE)
+            continue;
+        struct unit *unit = ARRAY_PUSH(units->units, units->count, units->capacity);
+        if (!unit)
+            return -ENOMEM;
+        unit->die = die;
+        unit->offset = dwarf_dieoffset(&die);
+    }
+    units->is_damaged |= end < 0;
+    return 0;
+}
+
+static int add_aranges(struct units *units)
+{
+    Dwarf_Aranges *aranges;
+    size_t count;
+    if (units->count == 0 || dwarf_getaranges(units->dwarf, &aranges, &count) != 0)
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        Dwarf_Addr start;
+        Dwarf_Word size;
+        struct unit key;
+        uint64_t end;
+        if (dwarf_getarangeinfo(dwarf_onearange(aranges, i), &start, &size, &key.offset) != 0 ||
+            start == 0 || __builtin_add_overflow(start, size, &end))
+            continue;
+        struct unit *unit = bsearch(&key, units->units, units->count, sizeof(key), compare_units);
+        if (!unit)
+            continue;
+        unit->has_aranges = true;
+        if (spans_add(&units->spans, start, end, 0, (uint32_t)(unit - units->units)) != 0)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int add_ranges_of_unit(struct units *units, uint32_t index)
+{
+    Dwarf_Addr base, start, end;
+    ptrdiff_t offset = 0;
+    int err = 0;
+    while (err == 0 &&
+           (offset = dwarf_ranges(&units->units[index].die, offset, &base, &start, &end)) > 0)
+        if (start != 0)
+            err = spans_add(&units->spans, start, end, 0, index);
+    return err;
+}
+
+/* Adds the units that .debug_aranges does not mention. */
+static int complete(struct units *units)
+{
+    units->is_complete = true;
+    int err = 0;
+    for (uint32_t i = 0; i < units->count && err == 0; i++)
+        if (!units->units[i].has_aranges)
+            err = add_ranges_of_unit(units, i);
+    return err ? err : spans_flatten(&units->spans);
+}
+
+int units_init(struct units *units, Dwarf *dwarf, struct splits *splits)
+{
+    *units = (struct units){.dwarf = dwarf, .splits = splits};
+    int err = list_units(units);
+    if (err == 0)
+        err = add_aranges(units);
+    if (err == 0)
+        err = spans_flatten(&units->spans);
+    return err;
+}
+
+uint64_t *units_line_offsets(const struct units *units, size_t *count)
+{
+    uint64_t *offsets = calloc(units->count + 1, sizeof(*offsets));
+    *count = 0;
+    for (size_t i = 0; offsets && i < units->count; i++) {
+        Dwarf_Attribute list;
+        if (dwarf_attr(&units->units[i].die, DW_AT_stmt_list, &list) &&
+            dwarf_formudata(&list, &offsets[*count]) == 0)
+            ++*count;
+    }
+    if (offsets && sort_by(offsets, *count, sizeof(*offsets), 0, sizeof(*offsets)) == 0)
+        return offsets;
+    free(offsets);
+    return NULL;
+}
+
+struct unit *units_find(struct units *units, uint64_t svma, struct functions *functions)
+{
+    uint32_t index = spans_find(&units->spans, svma);
+    if (index == SPAN_NONE && !units->is_complete && complete(units) == 0)
+        index = spans_find(&units->spans, svma);
+    if (index == SPAN_NONE)
+        return NULL;
+    struct unit *unit = &units->units[index];
+    if (!unit->is_read && unit_read(unit, functions, units->splits) != 0)
+        return NULL;
+    units->is_damaged |= unit->is_damaged;
+    return unit;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/symtab/address_filter.h"
+
+#include "base/containers/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int address_filter_init(struct address_filter *filter, const uint64_t *svmas, size_t count)
+{
+    filter->gaps = calloc(count, sizeof(*filter->gaps));
+    if (!filter->gaps)
+        return -ENOMEM;
+    filter->count = count;
+    for (size_t i = 0; i < count; i++)
+        filter->gaps[i].svma = svmas[i];
+    return 0;
+}
+
+void address_filter_free(struct address_filter *filter)
+{
+    free(filter->gaps);
+    *filter = (struct address_filter){0};
+}
+
+bool address_filter_has(const struct address_filter *filter, uint64_t svma, uint64_t end)
+{
+    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    return filter->count == 0 || (index < filter->count && filter->gaps[index].svma < end);
+}
+
+bool address_filter_keeps(struct address_filter *filter, uint64_t svma, uint64_t end, bool is_sized)
+{
+    if (filter->count == 0)
+        return true;
+    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    if (index == filter->count)
+        return false;
+    struct address_gap *gap = &filter->gaps[index];
+    bool is_last = !gap->has_symbols || svma >= gap->last;
+    if (is_last)
+        gap->last = svma;
+    gap->has_symbols = true;
+    if (!is_sized)
+        return is_last;
+    if (end > gap->sized_end)
+        gap->sized_end = end;
+    return end > gap->svma;
+}
+
+void address_filter_finish(struct address_filter *filter)
+{
+    uint64_t limit = UINT64_MAX;
+    for (size_t i = filter->count; i-- > 0;) {
+        filter->gaps[i].limit = limit;
+        if (filter->gaps[i].has_symbols)
+            limit = filter->gaps[i].svma;
+    }
+}
+
+uint64_t address_filter_end(const struct address_filter *filter, uint64_t svma, uint64_t end)
+{
+    size_t index = ARRAY_COUNT_BELOW(filter->gaps, filter->count, svma, svma);
+    if (index == filter->count)
+        return end;
+    const struct address_gap *gap = &filter->gaps[index];
+    /* Of a symbol that is not its gap's last a later one is kept, or it has a size. A sized one of a gap before that
+     * reaches so far holds that gap's address: it is kept, too. */
+    if (svma < gap->sized_end)
+        return svma;
+    return end < gap->limit ? end : gap->limit;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that nothing names are still told apart: the unwind tables (.eh_frame_hdr, the
+ * search table of .eh_frame) say where each begins and ends. They are
+ * called after their module and their start, "libfoo.so.1+0x1234".
+ */
+#pragma once
+
+#include "base/containers/cursor.h"
+#include "base/containers/intern.h"
+#include "symbols/files/elf_handle.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fde_symbols {
+    const struct elf_handle *handle;
+    bool was_read;
+    /* Of .eh_frame_hdr: {i32 start, i32 record}, sorted; both less its own address. */
+    struct cursor table;
+    uint64_t table_svma;
+    struct cursor records; /* .eh_frame */
+    uint64_t records_svma;
+    struct intern *names; /* as pointers to them stay valid: start -> index in texts */
+    char **texts;         /* owned */
+    size_t count, capacity;
+    size_t lookup_count;
+};
+
+void fde_symbols_free(struct fde_symbols *fdes);
+
+/* The name of the function that holds the address; NULL: no table covers it. Valid until fde_symbols_free(). */
+const char *fde_symbols_find(struct fde_symbols *fdes, uint64_t svma);

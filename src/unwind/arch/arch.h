@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files of an architecture:
+ *
+ *     x86_64_step.c      applies rules to registers (declared in step.h); also part of the sampler
+ *     x86_64_rules.c     launcher only: maps CFI to rules (declared below)
+ *     x86_64_machine.c   launcher only: registers, for captures of any machine (machine.h)
+ */
+#pragma once
+
+#include "unwind/cfi/cfi.h"
+#include "wire/rows.h"
+
+#include <stdint.h>
+
+/* EM_* of the ELF files whose CFI this is. */
+extern const uint16_t arch_elf_machine;
+
+/* The rule that does what the CFI row says, ROW_COMPLEX when none does. */
+uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
+
+/* The rule around the system call of clone(), given that of the instructions before; ROW_NONE when
+ * there is none. */
+uint32_t arch_clone_rule(uint32_t before);

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interpreter of CFI instructions. It keeps one row of rules, which the instructions change,
+ * and stops at every instruction that advances the address: the rules then stand for the range
+ * passed.
+ */
+#include "unwind/cfi/cfi.h"
+
+#include "unwind/arch/machine.h"
+
+#include <string.h>
+
+enum {
+    /* With an operand in the low six bits. */
+    CFA_ADVANCE_LOC = 0x40,
+    CFA_OFFSET = 0x80,
+    CFA_RESTORE = 0xc0,
+    CFA_PRIMARY_MASK = 0xc0,
+
+    CFA_NOP = 0x00,
+    CFA_SET_LOC = 0x01,
+    CFA_ADVANCE_LOC1 = 0x02,
+    CFA_ADVANCE_LOC2 = 0x03,
+    CFA_ADVANCE_LOC4 = 0x04,
+    CFA_OFFSET_EXTENDED = 0x05,
+    CFA_RESTORE_EXTENDED = 0x06,
+    CFA_UNDEFINED = 0x07,
+    CFA_SAME_VALUE = 0x08,
+    CFA_REGISTER = 0x09,
+    CFA_REMEMBER_STATE = 0x0a,
+    CFA_RESTORE_STATE = 0x0b,
+    CFA_DEF_CFA = 0x0c,
+    CFA_DEF_CFA_REGISTER = 0x0d,
+    CFA_DEF_CFA_OFFSET = 0x0e,
+    CFA_DEF_CFA_EXPRESSION = 0x0f,
+    CFA_EXPRESSION = 0x10,
+    CFA_OFFSET_EXTENDED_SF = 0x11,
+    CFA_DEF_CFA_SF = 0x12,
+    CFA_DEF_CFA_OFFSET_SF = 0x13,
+    CFA_VAL_OFFSET = 0x14,
+    CFA_VAL_OFFSET_SF = 0x15,
+    CFA_VAL_EXPRESSION = 0x16,
+    CFA_MIPS_ADVANCE_LOC8 = 0x1d,
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* the number of another one elsewhere */
+    CFA_GNU_ARGS_SIZE = 0x2e,
+    CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
+};
+
+static void fail(struct cfi_walk *walk)
+{
+    walk->failed = true;
+    walk->code.failed = true;
+}
+
+static uint64_t followed(const struct cfi_walk *walk, uint64_t dwarf_number)
+{
+    return unwind_machine_register(walk->section->machine, dwarf_number);
+}
+
+static uint64_t read_register(struct cfi_walk *walk)
+{
+    return followed(walk, cursor_uleb128(&walk->code));
+}
+
+static bool is_foreign(const struct cfi_walk *walk)
+{
+    return walk->section->machine && walk->section->machine->registers;
+}
+
+static void set_rule(struct cfi_walk *walk, uint64_t reg, enum cfi_rule_kind kind, int64_t value)
+{
+    if (reg < UNWIND_DWARF_REGS)
+        walk->row.regs[reg] = (struct cfi_rule){.kind = kind, .value = value};
+}
+
+static void restore_rule(struct cfi_walk *walk, uint64_t reg)
+{
+    if (reg < UNWIND_DWARF_REGS)
+        walk->row.regs[reg] = walk->initial.regs[reg];
+}
+
+/* Offsets are counted in units of the CIE; what overflows cannot be on any stack. */
+static int64_t scaled(struct cfi_walk *walk, int64_t factor)
+{
+    int64_t offset;
+    if (__builtin_mul_overflow(factor, walk->cie->data_align, &offset))
+        fail(walk);
+    return walk->failed ? 0 : offset;
+}
+
+static int64_t scaled_uleb128(struct cfi_walk *walk)
+{
+    uint64_t factor = cursor_uleb128(&walk->code);
+    if (factor > INT64_MAX)
+        fail(walk);
+    return scaled(walk, (int64_t)factor);
+}
+
+static int64_t unscaled_uleb128(struct cfi_walk *walk)
+{
+    uint64_t offset = cursor_uleb128(&walk->code);
+    if (offset > INT64_MAX)
+        fail(walk);
+    return (int64_t)offset;
+}
+
+/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. */
+static const uint8_t *read_expression(struct cfi_walk *walk, uint32_t *bytes)
+{
+    uint64_t size = cursor_uleb128(&walk->code);
+    const uint8_t *expression = cursor_bytes(&walk->code, size);
+    *bytes = expression ? (uint32_t)size : 0;
+    return expression;
+}
+
+static void set_expression(struct cfi_walk *walk, enum cfi_rule_kind kind)
+{
+    uint64_t reg = read_register(walk);
+    struct cfi_rule rule = {.kind = kind};
+    rule.expression = read_expression(walk, &rule.bytes);
+    if (reg < UNWIND_DWARF_REGS)
+        walk->row.regs[reg] = rule;
+}
+
+static void set_cfa(struct cfi_walk *walk, uint64_t reg, int64_t offset)
+{
+    /* A register that we do not follow can never be known: any number out of range says so. */
+    uint32_t kept = reg < UNWIND_DWARF_REGS ? (uint32_t)reg : UNWIND_DWARF_REGS;
+    walk->row.cfa = (struct cfi_cfa){.reg = kept, .offset = offset};
+}
+
+static void set_cfa_offset(struct cfi_walk *walk, int64_t offset)
+{
+    if (walk->row.cfa.expression)
+        fail(walk);
+    walk->row.cfa.offset = offset;
+}
+
+static void set_cfa_register(struct cfi_walk *walk, uint64_t reg)
+{
+    if (walk->row.cfa.expression)
+        fail(walk);
+    set_cfa(walk, reg, walk->row.cfa.offset);
+}
+
+static void remember(struct cfi_walk *walk)
+{
+    if (walk->remembered == CFI_REMEMBERED_MAX)
+        fail(walk);
+    else
+        walk->memory[walk->remembered++] = walk->row;
+}
+
+static void recall(struct cfi_walk *walk)
+{
+    if (walk->remembered == 0)
+        fail(walk);
+    else
+        walk->row = walk->memory[--walk->remembered];
+}
+
+static void advance_to(struct cfi_walk *walk, uint64_t svma)
+{
+    if (svma < walk->next_svma)
+        fail(walk);
+    walk->next_svma = svma;
+}
+
+static void advance(struct cfi_walk *walk, uint64_t factor)
+{
+    uint64_t distance, svma;
+    if (__builtin_mul_overflow(factor, walk->cie->code_align, &distance) ||
+        __builtin_add_overflow(walk->next_svma, distance, &svma))
+        fail(walk);
+    else
+        walk->next_svma = svma;
+}
+
+/* Instructions without an operand in the opcode. */
+static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
+{
+    struct cursor *c = &walk->code;
+    uint64_t reg;
+    switch (opcode) {
+    case CFA_NOP:
+        break;
+    case CFA_SET_LOC:
+        advance_to(walk, cfi_read_address(walk->section, c, walk->cie->address_encoding));
+        break;
+    case CFA_ADVANCE_LOC1:
+        advance(walk, cursor_u8(c));
+        break;
+    case CFA_ADVANCE_LOC2:
+        advance(walk, cursor_u16(c));
+        break;
+    case CFA_ADVANCE_LOC4:
+        advance(walk, cursor_u32(c));
+        break;
+    case CFA_MIPS_ADVANCE_LOC8:
+        advance(walk, cursor_u64(c));
+        break;
+    case CFA_OFFSET_EXTENDED:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_OFFSET, scaled_uleb128(walk));
+        break;
+    case CFA_OFFSET_EXTENDED_SF:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_OFFSET, scaled(walk, cursor_sleb128(c)));
+        break;
+    case CFA_GNU_NEGATIVE_OFFSET_EXTENDED:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_OFFSET, scaled(walk, -unscaled_uleb128(walk)));
+        break;
+    case CFA_VAL_OFFSET:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_VAL_OFFSET, scaled_uleb128(walk));
+        break;
+    case CFA_VAL_OFFSET_SF:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_VAL_OFFSET, scaled(walk, cursor_sleb128(c)));
+        break;
+    case CFA_RESTORE_EXTENDED:
+        restore_rule(walk, read_register(walk));
+        break;
+    case CFA_UNDEFINED:
+        set_rule(walk, read_register(walk), CFI_UNDEFINED, 0);
+        break;
+    case CFA_SAME_VALUE:
+        set_rule(walk, read_register(walk), CFI_SAME, 0);
+        break;
+    case CFA_REGISTER:
+        reg = read_register(walk);
+        set_rule(walk, reg, CFI_REGISTER, (int64_t)read_register(walk));
+        break;
+    case CFA_REMEMBER_STATE:
+        remember(walk);
+        break;
+    case CFA_RESTORE_STATE:
+        recall(walk);
+        break;
+    case CFA_DEF_CFA:
+        reg = read_register(walk);
+        set_cfa(walk, reg, unscaled_uleb128(walk));
+        break;
+    case CFA_DEF_CFA_SF:
+        reg = read_register(walk);
+        set_cfa(walk, reg, scaled(walk, cursor_sleb128(c)));
+        break;
+    case CFA_DEF_CFA_REGISTER:
+        set_cfa_register(walk, read_register(walk));
+        break;
+    case CFA_DEF_CFA_OFFSET:
+        set_cfa_offset(walk, unscaled_uleb128(walk));
+        break;
+    case CFA_DEF_CFA_OFFSET_SF:
+        set_cfa_offset(walk, scaled(walk, cursor_sleb128(c)));
+        break;
+    case CFA_DEF_CFA_EXPRESSION:
+        walk->row.cfa.expression = read_expression(walk, &walk->row.cfa.expression_bytes);
+        break;
+    case CFA_EXPRESSION:
+        set_expression(walk, CFI_EXPRESSION);
+        break;
+    case CFA_VAL_EXPRESSION:
+        set_expression(walk, CFI_VAL_EXPRESSION);
+        break;
+    case CFA_AARCH64_NEGATE_RA_STATE: /* its signature is cut off all return addresses */
+        if (!is_foreign(walk))
+            fail(walk);
+        break;
+    case CFA_GNU_ARGS_SIZE: /* how much a landing pad has to pop: CFA and registers stay */
+        (void)cursor_uleb128(c);
+        break;
+    default:
+        fail(walk);
+    }
+}
+
+static void execute_one(struct cfi_walk *walk)
+{
+    uint8_t opcode = cursor_u8(&walk->code);
+    uint8_t operand = opcode & (uint8_t)~CFA_PRIMARY_MASK;
+    switch (opcode & CFA_PRIMARY_MASK) {
+    case CFA_ADVANCE_LOC:
+        advance(walk, operand);
+        break;
+    case CFA_OFFSET:
+        set_rule(walk, followed(walk, operand), CFI_OFFSET, scaled_uleb128(walk));
+        break;
+    case CFA_RESTORE:
+        restore_rule(walk, followed(walk, operand));
+        break;
+    default:
+        execute_extended(walk, opcode);
+    }
+    if (walk->code.failed)
+        walk->failed = true;
+}
+
+void cfi_walk_begin(struct cfi_walk *walk, const struct cfi_section *section,
+                    const struct cfi_cie *cie, const struct cfi_fde *fde)
+{
+    walk->section = section;
+    walk->cie = cie;
+    walk->failed = false;
+    walk->remembered = 0;
+    walk->next_svma = fde->start_svma;
+    walk->fde_end_svma = fde->end_svma;
+    memset(&walk->initial, 0, sizeof(walk->initial));
+    walk->initial.cfa.reg = UNWIND_DWARF_REGS;
+    walk->row = walk->initial;
+    walk->code = cie->code;
+    while (!walk->failed && cursor_left(&walk->code))
+        execute_one(walk);
+    if (walk->next_svma != fde->start_svma)
+        fail(walk); /* a CIE has no addresses to advance over */
+    walk->initial = walk->row;
+    walk->code = fde->code;
+}
+
+bool cfi_walk_next(struct cfi_walk *walk)
+{
+    walk->start_svma = walk->next_svma;
+    while (!walk->failed && walk->next_svma == walk->start_svma && cursor_left(&walk->code))
+        execute_one(walk);
+    if (walk->failed || walk->start_svma >= walk->fde_end_svma)
+        return false;
+    /* The last rules hold up to the end; what lies behind it is another function's. */
+    bool is_last = walk->next_svma == walk->start_svma || walk->next_svma > walk->fde_end_svma;
+    if (is_last)
+        walk->next_svma = walk->fde_end_svma;
+    walk->end_svma = walk->next_svma;
+    return true;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/cfi/eh_frame_hdr.h"
+
+#include "base/containers/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of where the section is, of the count and of the table, as all linkers write them. */
+enum {
+    VERSION = 1,
+    FRAME_ENCODING = 0x1b, /* 32 bits, relative to themselves */
+    COUNT_ENCODING = 0x03, /* 32 bits */
+    TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
+    ENTRY_BYTES = 8,
+    CIES_MOST = 256,       /* cc1plus has 5 */
+    CIE_BYTES_MOST = 1024, /* they have two dozen; a broken one is read for each of its FDEs */
+    PAGE_SHIFT = 12,       /* half a dozen functions */
+};
+
+static bool read_count(struct cursor *c, uint32_t *count)
+{
+    bool is_usual = cursor_u8(c) == VERSION;
+    is_usual &= cursor_u8(c) == FRAME_ENCODING;
+    is_usual &= cursor_u8(c) == COUNT_ENCODING;
+    is_usual &= cursor_u8(c) == TABLE_ENCODING;
+    cursor_skip(c, 4);
+    *count = cursor_u32(c);
+    return is_usual && !c->failed && *count <= cursor_left(c) / ENTRY_BYTES;
+}
+
+/* A distance from the header's first byte as one from another address. */
+static uint64_t distance(struct cursor *c, uint64_t header_svma, uint64_t from_svma)
+{
+    return header_svma + (uint64_t)(int32_t)cursor_u32(c) - from_svma;
+}
+
+/* Where it leads, and in which order, has not been looked at. */
+static bool find_table(struct eh_frame_hdr *table, const struct cfi_index *index,
+                       const struct buffer *header, uint64_t header_svma)
+{
+    struct cursor c = cursor_of(header->bytes, header->size);
+    if (index->section_count == 0 || index->sections[0].is_debug_frame ||
+        !read_count(&c, &table->count) || table->count == 0)
+        return false;
+    table->entries = c.bytes + c.at;
+    table->header_svma = header_svma;
+    return true;
+}
+
+static struct cursor entry_at(const struct eh_frame_hdr *table, uint32_t number)
+{
+    return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
+}
+
+/* Where its record begins is all that is known of an entry; it ends at its start until that is read. False: it leads out of
+ * the section or of the executable segments. */
+static bool read_place(const struct eh_frame_hdr *table, uint32_t number,
+                       const struct cfi_index *index, struct cfi_entry *entry)
+{
+    const struct cfi_section *section = &index->sections[0];
+    struct cursor c = entry_at(table, number);
+    uint64_t start = distance(&c, table->header_svma, index->base_svma);
+    uint64_t place = distance(&c, table->header_svma, section->svma);
+    *entry = (struct cfi_entry){
+        .start = (uint32_t)start, .end = (uint32_t)start, .place = (uint32_t)place};
+    return start < index->size && place < section->size;
+}
+
+static bool read_entries(const struct eh_frame_hdr *table, struct cfi_index *index)
+{
+    for (uint32_t i = 0; i < table->count; i++)
+        if (!read_place(table, i, index, &index->entries[i]) ||
+            (i > 0 && index->entries[i].start <= index->entries[i - 1].start))
+            return false;
+    return true;
+}
+
+/* Searching all entries of a compiler took 0.1 us each, as no branch of it is foreseen. */
+static bool count_by_page(struct cfi_index *index)
+{
+    size_t pages = ((size_t)index->size >> PAGE_SHIFT) + 1, page = 0;
+    free(index->first_of_page);
+    index->first_of_page = malloc((pages + 1) * sizeof(*index->first_of_page));
+    if (!index->first_of_page)
+        return false;
+    for (size_t i = 0; i < index->entry_count; i++)
+        while (page <= index->entries[i].start >> PAGE_SHIFT)
+            index->first_of_page[page++] = (uint32_t)i;
+    while (page <= pages)
+        index->first_of_page[page++] = (uint32_t)index->entry_count;
+    return true;
+}
+
+/* How many entries start at an address or before. */
+static size_t count_up_to(const struct cfi_index *index, uint32_t relative)
+{
+    if (relative >= index->size)
+        return index->entry_count;
+    if (index->is_partial)
+        return ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative);
+    const uint32_t *first = &index->first_of_page[relative >> PAGE_SHIFT];
+    return first[0] +
+           ARRAY_COUNT_UP_TO(index->entries + first[0], first[1] - first[0], start, relative);
+}
+
+int eh_frame_hdr_fill(struct cfi_index *index, const struct buffer *header, uint64_t header_svma)
+{
+    struct eh_frame_hdr table;
+    if (!find_table(&table, index, header, header_svma))
+        return -EBADMSG;
+    if (array_reserve((void **)&index->entries, &index->entry_capacity, table.count,
+                      sizeof(*index->entries)) != 0)
+        return -ENOMEM;
+    if (!read_entries(&table, index))
+        return -EBADMSG;
+    index->entry_count = table.count;
+    index->is_by_header = count_by_page(index);
+    return index->is_by_header ? 0 : -ENOMEM;
+}
+
+static bool read_cie(struct cfi_index *index, uint64_t offset)
+{
+    struct cfi_record record;
+    size_t at = (size_t)offset;
+    struct cfi_cie cie;
+    if (index->cie_count == CIES_MOST || offset > CFI_SECTION_BYTES_MAX ||
+        cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || !record.is_cie ||
+        record.offset != offset || cursor_left(&record.body) > CIE_BYTES_MOST ||
+        cfi_parse_cie(&index->sections[0], &record, &cie) != 0)
+        return false;
+    struct cfi_cie *kept = ARRAY_PUSH(index->cies, index->cie_count, index->cie_capacity);
+    if (kept)
+        *kept = cie;
+    return kept;
+}
+
+static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
+{
+    for (*number = 0; *number < index->cie_count; ++*number)
+        if (index->cies[*number].offset == offset)
+            return true;
+    return read_cie(index, offset);
+}
+
+/* Records do not overlap, but a table may lead into the middle of one: that each reaches to the section's end would make the
+ * time to compile them that of the square of its size. */
+static bool fits_section(struct cfi_index *index, size_t record_bytes)
+{
+    if (record_bytes > index->sections[0].size - index->record_bytes)
+        return false;
+    index->record_bytes += record_bytes;
+    return true;
+}
+
+/* The end of the function, and its CIE. False: its record is not that of one that starts there. */
+static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
+{
+    struct cfi_record record;
+    struct cfi_fde fde;
+    size_t at = entry->place, cie;
+    if (cfi_next_record(&index->sections[0], &at, &record) != CFI_RECORD || record.is_cie ||
+        record.offset != entry->place || !find_cie(index, record.cie_offset, &cie) ||
+        cfi_parse_fde(&index->sections[0], &index->cies[cie], &record, &fde) != 0 ||
+        fde.start_svma != index->base_svma + entry->start || fde.end_svma <= fde.start_svma ||
+        fde.end_svma - index->base_svma > index->size || !fits_section(index, at - entry->place))
+        return false;
+    entry->end = (uint32_t)(fde.end_svma - index->base_svma);
+    entry->cie = (uint32_t)cie;
+    return true;
+}
+
+static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
+{
+    if (!read_record(index, entry))
+        return false;
+    const struct cfi_entry *next = entry + 1;
+    if (next < index->entries + index->entry_count && next->start < entry->end)
+        entry->end = next->start;
+    return true;
+}
+
+/* Reads its record, unless that was done. A piece of which the table lies has no entry point: what is left out may lie
+ * there. */
+static bool confirm(struct cfi_index *index, struct cfi_entry *entry)
+{
+    if (entry->end != entry->start || read_entry(index, entry))
+        return true;
+    index->has_entry &= !index->is_partial;
+    return false;
+}
+
+const struct cfi_entry *eh_frame_hdr_find(struct cfi_index *index, uint32_t relative)
+{
+    size_t low = count_up_to(index, relative);
+    struct cfi_entry *entry = low ? &index->entries[low - 1] : NULL;
+    if (entry && !confirm(index, entry))
+        return NULL;
+    if (entry && relative < entry->end)
+        return entry;
+    if (index->is_partial && low < index->entry_count)
+        confirm(index, &index->entries[low]); /* the end of the gap */
+    return NULL;
+}
+
+static uint64_t start_svma_at(const struct eh_frame_hdr *table, uint32_t number)
+{
+    struct cursor c = entry_at(table, number);
+    return distance(&c, table->header_svma, 0);
+}
+
+static bool is_in_order(const struct eh_frame_hdr *table)
+{
+    for (uint32_t i = 1; i < table->count; i++)
+        if (start_svma_at(table, i) <= start_svma_at(table, i - 1))
+            return false;
+    return true;
+}
+
+int eh_frame_hdr_open(struct eh_frame_hdr *table, const struct cfi_index *index,
+                      const struct buffer *header, uint64_t header_svma)
+{
+    return find_table(table, index, header, header_svma) && is_in_order(table) ? 0 : -EBADMSG;
+}
+
+static uint32_t count_up_to_svma(const struct eh_frame_hdr *table, uint64_t svma)
+{
+    uint32_t low = 0, high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (start_svma_at(table, middle) <= svma)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int eh_frame_hdr_list(const struct eh_frame_hdr *table, struct cfi_index *index, uint32_t start,
+                      uint64_t end)
+{
+    uint32_t up_to = count_up_to_svma(table, index->base_svma + start);
+    bool is_behind = false;
+    index->is_by_header = index->is_partial = true;
+    for (uint32_t i = up_to ? up_to - 1 : 0; i < table->count && !is_behind; i++) {
+        struct cfi_entry entry;
+        is_behind = start_svma_at(table, i) >= index->base_svma + end;
+        if (!read_place(table, i, index, &entry)) {
+            index->has_entry = false;
+            continue;
+        }
+        struct cfi_entry *place =
+            ARRAY_PUSH(index->entries, index->entry_count, index->entry_capacity);
+        if (!place)
+            return -ENOMEM;
+        *place = entry;
+    }
+    return 0;
+}
+
+int eh_frame_hdr_read_part(const struct eh_frame_hdr *table, struct cfi_index *index,
+                           uint32_t start, uint64_t end)
+{
+    int err = eh_frame_hdr_list(table, index, start, end);
+    size_t kept = 0;
+    for (size_t i = 0; i < index->entry_count; i++) {
+        struct cfi_entry entry = index->entries[i];
+        if (!read_record(index, &entry)) {
+            index->has_entry = false; /* it may lie in what is left out */
+            continue;
+        }
+        if (kept && index->entries[kept - 1].end > entry.start)
+            index->entries[kept - 1].end = entry.start;
+        index->entries[kept++] = entry;
+    }
+    index->entry_count = kept;
+    return err;
+}

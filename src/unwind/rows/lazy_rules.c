@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/rows/lazy_rules.h"
+
+#include "base/containers/array.h"
+#include "unwind/cfi/eh_frame_hdr.h"
+#include "unwind/step.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lazy_rules {
+    struct cfi_index *index;      /* borrowed */
+    struct compiled_rows rows;    /* of the entries that were asked for, one after the other */
+    struct compiled_rows scratch; /* of the last of them */
+    struct lazy_range {
+        uint32_t first, count; /* in rows; none: not asked for yet */
+    } * of_entries;            /* by number of the entry in the index */
+};
+
+static int make_room(struct lazy_rules *lazy)
+{
+    free(lazy->of_entries);
+    lazy->of_entries = calloc(lazy->index->entry_count + 1, sizeof(*lazy->of_entries));
+    lazy->rows.count = 0;
+    return lazy->of_entries ? 0 : -ENOMEM;
+}
+
+int lazy_rules_new(struct lazy_rules **out, struct cfi_index *index)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return -ENOMEM;
+    (*out)->index = index;
+    return make_room(*out);
+}
+
+void lazy_rules_free(struct lazy_rules *lazy)
+{
+    if (!lazy)
+        return;
+    compile_free(&lazy->rows);
+    compile_free(&lazy->scratch);
+    free(lazy->of_entries);
+    free(lazy);
+}
+
+static uint32_t rule_of_kind(enum row_kind kind)
+{
+    return row_rule(kind, ROW_FP_SAME, 0);
+}
+
+static int compile(struct lazy_rules *lazy, size_t number)
+{
+    const struct cfi_index *index = lazy->index;
+    struct compiled_rows *rows = &lazy->rows, *scratch = &lazy->scratch;
+    struct lazy_range *range = &lazy->of_entries[number];
+    scratch->count = 0;
+    int err = compile_entry(index, &index->entries[number], scratch);
+    if (err == 0)
+        err = array_reserve((void **)&rows->rows, &rows->capacity, rows->count + scratch->count,
+                            sizeof(*rows->rows));
+    if (err != 0)
+        return err;
+    memcpy(rows->rows + rows->count, scratch->rows, scratch->count * sizeof(*rows->rows));
+    *range = (struct lazy_range){(uint32_t)rows->count, (uint32_t)scratch->count};
+    rows->count += scratch->count;
+    return 0;
+}
+
+static uint32_t rule_in_entry(struct lazy_rules *lazy, size_t number, uint32_t relative)
+{
+    const struct lazy_range *range = &lazy->of_entries[number];
+    if (range->count == 0 && compile(lazy, number) != 0)
+        return rule_of_kind(ROW_NONE);
+    return unwind_find_rule(lazy->rows.rows + range->first, range->count, relative);
+}
+
+/* False: its record could not be read. */
+static bool is_sound(const struct cfi_entry *entry)
+{
+    return entry->end > entry->start;
+}
+
+/* next: the entry behind the gap. */
+static uint32_t rule_in_gap(struct lazy_rules *lazy, size_t next, uint32_t relative)
+{
+    const struct cfi_index *index = lazy->index;
+    const struct cfi_entry *entries = index->entries;
+    uint32_t gap_start = next ? entries[next - 1].end : 0;
+    bool is_last = next == index->entry_count;
+    if (index->has_entry && index->entry >= gap_start && index->entry_count &&
+        (is_last || index->entry < entries[next].start))
+        return rule_of_kind(index->entry <= relative ? ROW_END : ROW_NONE);
+    if (next == 0 || is_last || !is_sound(&entries[next - 1]) || !is_sound(&entries[next]))
+        return rule_of_kind(ROW_NONE);
+    return compile_gap_rule(rule_in_entry(lazy, next - 1, gap_start - 1),
+                            rule_in_entry(lazy, next, entries[next].start),
+                            entries[next].start - gap_start);
+}
+
+/* An index of all records, which knows what .eh_frame_hdr left out. False: memory is out. */
+static bool index_all(struct lazy_rules *lazy)
+{
+    struct cfi_index *index = lazy->index;
+    if (!lazy->of_entries)
+        return false;
+    if (!index->is_by_header)
+        return true;
+    if (cfi_index_build(index) != 0)
+        index->entry_count = 0;
+    return make_room(lazy) == 0;
+}
+
+static const struct cfi_entry *find(struct lazy_rules *lazy, uint32_t relative)
+{
+    struct cfi_index *index = lazy->index;
+    const struct cfi_entry *entry = index->is_by_header ? eh_frame_hdr_find(index, relative) : NULL;
+    if (entry || index->is_partial)
+        return entry;
+    return index_all(lazy) ? cfi_index_find(index, relative) : NULL;
+}
+
+bool lazy_rules_walk(struct lazy_rules *lazy, uint32_t relative, struct cfi_walk *walk)
+{
+    const struct cfi_entry *entry = find(lazy, relative);
+    return entry && cfi_index_walk(lazy->index, entry, walk);
+}
+
+uint32_t lazy_rules_find(struct lazy_rules *lazy, uint32_t relative)
+{
+    const struct cfi_index *index = lazy->index;
+    const struct cfi_entry *entry = find(lazy, relative);
+    if (!entry)
+        return rule_in_gap(
+            lazy, ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, relative), relative);
+    return rule_in_entry(lazy, (size_t)(entry - index->entries), relative);
+}
