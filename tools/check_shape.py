@@ -23,7 +23,6 @@ KNOWN = {
         "formats/perfdata": 35,
         "src/cli": 71,
         "src/convert": 80,
-        "src/sampler": 61,
     },
     "wide lines": {
         "formats/export": 31,

@@ -4,19 +4,19 @@
  *
  *     constructor ─▶ start.c    join the session, wait for the verdict
  *                    attach.c   its shared memory;  launcher.c  whether somebody answers
- *     signal ──────▶ handler.c  is it ours? ── no ─▶ signals.c  what it would have done without us
+ *     signal ──────▶ handler.c  is it ours? ── no ─▶ sigaction.c  what it would have done without us
  *                       │ yes
  *                       ▼
  *                    walk.c     PC -> row -> caller, …, into the thread's ring
- *                    copy.c     what a walk could not finish
+ *                    stack_copy.c     what a walk could not finish
  *     hooks ───────▶ threads.c  pthread_create, thread exit;
- *                    signals.c, other_signals.c  sigaction and relatives; restarts.c  what its handler interrupts;
- *                    masks.c  pthread_sigmask and relatives;  waits.c  sigwait, sigsuspend, ppoll, …;
+ *                    sigaction.c, dispositions.c  sigaction and relatives; syscall_restart.c  what its handler interrupts;
+ *                    mask.c  pthread_sigmask and relatives;  sigwait.c  sigwait, sigsuspend, ppoll, …;
  *                    exec.c, spawn.c  what a new program inherits;  modules.c  dlclose;
- *                    clone.c  processes made past fork();  descriptors.c  who closes ours;
- *                    locking.c  mlockall;  limits.c  setrlimit;  gprof.c  who needs SIGPROF;
- *                    bills.c  what a child used that has ended;
- *                    sandbox.c, own_call.c  which system calls must not be made;
+ *                    clone.c  processes made past fork();  fds.c  who closes ours;
+ *                    mlock.c  mlockall;  rlimit.c  setrlimit;  gprof.c  who needs SIGPROF;
+ *                    rusage.c  what a child used that has ended;
+ *                    seccomp.c, own_call.c  which system calls must not be made;
  *                    syscall.c  syscall();
  *                    signalfd.c  who reads the sampler's signal;  retire.c  the end of sampling
  *
@@ -29,11 +29,11 @@
  */
 #pragma once
 
-#include "sampler/arch_x86_64.h"
-#include "sampler/attach.h"
-#include "sampler/identity.h"
-#include "sampler/launcher.h"
-#include "sampler/state.h"
+#include "sampler/arch/arch.h"
+#include "sampler/process/attach.h"
+#include "sampler/base/identity.h"
+#include "sampler/process/launcher.h"
+#include "sampler/base/state.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -51,10 +51,10 @@ void process_leave_sigprof(void);
  */
 bool clone_is_fork(long number, long flags, long stack);
 
-/* end.c */
+/* exit_time.c */
 /* The program is about to become another one, or not after all. Async-signal-safe (makes system calls). */
-void end_note_exec(void);
-void end_forget(void);
+void exit_time_note_exec(void);
+void exit_time_forget(void);
 
 /* retire.c */
 /* Ends the sampling of this process. On return no signal of the sampler is pending in the calling thread or will be,
@@ -83,16 +83,16 @@ void thread_stop_timer(struct thread_state *thread);
 /* Those of all threads. Not async-signal-safe. */
 void threads_stop_timers(void);
 
-/* stacks.c */
+/* thread_stack.c */
 /* Attributes of the same thread with room for samples; false: the given ones will do. Not async-signal-safe. */
-bool stack_enlarge(const pthread_attr_t *attributes, pthread_attr_t *larger);
+bool thread_stack_enlarge(const pthread_attr_t *attributes, pthread_attr_t *larger);
 /* What a thread that is about to be created asks for. Not async-signal-safe. */
-void stack_note(struct thread_state *thread, const pthread_attr_t *attributes,
-                uint64_t default_bytes);
+void thread_stack_note(struct thread_state *thread, const pthread_attr_t *attributes,
+                       uint64_t default_bytes);
 /* The part of the calling thread's stack that the walker may read. Not async-signal-safe. */
-void stack_set_range(struct thread_state *thread);
+void thread_stack_set_range(struct thread_state *thread);
 
-/* signals.c */
+/* sigaction.c */
 /* Puts the handler in place of the program's action for this signal, which is kept as what the program
  * sees. False when the kernel refuses. Not async-signal-safe. */
 bool signals_install(int signal);
@@ -116,49 +116,49 @@ long signals_set_bare(const struct kernel_action *given, struct kernel_action *o
 /* While the handler runs, all is blocked that is not ignored by now. Async-signal-safe. */
 void signals_refresh_mask(void);
 
-/* other_signals.c */
+/* dispositions.c */
 typedef void (*signal_handler)(int);
 /* A bit for each signal that does nothing, as far as that is known. Async-signal-safe. */
-uint64_t other_signals_ignored(void);
+uint64_t dispositions_ignored(void);
 /* As sigaction(); as signal() or __sysv_signal(), the first argument. Async-signal-safe. */
-int other_signals_set(int signal, const struct sigaction *action, struct sigaction *old);
-signal_handler other_signals_set_simple(signal_handler (*set)(int, signal_handler), int signal,
-                                        signal_handler simple);
+int dispositions_set(int signal, const struct sigaction *action, struct sigaction *old);
+signal_handler dispositions_set_simple(signal_handler (*set)(int, signal_handler), int signal,
+                                       signal_handler simple);
 
-/* restarts.c */
+/* syscall_restart.c */
 /* The system call that a signal interrupted, if it waited, ends with EINTR instead of beginning again. Async-signal-safe.
  */
-void restarts_end_call(ucontext_t *interrupted);
+void syscall_restart_cancel(ucontext_t *interrupted);
 
-/* masks.c */
+/* mask.c */
 /* From now on the kernel does not block the sampler's signal in the calling thread, but the program reads
  * that it is blocked, if it was. Not async-signal-safe. */
-void masks_hide(struct thread_state *thread);
+void mask_hide(struct thread_state *thread);
 /* And back: true when a block was hidden and is real now. Not async-signal-safe. */
-bool masks_unhide(struct thread_state *thread);
+bool mask_unhide(struct thread_state *thread);
 /* The same for good, once no signal of the sampler comes any more; removes those that are pending. Not
  * async-signal-safe. */
-void masks_retire(struct thread_state *thread);
+void mask_retire(struct thread_state *thread);
 /* The same for what an exec is to inherit, leaving the thread's state alone; after an exec that failed, if
  * it returned true, the other one. Async-signal-safe. */
-bool masks_block_for_exec(void);
-void masks_unblock_after_exec(void);
+bool mask_block_for_exec(void);
+void mask_unblock_after_exec(void);
 /* Around a call that makes a thread which must not have the sampler's signal. Returns the mask to restore. */
-uint64_t masks_block_ours(void);
-void masks_restore(uint64_t mask);
-/* The program is about to wait with this mask instead of its own: returns the argument of masks_lower(), which follows
+uint64_t mask_block_ours(void);
+void mask_restore(uint64_t mask);
+/* The program is about to wait with this mask instead of its own: returns the argument of mask_lower(), which follows
  * the wait. Async-signal-safe. */
-struct thread_state *masks_lift(const sigset_t *mask, void *frame);
-void masks_lower(struct thread_state *thread);
-/* After masks_lift(), with its result: delivers a pending foreign signal under this mask. True: the wait is over, with
+struct thread_state *mask_lift(const sigset_t *mask, void *frame);
+void mask_lower(struct thread_state *thread);
+/* After mask_lift(), with its result: delivers a pending foreign signal under this mask. True: the wait is over, with
  * EINTR. Not async-signal-safe. */
-bool masks_deliver_pending(struct thread_state *thread, const sigset_t *mask);
+bool mask_deliver_pending(struct thread_state *thread, const sigset_t *mask);
 /* A signal of the program's own in a thread that it believes to block it: blocks it there and sends it on;
  * false: not blocked. Async-signal-safe (makes system calls, as it must). */
-bool masks_defer(int signal, siginfo_t *info, void *context);
+bool mask_defer(int signal, siginfo_t *info, void *context);
 /* Whether the program believes to block it there. Async-signal-safe. */
-bool masks_hides_block_at(const ucontext_t *interrupted);
-/* waits.c */
+bool mask_hides_block_at(const ucontext_t *interrupted);
+/* sigwait.c */
 /* rt_sigtimedwait as a bare system call, without the signals of the sampler. As syscall(), with errno. */
 long waits_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
 
@@ -170,11 +170,11 @@ bool handler_is_ours(const siginfo_t *info);
 /* Marks our timers' signals: the address is the value they carry. */
 extern const char handler_timer_token;
 
-/* bills.c */
+/* rusage.c */
 /* CPU time of the children that this process has waited for, whatever it ran. Not async-signal-safe. */
-uint64_t bills_of_children_ns(void);
+uint64_t rusage_of_children_ns(void);
 /* The C library has waited for one by itself, since they had used that much. Not async-signal-safe. */
-void bills_note_waited(uint64_t before_ns);
+void rusage_note_waited(uint64_t before_ns);
 
 /* walk.c */
 /* Walks the interrupted stack and writes one record; true if it was committed. Async-signal-safe. */

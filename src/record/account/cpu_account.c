@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/account/cpu_account.h"
 
-/* sampler/handler.c keeps a reserve of so many periods for kernel time. */
+/* sampler/sample/handler.c keeps a reserve of so many periods for kernel time. */
 #define RESERVE_PERIODS 2
 
 struct cpu_account cpu_account_start(uint64_t cpu_ns, uint64_t now_ns)

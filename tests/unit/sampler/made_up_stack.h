@@ -10,9 +10,9 @@
  */
 #pragma once
 
-#include "sampler/copy.c"
-#include "sampler/stack_record.c"
-#include "sampler/walk.c"
+#include "sampler/sample/stack_copy.c"
+#include "sampler/sample/stack_record.c"
+#include "sampler/sample/walk.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * The handler with everything around it replaced: what walks stacks and what answers foreign signals only
  * take notes here. The time that the kernel would bill is the tests' own bookkeeping.
  */
-#include "sampler/handler.c"
+#include "sampler/sample/handler.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

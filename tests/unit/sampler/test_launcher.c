@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How long a program waits for a launcher that runs, but is late. */
-#include "sampler/launcher.c"
+#include "sampler/process/launcher.c"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout of the siginfo against the kernel's own header, which excludes the C library's. */
-#include "sampler/perf_trap.h"
+#include "sampler/sample/perf_trap.h"
 
 #include <asm/siginfo.h>
 #include <stdio.h>

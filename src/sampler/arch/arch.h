@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* The header of the processor that the sampler is compiled for. */
+#pragma once
+
+#if defined(__x86_64__)
+#include "sampler/arch/x86_64.h"
+#else
+#error "the sampler has no header for this processor: see CONTRIBUTING.md, a machine"
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes that are made past fork(), as sandboxes and containers are: in namespaces of their own, by clone() or the
+ * bare system call. They are copies as forked children are, and join as these do.
+ *
+ *     syscall(SYS_clone, flags, NULL)      goes on where it was called, on its copy of the stack
+ *     clone(run, stack, flags)             begins in run(), on a stack that was given
+ *
+ * How large that stack is, nobody says. Below one that lies in the stack of whoever calls there is nothing but what
+ * that thread has left behind, further down than its frame. Where that is far enough for a sample (PTHREAD_STACK_MIN,
+ * which sandboxes take), the child joins. Others may be too small; such a child is left alone.
+ *
+ * So is a thread with thread-local memory of the program's own: it begins with our signal blocked.
+ */
+#include "sampler/base/next_symbol.h"
+#include "sampler/sampler.h"
+
+#include <sched.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#define ROOM_BYTES (UINT64_C(16) << 10)
+
+static bool makes_copy(unsigned long flags)
+{
+    return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_SETTLS));
+}
+
+/* It inherits the event. Where our thread-local memory would be there may be none, or anything: the handler must not run. */
+static bool makes_own_thread(unsigned long flags)
+{
+    return flags & CLONE_THREAD && flags & CLONE_SETTLS;
+}
+
+bool clone_is_fork(long number, long flags, long stack)
+{
+    bool is_fork = number == SYS_fork ||
+                   (number == SYS_clone && makes_copy((unsigned long)flags) && stack == 0);
+    return is_fork && process_is_followed();
+}
+
+struct child {
+    int (*run)(void *);
+    void *argument;
+};
+
+static int run_child(void *argument)
+{
+    struct child child = *(struct child *)argument;
+    process_join_after_fork();
+    return child.run(child.argument);
+}
+
+/* In the stack of whoever calls, with room for a sample before what lies below its frame, and may be overrun. */
+static bool is_in_own_stack(const void *stack, const void *frame)
+{
+    const struct thread_state *thread = thread_self;
+    uint64_t avma = (uint64_t)(uintptr_t)stack;
+    return thread && avma <= thread->stack_end_avma &&
+           avma >= (uint64_t)(uintptr_t)frame + ROOM_BYTES;
+}
+
+/* Its own declaration has no parameters to hand on. */
+typedef int clone_function(int (*)(void *), void *, int, void *, void *, void *, void *);
+int clone_hook(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
+               void *tls, void *child_tid) __asm__("clone");
+
+__attribute__((visibility("default"))) int clone_hook(int (*run)(void *), void *stack, int flags,
+                                                      void *argument, void *parent_tid, void *tls,
+                                                      void *child_tid)
+{
+    clone_function *real = (clone_function *)next_symbol(NEXT_INDEX_clone);
+    if (makes_own_thread((unsigned long)flags) && process.engine == ENGINE_PERF_TRAP) {
+        uint64_t mask = mask_block_ours();
+        int tid = real(run, stack, flags, argument, parent_tid, tls, child_tid);
+        mask_restore(mask);
+        return tid;
+    }
+    if (!run || !makes_copy((unsigned long)flags) || !process_is_followed() ||
+        !is_in_own_stack(stack, __builtin_frame_address(0)))
+        return real(run, stack, flags, argument, parent_tid, tls, child_tid);
+    struct child child = {run, argument}; /* in the child, too */
+    return real(run_child, stack, flags, &child, parent_tid, tls, child_tid);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The environment of a new program, made from the one that the program passes to exec:
+ *
+ *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
+ *
+ * The program sees both variables and usually passes them on. They are added for `env -i`, sudo,
+ * cron and Python's subprocess with env=, which replace the environment. They are removed for
+ * programs that they would disturb, and where the dynamic linker lists libraries instead of running
+ * the program (ldd). An environment with the REC_SESSION of another recording is passed on unchanged.
+ */
+#include "sampler/exec/environ.h"
+
+#include "sampler/base/memory.h"
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#define PRELOAD "LD_PRELOAD="
+#define SESSION SESSION_VARIABLE "="
+#define LISTS_LIBRARIES "LD_TRACE_LOADED_OBJECTS="
+#define ENVIRON_BYTES_MAX 8192
+#define STACK_PARTS 8
+#define FORBIDDEN_DIGITS 16
+
+/* As the launcher set it, up to what is forbidden, which may be more by now. */
+static char session_entry[128];
+#define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + FORBIDDEN_DIGITS)
+/* For an environment without one; in it, the path of the sampler. */
+static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
+static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
+
+static char *const none[] = {NULL};
+
+/* The text behind "NAME=", or NULL when the entry is of another name. */
+static const char *value_of(const char *entry, const char *assignment)
+{
+    while (*assignment && *entry == *assignment) {
+        entry++;
+        assignment++;
+    }
+    return *assignment ? NULL : entry;
+}
+
+static size_t length_of(const char *text)
+{
+    size_t length = 0;
+    while (text[length])
+        length++;
+    return length;
+}
+
+static bool is_other_session(const char *entry)
+{
+    return value_of(entry, SESSION) && !value_of(entry, session_entry);
+}
+
+static char *append(char *out, const char *text)
+{
+    while (*text)
+        *out++ = *text++;
+    *out = '\0';
+    return out;
+}
+
+static void remember_session(const char *entry)
+{
+    char *end = append(session_entry, entry);
+    while (end > session_entry && end[-1] != ':')
+        end--;
+    *end = '\0';
+}
+
+/* A part of a text. */
+struct span {
+    size_t start, end;
+};
+
+static bool is_separator(char byte)
+{
+    return byte == ':' || byte == ' ';
+}
+
+/* The library in a preload list that begins there, or behind separators. */
+static struct span next_library(const char *list, size_t start)
+{
+    while (is_separator(list[start]))
+        start++;
+    size_t end = start;
+    while (list[end] && !is_separator(list[end]))
+        end++;
+    return (struct span){start, end};
+}
+
+static bool is_sampler(const char *list, struct span library)
+{
+    const char *known = sampler_path[0] ? sampler_path : "/" SESSION_SAMPLER_NAME;
+    size_t length = length_of(known);
+    if (library.end - library.start < length ||
+        (sampler_path[0] && library.end - library.start != length))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (list[library.end - length + i] != known[i])
+            return false;
+    return true;
+}
+
+/* Where the sampler is in a preload list; empty: nowhere. */
+static struct span find_sampler(const char *list)
+{
+    struct span library = next_library(list, 0);
+    while (library.end > library.start && !is_sampler(list, library))
+        library = next_library(list, library.end);
+    return library;
+}
+
+static void remember_sampler(const char *list)
+{
+    struct span found = find_sampler(list);
+    size_t length = found.end - found.start;
+    if (length == 0 || length >= SESSION_SAMPLER_BYTES_MAX)
+        return;
+    append(preload_entry, PRELOAD);
+    arch_copy(sampler_path, list + found.start, length);
+}
+
+void environ_remember(char **environment)
+{
+    for (char **entry = environment; entry && *entry; entry++) {
+        const char *preload = value_of(*entry, PRELOAD);
+        if (preload && !sampler_path[0])
+            remember_sampler(preload);
+        if (value_of(*entry, SESSION) && length_of(*entry) < sizeof(session_entry))
+            remember_session(*entry);
+    }
+}
+
+/* What has to go for a list without the sampler: its path and a separator. */
+static struct span sampler_and_separator(const char *list)
+{
+    struct span found = find_sampler(list);
+    if (found.end == found.start)
+        return found;
+    if (list[found.end])
+        found.end++;
+    else if (found.start > 0)
+        found.start--;
+    return found;
+}
+
+/* Whether that is all: the program had no such variable. Behind a separator there is one, if only an empty list. */
+static bool is_alone(const char *list, struct span gone)
+{
+    return gone.start == 0 && gone.end > 0 && !list[gone.end] && !is_separator(list[gone.end - 1]);
+}
+
+/* In another root directory, or for another user, the sampler may be out of reach: the loader would say so
+ * on the program's stderr. */
+static bool sampler_is_reachable(void)
+{
+    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path, R_OK));
+}
+
+static bool is_recording(void)
+{
+    return process.tables && !load_relaxed(&process.tables->header.stop) &&
+           !seccomp_forbids(CALLS_OF_START) && sampler_is_reachable();
+}
+
+bool environ_wants_children(void)
+{
+    return is_recording() && !process.tables->header.no_inherit;
+}
+
+/* A child between vfork and exec shares this memory, but is another process. */
+bool environ_wants_successor(void)
+{
+    if (!is_recording())
+        return false;
+    bool is_alone = process.tables->header.no_inherit;
+    return !is_alone || (process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID));
+}
+
+/* Up to where the entry's end, or more of it than anybody here looks at, is certain to be found. */
+static bool entry_is_readable(const char *entry, uintptr_t *known_page)
+{
+    do {
+        if (!memory_is_readable(entry, 1, known_page))
+            return false;
+        while (*entry && (uintptr_t)(entry + 1) % MEMORY_PAGE_BYTES != 0)
+            entry++;
+    } while (*entry++);
+    return true;
+}
+
+static bool is_all_readable(char *const *environment)
+{
+    uintptr_t array_page = MEMORY_NO_PAGE, text_page = MEMORY_NO_PAGE;
+    do {
+        if (!memory_is_readable(environment, sizeof(*environment), &array_page))
+            return false;
+        if (*environment && !entry_is_readable(*environment, &text_page))
+            return false;
+    } while (*environment++);
+    return true;
+}
+
+/* Of a stack that may be small; of one that is known, a part of what is left. */
+static size_t most_bytes(void)
+{
+    const struct thread_state *thread = thread_self;
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (!thread || here <= thread->stack_start_avma || here > thread->stack_end_avma)
+        return ENVIRON_BYTES_MAX;
+    size_t part = (here - thread->stack_start_avma) / STACK_PARTS;
+    return part > ENVIRON_BYTES_MAX ? part : ENVIRON_BYTES_MAX;
+}
+
+static bool names_other_session(char *const *environment)
+{
+    while (*environment && !is_other_session(*environment))
+        environment++;
+    return *environment != NULL;
+}
+
+size_t environ_bytes(char *const *environment)
+{
+    size_t count = 0;
+    size_t preload_bytes = 0;
+    if (!session_entry[0] || !sampler_path[0])
+        return 0;
+    if (!environment)
+        environment = none;
+    if (!is_all_readable(environment) || names_other_session(environment))
+        return 0;
+    for (; environment[count]; count++) {
+        const char *preload = value_of(environment[count], PRELOAD);
+        if (preload && preload_bytes == 0)
+            preload_bytes = sizeof(preload_entry) - SESSION_SAMPLER_BYTES_MAX +
+                            length_of(sampler_path) + 1 + length_of(preload);
+    }
+    size_t bytes = (count + 3) * sizeof(char *) + preload_bytes + SESSION_BYTES_MAX;
+    return bytes <= most_bytes() ? bytes : 0;
+}
+
+/* FORBIDDEN, in hexadecimal. */
+static void write_forbidden(char digits[FORBIDDEN_DIGITS])
+{
+    uint64_t forbidden = load_relaxed(&process.forbidden);
+    for (int i = FORBIDDEN_DIGITS - 1; i >= 0; i--, forbidden >>= 4)
+        digits[i] = "0123456789abcdef"[forbidden & 15];
+}
+
+static void append_session(char *out)
+{
+    char *digits = append(out, session_entry);
+    write_forbidden(digits);
+    digits[FORBIDDEN_DIGITS] = '\0';
+}
+
+/* "LD_PRELOAD=", the sampler if it is wanted, and theirs; behind its end. Nothing if there would be no library. */
+static char *append_list(char *text, const char *list, bool takes_sampler)
+{
+    struct span gone = sampler_and_separator(list);
+    bool has_theirs = !is_alone(list, gone);
+    if (!takes_sampler && !has_theirs)
+        return text;
+    text = append(text, PRELOAD);
+    if (takes_sampler)
+        text = append(append(text, sampler_path), has_theirs ? ":" : "");
+    for (size_t i = 0; i < gone.start; i++)
+        *text++ = list[i];
+    return append(text, list + gone.end) + 1;
+}
+
+char **environ_into(void *memory, char *const *environment, bool takes_variables)
+{
+    char **out = memory;
+    char **next = out;
+    size_t count = 0;
+    if (!environment)
+        environment = none;
+    for (; environment[count]; count++)
+        if (value_of(environment[count], LISTS_LIBRARIES))
+            takes_variables = false;
+    char *text = (char *)(out + count + 3);
+    bool has_preload = false;
+    for (size_t i = 0; i < count; i++) {
+        const char *preload = value_of(environment[i], PRELOAD);
+        if (value_of(environment[i], SESSION))
+            continue;
+        *next = environment[i];
+        if (preload && !has_preload) {
+            has_preload = true;
+            *next = text;
+            text = append_list(text, preload, takes_variables);
+            if (text == *next)
+                continue;
+        }
+        next++;
+    }
+    if (takes_variables && !has_preload)
+        *next++ = preload_entry;
+    if (takes_variables) {
+        *next++ = text;
+        append_session(text);
+    }
+    *next = NULL;
+    return out;
+}
+
+/* Takes the sampler out of the entry, in place. False: the entry lists no other library. */
+static bool keeps_libraries(char *entry)
+{
+    char *list = entry + sizeof(PRELOAD) - 1;
+    struct span gone = sampler_and_separator(list);
+    if (is_alone(list, gone))
+        return false;
+    if (gone.end > gone.start)
+        append(list + gone.start, list + gone.end);
+    return true;
+}
+
+static void remove_variables(char **environment)
+{
+    char **kept = environment;
+    for (char **entry = environment; *entry; entry++) {
+        bool is_kept =
+            value_of(*entry, PRELOAD) ? keeps_libraries(*entry) : !value_of(*entry, SESSION);
+        if (is_kept)
+            *kept++ = *entry;
+    }
+    *kept = NULL;
+}
+
+static void update_session(char **environment)
+{
+    for (; *environment; environment++) {
+        const char *digits = value_of(*environment, session_entry);
+        if (digits && length_of(digits) == FORBIDDEN_DIGITS)
+            write_forbidden(*environment + (digits - *environment));
+    }
+}
+
+/* Changes the program's own memory, as setenv() would. Two threads at once would lose entries, so
+ * the second one returns. The flag lies behind process_alive, in memory that fork wipes. */
+void environ_refresh(void)
+{
+    if (!session_entry[0] || !environ || exchange_acquire(process_alive + 2, 1))
+        return;
+    if (is_all_readable(environ) && !names_other_session(environ)) {
+        if (environ_wants_children())
+            update_session(environ);
+        else
+            remove_variables(environ);
+    }
+    store_release(process_alive + 2, 0);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* execve() and relatives: the same program is executed, with what exec.h says. */
+#include "sampler/exec/exec.h"
+
+#include "sampler/exec/exec_target.h"
+#include "sampler/exec/environ.h"
+#include "sampler/base/next_symbol.h"
+#include "sampler/sampler.h"
+#include "sampler/base/own_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SEARCH_PATH_MAX 512
+
+struct inheritance inheritance_begin(void)
+{
+    return (struct inheritance){.shows_ignored = signals_show_ignored(),
+                                .blocks = mask_block_for_exec()};
+}
+
+void inheritance_end(struct inheritance inheritance)
+{
+    if (inheritance.shows_ignored)
+        signals_hide_ignored();
+    if (inheritance.blocks)
+        mask_unblock_after_exec();
+}
+
+static int execute(int directory, const char *path, char *const *argv, char *const *environment,
+                   int flags)
+{
+    size_t bytes = path ? environ_bytes(environment) : 0;
+    if (bytes)
+        environment =
+            environ_into(__builtin_alloca(bytes), environment,
+                         environ_wants_successor() && exec_target_takes_variables(directory, path));
+    struct inheritance inheritance = inheritance_begin();
+    exit_time_note_exec();
+    long result = directory == AT_FDCWD && flags == 0
+                      ? raw_syscall(SYS_execve, path, argv, environment)
+                      : raw_syscall(SYS_execveat, directory, path, argv, environment, flags);
+    exit_time_forget();
+    inheritance_end(inheritance);
+    return raw_told(result);
+}
+
+__attribute__((visibility("default"))) int execve(const char *path, char *const *argv,
+                                                  char *const *environment)
+{
+    return execute(AT_FDCWD, path, argv, environment, 0);
+}
+
+__attribute__((visibility("default"))) int execv(const char *path, char *const *argv)
+{
+    return execute(AT_FDCWD, path, argv, environ, 0);
+}
+
+__attribute__((visibility("default"))) int
+execveat(int directory, const char *path, char *const *argv, char *const *environment, int flags)
+{
+    return execute(directory, path, argv, environment, flags);
+}
+
+__attribute__((visibility("default"))) int fexecve(int fd, char *const *argv,
+                                                   char *const *environment)
+{
+    if (fd < 0 || !argv || !environment)
+        return raw_told(-EINVAL);
+    return execute(fd, "", argv, environment, AT_EMPTY_PATH);
+}
+
+static const char *find_path(void)
+{
+    for (char **entry = environ; entry && *entry; entry++) {
+        const char *text = *entry;
+        if (text[0] == 'P' && text[1] == 'A' && text[2] == 'T' && text[3] == 'H' && text[4] == '=')
+            return text + 5;
+    }
+    return "/bin:/usr/bin";
+}
+
+static bool is_executable(const char *path)
+{
+    struct stat status;
+    return !raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)) && S_ISREG(status.st_mode) &&
+           !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, X_OK));
+}
+
+bool search_takes_variables(const char *file)
+{
+    char path[SEARCH_PATH_MAX];
+    const char *from = find_path();
+    for (const char *at = file; *at; at++)
+        if (*at == '/')
+            return exec_target_takes_variables(AT_FDCWD, file);
+    for (;; from++) {
+        size_t used = 0;
+        for (; *from && *from != ':' && used < sizeof(path) - 2; from++)
+            path[used++] = *from;
+        if (used)
+            path[used++] = '/';
+        for (const char *at = file; *at && used < sizeof(path) - 1; at++)
+            path[used++] = *at;
+        path[used] = '\0';
+        if (used < sizeof(path) - 1 && is_executable(path))
+            return exec_target_takes_variables(AT_FDCWD, path);
+        if (*from != ':')
+            return true;
+    }
+}
+
+__attribute__((visibility("default"))) int execvpe(const char *file, char *const *argv,
+                                                   char *const *environment)
+{
+    size_t bytes = file ? environ_bytes(environment) : 0;
+    if (bytes)
+        environment = environ_into(__builtin_alloca(bytes), environment,
+                                   environ_wants_successor() && search_takes_variables(file));
+    struct inheritance inheritance = inheritance_begin();
+    exit_time_note_exec();
+    int result = NEXT(execvpe)(file, argv, environment);
+    exit_time_forget();
+    inheritance_end(inheritance);
+    return result;
+}
+
+__attribute__((visibility("default"))) int execvp(const char *file, char *const *argv)
+{
+    return execvpe(file, argv, environ);
+}
+
+/* The words up to the NULL, as an array on the stack of the caller. */
+#define COLLECT_WORDS(first, words, list)                          \
+    size_t count = 1;                                              \
+    va_start(list, first);                                         \
+    while (va_arg(list, const char *))                             \
+        count++;                                                   \
+    va_end(list);                                                  \
+    char **words = __builtin_alloca((count + 1) * sizeof(char *)); \
+    va_start(list, first);                                         \
+    words[0] = (char *)(uintptr_t)(first);                         \
+    for (size_t i = 1; i <= count; i++)                            \
+    words[i] = va_arg(list, char *)
+
+__attribute__((visibility("default"))) int execl(const char *path, const char *first, ...)
+{
+    va_list list;
+    COLLECT_WORDS(first, words, list);
+    va_end(list);
+    return execv(path, words);
+}
+
+__attribute__((visibility("default"))) int execlp(const char *file, const char *first, ...)
+{
+    va_list list;
+    COLLECT_WORDS(first, words, list);
+    va_end(list);
+    return execvp(file, words);
+}
+
+__attribute__((visibility("default"))) int execle(const char *path, const char *first, ...)
+{
+    va_list list;
+    COLLECT_WORDS(first, words, list);
+    char *const *environment = va_arg(list, char *const *);
+    va_end(list);
+    return execve(path, words, environment);
+}

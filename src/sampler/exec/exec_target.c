@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a program's file can take, before it is executed:
+ *
+ *     dynamically linked, this architecture, the GNU C library   the sampler
+ *     static, unknown to us, not to be read                      the variables, for its children
+ *     another architecture or C library, somebody else's bits    nothing: their linkers would complain, fail
+ *                                                                or drop the variables themselves
+ *     an older C library, as in another root directory           nothing: it would not start
+ *
+ * A script is what its interpreter is.
+ */
+#include "sampler/exec/exec_target.h"
+
+#include "sampler/arch/arch.h"
+#include "sampler/base/own_call.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#define SCRIPTS_MAX 4       /* of scripts that are interpreters of scripts, as in the kernel */
+#define SCRIPT_LINE_MAX 256 /* as in the kernel */
+#define HEADERS_MAX 64u
+#define LINKER_BYTES_MAX (UINT64_C(4) << 20)
+#define PIECE_BYTES 256
+
+static bool read_at(long fd, uint64_t offset, void *out, size_t bytes)
+{
+    return own_syscall(READ_AT, fd, out, bytes, offset) == (long)bytes;
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    while (*start && *text == *start) {
+        text++;
+        start++;
+    }
+    return *start == '\0';
+}
+
+static bool bytes_are_equal(const char *a, const char *b, size_t count)
+{
+    while (count && *a == *b) {
+        a++;
+        b++;
+        count--;
+    }
+    return count == 0;
+}
+
+/* "…/ld-linux-x86-64.so.2" and the like, but not musl's or another system's. */
+static bool is_gnu_linker(const char *path)
+{
+    const char *name = path;
+    for (const char *at = path; *at; at++)
+        if (*at == '/')
+            name = at + 1;
+    return starts_with(name, "ld-") && !starts_with(name, "ld-musl");
+}
+
+/* Whether these bytes are somewhere in a file. */
+static bool file_has(long fd, const char *bytes, size_t count)
+{
+    char piece[PIECE_BYTES];
+    for (uint64_t offset = 0; offset < LINKER_BYTES_MAX; offset += sizeof(piece) - count + 1) {
+        long got = own_syscall(READ_AT, fd, piece, sizeof(piece), offset);
+        for (long i = 0; i + (long)count <= got; i++)
+            if (bytes_are_equal(piece + i, bytes, count))
+                return true;
+        if (got < (long)sizeof(piece))
+            return false;
+    }
+    return false;
+}
+
+/* Nearly always it is the launcher's own. */
+static bool linker_is_new_enough(const char *path)
+{
+    static const char version[] = SESSION_LIBC_VERSION;
+    const struct tables_header *header = &process.tables->header;
+    struct stat status;
+    if (raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)))
+        return true; /* the program will not start anyway */
+    if (status.st_dev == header->linker_device && status.st_ino == header->linker_inode)
+        return true;
+    long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (raw_failed(fd))
+        return false;
+    bool has_version = file_has(fd, version, sizeof(version));
+    own_syscall(CLOSE, fd);
+    return has_version;
+}
+
+static bool elf_takes_variables(long fd, const Elf64_Ehdr *elf)
+{
+    if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
+        return false;
+    uint32_t count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        Elf64_Phdr header;
+        if (!read_at(fd, elf->e_phoff + i * sizeof(header), &header, sizeof(header)))
+            return true;
+        if (header.p_type != PT_INTERP)
+            continue;
+        char linker[SCRIPT_LINE_MAX];
+        if (header.p_filesz == 0 || header.p_filesz > sizeof(linker) ||
+            !read_at(fd, header.p_offset, linker, header.p_filesz))
+            return true;
+        linker[header.p_filesz - 1] = '\0';
+        return is_gnu_linker(linker) && linker_is_new_enough(linker);
+    }
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* "#! /path/of/interpreter argument": ends the path in place; NULL when there is none. */
+static char *interpreter_of(char line[SCRIPT_LINE_MAX])
+{
+    char *start = line + 2;
+    char *last = line + SCRIPT_LINE_MAX - 1;
+    *last = '\0';
+    while (is_blank(*start))
+        start++;
+    char *end = start;
+    while (*end && *end != '\n' && !is_blank(*end))
+        end++;
+    bool is_cut = end == last;
+    *end = '\0';
+    return *start && !is_cut ? start : NULL;
+}
+
+/* A look into an open file: true or false, or the interpreter in line. */
+static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **interpreter)
+{
+    Elf64_Ehdr elf;
+    *interpreter = NULL;
+    long bytes = own_syscall(READ_AT, fd, line, SCRIPT_LINE_MAX - 1, 0);
+    if (bytes < 2)
+        return true;
+    line[bytes] = '\0';
+    if (line[0] == '#' && line[1] == '!') {
+        *interpreter = interpreter_of(line);
+        return true;
+    }
+    if (bytes < (long)sizeof(elf) || !starts_with(line, ELFMAG))
+        return true;
+    arch_copy(&elf, line, sizeof(elf));
+    return elf_takes_variables(fd, &elf);
+}
+
+/* Whose dynamic linker would drop the variables. Root becomes nobody else by `su`, and its linker does not mind. */
+static bool changes_identity(const struct stat *file)
+{
+    bool changes_user = (file->st_mode & S_ISUID) && file->st_uid != (uid_t)own_syscall(GETUID);
+    bool changes_group = (file->st_mode & S_ISGID) && file->st_gid != (gid_t)own_syscall(GETGID);
+    return changes_user || changes_group;
+}
+
+/* A file that cannot be read, or is none at all, is executed, or not, with the variables. */
+static bool path_takes_variables(int directory, const char *path, char line[SCRIPT_LINE_MAX],
+                                 char **interpreter)
+{
+    struct stat status;
+    *interpreter = NULL;
+    if (raw_failed(own_syscall(STAT, directory, path, &status, AT_EMPTY_PATH)) ||
+        !S_ISREG(status.st_mode))
+        return true;
+    if (changes_identity(&status))
+        return false;
+    if (*path == '\0')
+        return file_takes_variables(directory, line, interpreter);
+    long fd = own_syscall(OPEN, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (raw_failed(fd))
+        return true;
+    bool takes = file_takes_variables(fd, line, interpreter);
+    own_syscall(CLOSE, fd);
+    return takes;
+}
+
+bool exec_target_takes_variables(int directory, const char *path)
+{
+    char line[SCRIPT_LINE_MAX];
+    char *interpreter;
+    bool takes = path_takes_variables(directory, path, line, &interpreter);
+    for (int i = 0; i < SCRIPTS_MAX && interpreter; i++)
+        takes = path_takes_variables(AT_FDCWD, interpreter, line, &interpreter);
+    return takes;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* Which program files take the two variables. */
+#pragma once
+
+#include <stdbool.h>
+
+/* False for a program that the variables would disturb; true when in doubt. Async-signal-safe. */
+bool exec_target_takes_variables(int directory, const char *path);

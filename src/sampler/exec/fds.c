@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs close what they do not know before they execute another one. That one gets the session's memory from the
+ * launcher then, through /proc; but not from within another user namespace or as another user, where the kernel forbids it,
+ * nor where there is no /proc. There the descriptors stay.
+ */
+#include "sampler/base/next_symbol.h"
+#include "sampler/base/own_call.h"
+#include "sampler/sampler.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NO_FD UINT32_MAX
+
+static bool launcher_has_it(uint32_t fd)
+{
+    char path[SESSION_PATH_BYTES];
+    session_path(path, fd);
+    return !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, R_OK));
+}
+
+static bool is_needed(const struct inherited *inherited)
+{
+    return session_is_still(inherited) && !load_relaxed(&process.tables->header.stop) &&
+           !launcher_has_it(inherited->fd);
+}
+
+/* The first of these that stays; NO_FD: none. */
+static uint32_t first_needed(uint32_t first, uint32_t last)
+{
+    uint32_t found = NO_FD;
+    for (int i = 0; process.tables && i < 2; i++) {
+        const struct inherited *inherited = &process.inherited[i];
+        if (inherited->fd >= first && inherited->fd <= last && inherited->fd < found &&
+            is_needed(inherited))
+            found = inherited->fd;
+    }
+    return found;
+}
+
+__attribute__((visibility("default"))) int close(int fd)
+{
+    return first_needed((uint32_t)fd, (uint32_t)fd) == NO_FD ? NEXT(close)(fd) : 0;
+}
+
+/* In up to three pieces, around those that stay. Flags do what they do also where nothing is left to close. */
+static long close_pieces(uint32_t first, uint32_t last, int flags)
+{
+    for (;;) {
+        uint32_t stays = first_needed(first, last);
+        if (stays == NO_FD)
+            return raw_syscall(SYS_close_range, first, last, flags);
+        long result = first < stays ? raw_syscall(SYS_close_range, first, stays - 1, flags)
+                                    : raw_syscall(SYS_close_range, NO_FD, NO_FD, flags);
+        if (raw_failed(result) || stays == last)
+            return result;
+        first = stays + 1;
+    }
+}
+
+__attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags)
+{
+    return raw_told(close_pieces(first, last, flags));
+}
+
+/* On a kernel without close_range() the C library finds another way. */
+__attribute__((visibility("default"))) void closefrom(int lowest)
+{
+    if (raw_failed(close_pieces(lowest > 0 ? (uint32_t)lowest : 0, UINT32_MAX, 0)))
+        NEXT(closefrom)(lowest);
+}

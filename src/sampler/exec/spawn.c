@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* posix_spawn(), system() and popen(): another program starts, and this one goes on. */
+#include "sampler/exec/exec.h"
+
+#include "sampler/exec/exec_target.h"
+#include "sampler/exec/environ.h"
+#include "sampler/base/next_symbol.h"
+#include "sampler/sampler.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *,
+                           const posix_spawnattr_t *, char *const *, char *const *);
+
+static int spawn(spawn_function *next, bool takes_variables, pid_t *pid, const char *file,
+                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
+                 char *const *argv, char *const *environment)
+{
+    size_t bytes = environ_bytes(environment);
+    if (bytes)
+        environment = environ_into(__builtin_alloca(bytes), environment,
+                                   takes_variables && environ_wants_children());
+    struct inheritance inheritance = inheritance_begin();
+    int err = next(pid, file, actions, attributes, argv, environment);
+    inheritance_end(inheritance);
+    return err;
+}
+
+/* Before 2.15, a file that is no program was given to the shell. */
+#define DEFINE_SPAWN(name, version, next, looks)                                                  \
+    __asm__(".symver " #name ", " version ", remove");                                            \
+    __attribute__((visibility("default"))) int name(                                              \
+        pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,                  \
+        const posix_spawnattr_t *attributes, char *const *argv, char *const *environment);        \
+    int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,             \
+             const posix_spawnattr_t *attributes, char *const *argv, char *const *environment)    \
+    {                                                                                             \
+        return spawn((spawn_function *)next_symbol(NEXT_INDEX_##next), looks, pid, file, actions, \
+                     attributes, argv, environment);                                              \
+    }
+
+DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn,
+             exec_target_takes_variables(AT_FDCWD, file))
+DEFINE_SPAWN(spawnp_now, "posix_spawnp@@GLIBC_2.15", posix_spawnp, search_takes_variables(file))
+DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
+             exec_target_takes_variables(AT_FDCWD, file))
+DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
+             search_takes_variables(file))
+
+/* Before system() and popen(), whose shell gets `environ`. */
+static struct inheritance shell_begin(void)
+{
+    environ_refresh();
+    return inheritance_begin();
+}
+
+static void shell_end(void *inheritance)
+{
+    inheritance_end(*(struct inheritance *)inheritance);
+}
+
+/* The thread may be cancelled while it waits. */
+static int run_shell(const char *command)
+{
+    int status;
+    struct inheritance inheritance = shell_begin();
+    pthread_cleanup_push(shell_end, &inheritance);
+    status = NEXT(system)(command);
+    pthread_cleanup_pop(1);
+    return status;
+}
+
+__attribute__((visibility("default"))) int system(const char *command)
+{
+    if (!command)
+        return NEXT(system)(command);
+    uint64_t before_ns = rusage_of_children_ns();
+    int status = run_shell(command);
+    rusage_note_waited(before_ns);
+    return status;
+}
+
+__attribute__((visibility("default"))) FILE *popen(const char *command, const char *mode)
+{
+    struct inheritance inheritance = shell_begin();
+    FILE *file = NEXT(popen)(command, mode);
+    inheritance_end(inheritance);
+    return file;
+}

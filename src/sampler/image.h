@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* Which program files take the two variables. */
-#pragma once
-
-#include <stdbool.h>
-
-/* False for a program that the variables would disturb; true when in doubt. Async-signal-safe. */
-bool image_takes_variables(int directory, const char *path);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of sampling in a process that reads the sampler's signal itself. Handler and hooks stay installed: other
+ * threads may still have a pending signal of the sampler, and hide a block.
+ *
+ *     process                                        launcher
+ *     is_retired = 1: no new timer, no sample
+ *     delete the timers of all threads
+ *     retirement = WANTED, doorbell ───────────────▶ close the perf event, and so those of all threads
+ *     ◀───────────────────────────────────────────── retirement = DONE
+ *     make the block real in the calling thread
+ *
+ * Another thread with a hidden block gets a real block at its next change of the mask, or from mask_defer() when a
+ * signal of another sender arrives. Only a thread itself can change its mask, and an extra signal for this purpose
+ * would end a poll() with EINTR.
+ */
+#include "sampler/base/own_call.h"
+#include "sampler/sampler.h"
+
+static void tell_launcher(void)
+{
+    uint32_t *word = &process.slot->retirement;
+    swap_acq_rel(word, RETIREMENT_NONE, RETIREMENT_REQUESTED);
+    if (process.engine == ENGINE_PERF_TRAP && !seccomp_forbids(CALLS_OF_WAIT))
+        launcher_await(word, RETIREMENT_DONE, SESSION_WAIT_COMMAND_NS);
+    else
+        ring_doorbell();
+}
+
+void process_retire(void)
+{
+    if (!process_is_followed() || process_is_another())
+        return;
+    exchange_acquire(&process.is_retired, 1);
+    threads_stop_timers();
+    tell_launcher();
+    if (thread_self)
+        mask_retire(thread_self);
+}

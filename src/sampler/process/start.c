@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the constructor to "sampled" or "inert". Linked -z initfirst: nothing of the program has run yet,
+ * not even the C library's own constructors, so the environment is the constructor's argument.
+ *
+ * Whatever goes wrong here leaves the program alone: the sampler stays inert.
+ */
+#include "sampler/sample/clock.h"
+#include "sampler/exec/environ.h"
+#include "sampler/base/next_symbol.h"
+#include "sampler/base/own_call.h"
+#include "sampler/sampler.h"
+
+#include <elf.h>
+
+static bool avoids_sigprof;
+static char executable[sizeof(((struct process_slot *)0)->executable)];
+
+static bool claim_process(void)
+{
+    uint32_t pid = (uint32_t)own_syscall(GETPID);
+    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
+        struct process_slot *slot = &process.rings->processes[index];
+        if (load_relaxed(&slot->state) != PROCESS_FREE ||
+            !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
+            continue;
+        raise_to(&process.rings->header.processes_used, index + 1);
+        slot->pid = pid;
+        process.index = index;
+        process.slot = slot;
+        process.verdict = &process.tables->verdicts[index];
+        return true;
+    }
+    add_relaxed(&process.rings->header.lost_no_slot, 1);
+    return false;
+}
+
+/* Behind the environment, as the kernel has put it there. */
+static uint64_t find_vdso(char **environment)
+{
+    while (*environment)
+        environment++;
+    const Elf64_auxv_t *entry = (const void *)(environment + 1);
+    while (entry->a_type != AT_NULL && entry->a_type != AT_SYSINFO_EHDR)
+        entry++;
+    return entry->a_type == AT_SYSINFO_EHDR ? entry->a_un.a_val : 0;
+}
+
+/* For who knows of no vDSO: that link takes 12 us. */
+static void note_executable(void)
+{
+    if (process.vdso_avma)
+        return;
+    long length =
+        own_syscall(READ_LINK, AT_FDCWD, "/proc/self/exe", executable, sizeof(executable) - 1);
+    executable[raw_failed(length) ? 0 : length] = '\0';
+}
+
+static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t copy_of)
+{
+    struct process_slot *slot = process.slot;
+    slot->copy_of = copy_of;
+    slot->parent_pid = (uint32_t)own_syscall(GETPPID);
+    slot->unload_count = 0;
+    slot->start_ticks = start_ticks;
+    slot->start_cpu_ns = start_cpu_ns;
+    slot->children_ns = rusage_of_children_ns();
+    slot->bill_ns = 0;
+    slot->end_cpu_ns = 0;
+    slot->mark_avma = (uint64_t)(uintptr_t)process.mark;
+    *process.mark =
+        (struct process_mark){.token = process.tables->header.token, .process = process.index};
+    slot->lost_no_thread = 0;
+    slot->unknown_count = 0;
+    slot->unknown_requested = 0;
+    slot->unknown_seen = 0;
+    slot->retirement = RETIREMENT_NONE;
+    slot->name[0] = '\0';
+    own_syscall(GET_NAME, PR_GET_NAME, slot->name);
+    slot->vdso_avma = process.vdso_avma;
+    if (!process.vdso_avma)
+        arch_copy(slot->executable, executable, sizeof(executable));
+}
+
+/* Takes the request back when the answer does not come. */
+static enum engine ask_launcher(void)
+{
+    uint32_t *state = &process.slot->state;
+    const struct tables_header *header = &process.tables->header;
+    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
+    bool is_command = process.slot->parent_pid == header->launcher_pid;
+    uint64_t longest_ns = is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS;
+    store_release(state, PROCESS_REQUESTED); /* publishes the slot */
+    if (!launcher_await(state, PROCESS_ANSWERED, longest_ns) &&
+        (swap_acq_rel(state, PROCESS_REQUESTED, PROCESS_WITHDRAWN) ||
+         swap_acq_rel(state, PROCESS_TAKEN, PROCESS_WITHDRAWN))) {
+        store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
+        return ENGINE_NONE;
+    }
+    return process.verdict->pid == process.slot->pid ? (enum engine)process.verdict->engine
+                                                     : ENGINE_NONE;
+}
+
+/* The calling thread is the process' only one: it gets its slot before the first signal can come. */
+static bool bind_main_thread(uint64_t stack_start_avma)
+{
+    struct thread_state *thread = thread_claim();
+    if (!thread)
+        return false;
+    thread->stack_start_avma = stack_start_avma;
+    thread->stack_end_avma = process.main_stack_end_avma;
+    thread->accounted_ns = 0;
+    thread_bind(thread);
+    return true;
+}
+
+static void give_up(void)
+{
+    process.engine = ENGINE_NONE;
+    process.mark->token = 0; /* the slot will be another one's */
+    signals_uninstall();
+    if (thread_self) {
+        struct thread_state *thread = thread_self;
+        thread_self = NULL;
+        thread_finish(thread);
+    }
+}
+
+/* Gives up when the kernel refuses. */
+static bool change_signal(int signal)
+{
+    signals_uninstall();
+    if (signals_install(signal))
+        return true;
+    give_up();
+    return false;
+}
+
+/* The handler must be in place before the launcher arms; which engine it will be is not known yet, so it
+ * is SIGTRAP's until the verdict says otherwise. */
+static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
+{
+    if (launcher_is_stale()) {
+        add_relaxed(&process.rings->header.lost_launcher_away, 1);
+        return;
+    }
+    uint32_t copy_of = process.slot ? 1 + process.index : 0;
+    if (!claim_process())
+        return;
+    fill_process(start_cpu_ns, start_ticks, copy_of);
+    process.joins++;
+    store_release(process_alive, 1);
+    process.engine = ENGINE_PERF_TRAP;
+    bool has_handler = process.signal == SIGTRAP; /* its parent's */
+    bool ready = (!session_has_records() || bind_main_thread(stack_start_avma)) &&
+                 (has_handler || signals_install(SIGTRAP));
+    enum engine engine = ENGINE_NONE;
+    if (ready)
+        engine = ask_launcher();
+    else
+        store_release(&process.slot->state, PROCESS_WITHDRAWN);
+    if (engine == ENGINE_NONE) {
+        swap_acq_rel(&process.slot->state, PROCESS_ANSWERED, PROCESS_DISMISSED);
+        give_up();
+        return;
+    }
+    process.engine = engine;
+    if (!thread_self && !(session_map_records() && bind_main_thread(stack_start_avma))) {
+        /* An event is there already: without a handler it would end the program. */
+        if (engine != ENGINE_PERF_TRAP)
+            give_up();
+        return;
+    }
+    if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
+        return;
+    mask_hide(thread_self);
+    thread_start_timer(thread_self);
+}
+
+/* One of the timer's that is pending arrives before its handler goes. */
+void process_leave_sigprof(void)
+{
+    struct thread_state *thread = thread_self;
+    avoids_sigprof = true;
+    if (!process_is_followed() || process.signal != SIGPROF || !thread)
+        return;
+    thread_stop_timer(thread);
+    mask_unhide(thread);
+    if (!change_signal(SIGTRAP))
+        return;
+    mask_hide(thread);
+    thread_start_timer(thread);
+}
+
+/* The main thread's stack grows down to its limit; with no limit, farther than anybody goes. */
+static uint64_t main_stack_start(uint64_t end_avma)
+{
+    struct rlimit limit = {0};
+    own_syscall(STACK_LIMIT, 0, RLIMIT_STACK, 0, &limit);
+    uint64_t bytes = limit.rlim_cur;
+    if (bytes > UINT64_C(4) << 30)
+        bytes = UINT64_C(4) << 30;
+    return end_avma > bytes ? end_avma - bytes : 4096;
+}
+
+static uint64_t main_stack_start_avma;
+
+void process_join_after_fork(void)
+{
+    if (!process.tables || seccomp_forbids(CALLS_OF_JOIN) || clock_is_forbidden())
+        return;
+    uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
+    uint64_t start_ticks = arch_ticks();
+    /* The child runs on the stack of the thread that forked. */
+    struct thread_state *forker = thread_self;
+    uint64_t stack_start_avma = forker ? forker->stack_start_avma : main_stack_start_avma;
+    if (forker)
+        process.main_stack_end_avma = forker->stack_end_avma;
+    if (forker)
+        mask_unhide(forker);
+    main_stack_start_avma = stack_start_avma;
+    thread_self = NULL;
+    if (process.signal != SIGTRAP)
+        signals_uninstall();
+    process.engine = ENGINE_NONE;
+    /* A child of a retired process may read the same descriptor, where it would find its own signals. */
+    if (!process.tables->header.no_inherit && !process.is_retired)
+        join(start_cpu_ns, start_ticks, stack_start_avma);
+    if (process.engine == ENGINE_NONE)
+        signals_uninstall();
+}
+
+/* With --no-inherit, only the process of the command. A child may have the variables from an exec
+ * that does not pass through the sampler. */
+static bool is_recorded(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    return !header->no_inherit || (uint32_t)own_syscall(GETPPID) == header->launcher_pid;
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv, char **environment)
+{
+    (void)argc;
+    (void)argv;
+    /* A program calls it where the dynamic linker must not be called. */
+    next_symbol(NEXT_INDEX_close);
+    process.vdso_avma = find_vdso(environment);
+    if (!session_find(environment))
+        return;
+    uint64_t start_cpu_ns = clock_ns(PROCESS_CLOCK);
+    if (clock_is_forbidden())
+        return;
+    uint64_t start_ticks = arch_ticks();
+    if (!session_attach())
+        return;
+    note_executable();
+    environ_remember(environment);
+    next_symbol_find_all();
+    process.main_stack_end_avma = (uint64_t)(uintptr_t)environment;
+    main_stack_start_avma = main_stack_start(process.main_stack_end_avma);
+    pthread_atfork(NULL, NULL, process_join_after_fork);
+    if (is_recorded())
+        join(start_cpu_ns, start_ticks, main_stack_start_avma);
+    if (process.engine != ENGINE_NONE && signalfd_is_inherited())
+        process_retire();
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/sample/stack_record.h"
+
+void stack_record_describe(uint8_t *record, uint32_t frame_count, enum walk_end end,
+                           uint32_t unload_count)
+{
+    struct record_stack *stack =
+        (struct record_stack *)(void *)(record + sizeof(struct record_header));
+    uint32_t kept = frame_count < RECORD_FRAMES_MAX ? frame_count : RECORD_FRAMES_MAX;
+    stack->frame_count = kept;
+    stack->dropped = frame_count - kept;
+    stack->end = end;
+    stack->unload_count = unload_count;
+}
+
+bool stack_record_commit(struct ring *ring, uint8_t *record, uint64_t position,
+                         struct record_header header)
+{
+    *(struct record_header *)(void *)record = header;
+    ring_commit(ring, position, header.bytes);
+    return true;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the interrupted registers to the thread's root, one row at a time, into a record that was
+ * reserved in the ring before the walk began.
+ *
+ *     frames   ┌──────────── leaf part: 768 ────────────┬─ root part: 256, circular ─┐
+ *              │ PC, return addresses …                 │ the last 256 seen          │
+ *              └────────────────────────────────────────┴────────────────────────────┘
+ *
+ * What no row describes is copied and finished by the launcher: stack_copy.c.
+ */
+#include "sampler/sample/walk.h"
+
+#include "sampler/sample/stack_record.h"
+
+#define PAGE_MASK UINT64_C(4095)
+#define CONTEXT_ROOT_BYTES 64
+/* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
+#define WRITTEN_BYTES 256
+/* No frame pointer is a frame of this size away: the register holds something else. */
+#define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
+/* Under one map, of each thread. */
+#define ASTRAY_COPIES_MAX 64
+#define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
+
+static bool is_within(const stack_t *stack, uint64_t sp)
+{
+    uint64_t start = (uint64_t)(uintptr_t)stack->ss_sp;
+    return !(stack->ss_flags & SS_DISABLE) && sp >= start && sp - start < stack->ss_size;
+}
+
+/*
+ * The stack that holds SP: the thread's own, the alternate one that the kernel names, the one that was given
+ * to makecontext(); else some coroutine's, of which only the page that SP points into is known to be there,
+ * for the kernel has just written the signal's frame into it: a list of mappings would be older than the
+ * sample, and a read of what is gone would kill the program.
+ */
+static bool choose_stack(struct walk *walk)
+{
+    const struct thread_state *thread = walk->thread;
+    uint64_t sp = walk->regs.sp;
+    uint64_t start = thread->stack_start_avma;
+    uint64_t end = thread->stack_end_avma;
+    walk->is_foreign = false;
+    walk->is_context = false;
+    if (sp < start || sp >= end) {
+        const stack_t *stack = &walk->context->uc_stack;
+        for (int i = 0; i < 2 && !is_within(stack, sp); i++)
+            stack = &thread->context_stacks[i];
+        walk->is_foreign = !is_within(stack, sp);
+        walk->is_context = !walk->is_foreign && stack != &walk->context->uc_stack;
+        start = walk->is_foreign ? sp & ~PAGE_MASK : (uint64_t)(uintptr_t)stack->ss_sp;
+        end = walk->is_foreign ? start + PAGE_MASK + 1 : start + stack->ss_size;
+        if (walk->is_foreign && sp - start < WRITTEN_BYTES)
+            return false;
+    }
+    uint64_t lowest = sp - ARCH_RED_ZONE;
+    walk->stack.lo = lowest < start ? start : lowest;
+    walk->stack.hi = end & ~UINT64_C(7);
+    walk->stack.bytes = (const uint8_t *)(uintptr_t)walk->stack.lo;
+    return true;
+}
+
+/* The rule of a PC; false when no module holds it, or its rows are not compiled yet. */
+static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
+{
+    struct rule_cache_entry *entry = &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
+    if (entry->pc == pc && entry->generation == walk->generation) {
+        *rule = entry->rule;
+        return true;
+    }
+    const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
+    if (!module || load_relaxed(&module->is_unread))
+        return false;
+    /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
+    uint64_t first = load_relaxed(&module->index_first);
+    struct row_table table = {.rows = process.tables->rows,
+                              .row_count = SESSION_ROWS,
+                              .bucket_count = load_relaxed(&module->bucket_count),
+                              .bucket_shift = load_relaxed(&module->bucket_shift)};
+    uint64_t relative = pc - load_relaxed(&module->base_avma);
+    *rule = row_rule(ROW_NONE, 0, 0);
+    if (relative <= UINT32_MAX && first + table.bucket_count <= SESSION_ROWS) {
+        table.buckets = (const uint64_t *)(const void *)(table.rows + first);
+        if (!unwind_find_in_table(&table, (uint32_t)relative, rule))
+            return false;
+    }
+    *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
+    return true;
+}
+
+static void push_frame(struct walk *walk, uint64_t pc)
+{
+    uint32_t n = walk->frame_count++;
+    if (n >= RECORD_FRAMES_MAX)
+        n = RECORD_FRAMES_LEAF + (n - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    walk->frames[n] = pc;
+}
+
+/*
+ * The frame pointer leads to no code that the map has. It may be newer than the map, as code that is made at run time
+ * is; but the register may as well hold something else, and go on to: not every sample is copied then.
+ */
+static enum walk_end end_astray(const struct walk *walk)
+{
+    struct thread_state *thread = walk->thread;
+    if (thread->astray_generation != walk->generation)
+        thread->astray = 0;
+    thread->astray_generation = walk->generation;
+    return thread->astray++ < ASTRAY_COPIES_MAX ? WALK_UNKNOWN : WALK_NO_CFI;
+}
+
+/*
+ * Code without CFI: follow the frame pointer, if it leads to code. On a stack of which one page is known it may lead
+ * to the next page (SBCL runs its program on such a stack).
+ */
+static enum walk_end step_without_cfi(struct walk *walk)
+{
+    struct unwind_regs caller = walk->regs;
+    if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
+        return WALK_FOREIGN;
+    if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK)
+        return WALK_NO_CFI;
+    if (!unwind_find_module(walk->modules, walk->module_count, caller.pc - 1))
+        return end_astray(walk);
+    walk->regs = caller;
+    return WALK_ENDS;
+}
+
+/*
+ * Where makecontext() lets its function return to, glibc has no CFI. It is the stack's root: nothing but the
+ * next context and arguments lie above. The address is that of an instruction that no call precedes.
+ */
+static bool is_context_root(const struct walk *walk)
+{
+    if (!walk->is_context || !walk->is_return_address ||
+        walk->stack.hi - walk->regs.sp > CONTEXT_ROOT_BYTES ||
+        walk->frame_count > RECORD_FRAMES_LEAF)
+        return false;
+    walk->frames[walk->frame_count - 1] = walk->regs.pc + 1;
+    return true;
+}
+
+/*
+ * The CFA is in a general register. Those were never followed, so it must still hold what was
+ * interrupted: any of them in the innermost frame, and the ones that no callee saves also in its caller
+ * (ciphers keep the old SP in rax across calls of their own helpers).
+ */
+static enum unwind_result apply_register(const struct walk *walk, uint32_t rule,
+                                         struct unwind_regs *regs)
+{
+    uint32_t reg = row_register(rule);
+    uint32_t frames_below = walk->frame_count - 1;
+    if (frames_below > 1 || (frames_below == 1 && arch_is_callee_saved(reg)))
+        return UNWIND_COMPLEX;
+    return unwind_apply_register(rule, arch_dwarf_register(walk->context, reg), regs, &walk->stack);
+}
+
+static enum unwind_result apply(struct walk *walk, uint32_t rule)
+{
+    if (row_needs_register(rule))
+        return apply_register(walk, rule, &walk->regs);
+    return unwind_apply(rule, &walk->regs, &walk->stack);
+}
+
+/* One step; WALK_ENDS: go on. */
+static enum walk_end step(struct walk *walk)
+{
+    uint32_t rule;
+    enum walk_end end;
+    if (!find_rule(walk, unwind_lookup_pc(walk->regs.pc, walk->is_return_address), &rule))
+        return WALK_UNKNOWN;
+    switch (apply(walk, rule)) {
+    case UNWIND_OK:
+        break;
+    case UNWIND_END:
+        return WALK_ROOT;
+    case UNWIND_COMPLEX:
+        return WALK_COMPLEX;
+    case UNWIND_NO_ROW:
+        if (is_context_root(walk))
+            return WALK_ROOT;
+        end = step_without_cfi(walk);
+        if (end != WALK_ENDS)
+            return end;
+        break;
+    case UNWIND_OFF_STACK:
+        return walk->is_foreign ? WALK_FOREIGN : WALK_OFF_STACK;
+    }
+    if (walk->regs.pc == 0 && walk->is_foreign) /* how most libraries begin a coroutine's stack */
+        return WALK_FOREIGN;
+    walk->is_return_address = row_kind(rule) != ROW_SIGNAL;
+    /* A handler on the alternate stack was entered from another one. */
+    if (!walk->is_return_address && (!choose_stack(walk) || walk->is_foreign))
+        return WALK_FOREIGN;
+    return WALK_ENDS;
+}
+
+static enum walk_end walk_frames(struct walk *walk)
+{
+    enum walk_end end = WALK_ENDS;
+    while (end == WALK_ENDS) {
+        if (walk->frame_count >= SAMPLER_WORDS_MAX)
+            return WALK_TOO_LONG;
+        /* Readers take one off every caller's address; an interrupted PC is no return address. */
+        bool is_interrupted_caller = !walk->is_return_address && walk->frame_count > 0;
+        push_frame(walk, walk->regs.pc + is_interrupted_caller);
+        end = step(walk);
+    }
+    return end;
+}
+
+static void reverse(uint64_t *words, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint64_t word = words[i];
+        words[i] = words[count - 1 - i];
+        words[count - 1 - i] = word;
+    }
+}
+
+/* Puts the circular root part in order; returns how many frames are kept. */
+static uint32_t settle_frames(struct walk *walk)
+{
+    if (walk->frame_count <= RECORD_FRAMES_MAX)
+        return walk->frame_count;
+    uint64_t *root = walk->frames + RECORD_FRAMES_LEAF;
+    uint32_t oldest = (walk->frame_count - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    reverse(root, oldest);
+    reverse(root + oldest, FRAMES_ROOT - oldest);
+    reverse(root, FRAMES_ROOT);
+    return RECORD_FRAMES_MAX;
+}
+
+static bool wants_copy(const struct walk *walk, enum walk_end end)
+{
+    return (end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD) &&
+           walk->frame_count <= RECORD_FRAMES_MAX;
+}
+
+static bool wants_check(const struct walk *walk, enum walk_end end)
+{
+    uint32_t every = process.tables->header.self_check_every;
+    return every && end == WALK_ROOT && walk->thread->samples % every == 0 &&
+           walk->frame_count <= RECORD_FRAMES_MAX && stack_copy_fits_from_leaf(walk);
+}
+
+/* The published map. The launcher may publish another while we walk; from then on it may also be writing
+ * a third one into the place of this one. */
+static void use_map(struct walk *walk, uint64_t generation)
+{
+    uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
+    walk->modules = process.tables->maps[process.index][generation % 2].modules;
+    walk->module_count = count < SESSION_MODULES ? count : SESSION_MODULES;
+    walk->generation = (uint32_t)generation;
+    if (generation == 0)
+        walk->module_count = 0;
+}
+
+static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
+{
+    uint64_t generation = load_acquire(&process.verdict->generation);
+    use_map(walk, generation);
+    walk->regs.pc = arch_pc(walk->context);
+    walk->regs.sp = arch_sp(walk->context);
+    walk->regs.fp = arch_fp(walk->context);
+    walk->is_return_address = false;
+    walk->frame_count = 0;
+    enum walk_end end = WALK_FOREIGN;
+    bool is_stale = load_relaxed(&process.verdict->unload_count) != unload_count;
+    if (!choose_stack(walk))
+        push_frame(walk, walk->regs.pc);
+    else if (process.tables->header.withhold_tables || is_stale) {
+        push_frame(walk, walk->regs.pc);
+        end = process.tables->header.withhold_tables ? WALK_WITHHELD : WALK_UNKNOWN;
+    } else
+        end = walk_frames(walk);
+    fence_acquire(); /* everything was read before the generation is read again */
+    if (load_relaxed(&process.verdict->generation) != generation)
+        return WALK_ENDS;
+    return end;
+}
+
+bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
+                 uint64_t weight_ns, uint16_t flags)
+{
+    uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint64_t position;
+    uint8_t *record = ring_reserve(&thread->ring, fixed + 8 * RECORD_FRAMES_MAX, &position);
+    thread->slot->produced++;
+    if (!record)
+        return false;
+    struct walk walk = {.thread = thread, .context = context};
+    walk.frames = (uint64_t *)(void *)(record + fixed);
+    uint32_t unload_count = load_acquire(&process.slot->unload_count);
+    enum walk_end end = walk_once(&walk, unload_count);
+    if (end == WALK_ENDS)
+        end = walk_once(&walk, unload_count);
+    if (end == WALK_ENDS)
+        end = WALK_OFF_STACK;
+    struct record_header header = {
+        .kind = RECORD_COPY, .flags = flags, .ticks = ticks, .weight_ns = weight_ns};
+    if (wants_copy(&walk, end)) {
+        add_relaxed(&process.slot->unknown_count, 1);
+        return stack_copy_record(&walk, header, end, unload_count);
+    }
+    if (wants_check(&walk, end)) {
+        header.kind = RECORD_CHECK;
+        return stack_copy_record(&walk, header, end, unload_count);
+    }
+    header.kind = RECORD_STACK;
+    stack_record_describe(record, walk.frame_count, end, unload_count);
+    header.bytes = fixed + 8 * settle_frames(&walk);
+    return stack_record_commit(&thread->ring, record, position, header);
+}

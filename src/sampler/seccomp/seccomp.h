@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Filters of system calls that the program installs itself:
+ *
+ *     prctl(), syscall() ─▶ the filter, and each call of own_call.h ─▶ seccomp_eval.c
+ *         ─▶ process.forbidden ─▶ own_syscall()
+ *     exec ─▶ REC_SESSION=…:FORBIDDEN ─▶ the new program's sampler
+ */
+#pragma once
+
+#include "sampler/base/own_call.h"
+#include "sampler/sampler.h"
+
+/* Around the call that installs a filter, a struct sock_fprog of the program's. Async-signal-safe. */
+struct seccomp_change {
+    uint64_t before, after;
+};
+struct seccomp_change seccomp_begin(const void *filter);
+void seccomp_end(struct seccomp_change change, bool has_failed);

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads: a slot and a ring from before the first instruction of the program's start routine until
+ * after its last destructor.
+ *
+ *     parent: pthread_create, thrd_create ─ claim slot ─ the real one, of thread_main
+ *     thread: thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
+ *     launcher: drains the ring ─ slot FREE
+ */
+#include "sampler/sample/clock.h"
+#include "sampler/base/own_call.h"
+#include "sampler/sampler.h"
+
+#include "sampler/base/next_symbol.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/prctl.h>
+#include <threads.h>
+#include <time.h>
+
+#ifndef SIGEV_THREAD_ID
+#define SIGEV_THREAD_ID 4
+#endif
+
+static pthread_key_t end_key;
+static bool has_end_key;
+static uint64_t default_stack_bytes;
+
+static void thread_end(void *argument);
+
+/* Not in the constructor: where a sanitizer is in the program, these are its functions, which crash before
+ * its own initialisation. The first thread is created by the only one. */
+static void prepare_once(void)
+{
+    static bool is_prepared;
+    if (is_prepared)
+        return;
+    is_prepared = true;
+    has_end_key = pthread_key_create(&end_key, thread_end) == 0;
+    pthread_attr_t attributes;
+    size_t bytes = 0;
+    if (pthread_getattr_default_np(&attributes) == 0) {
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
+    default_stack_bytes = bytes;
+}
+
+/* Its tags are generations of this process' map: a forked child has copies of its parent's. */
+static void clear_cache(struct thread_state *thread)
+{
+    if (thread->cache_joins == process.joins)
+        return;
+    bool is_untouched = thread->cache_joins == 0;
+    thread->cache_joins = process.joins;
+    for (uint32_t i = 0; !is_untouched && i < SAMPLER_CACHE_ENTRIES; i++)
+        thread->cache[i].generation = 0;
+}
+
+static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
+{
+    thread->busy = 0;
+    thread->index = index;
+    thread->slot = &process.rings->threads[index];
+    thread->ring = (struct ring){.control = &process.rings->controls[index], .data = ring_data};
+    thread->last_end_ticks = 0;
+    thread->last_cost_ticks = 0;
+    thread->usual_cost_ticks = 0;
+    thread->merged_ns = 0;
+    thread->user_ns = 0;
+    thread->unseen_ns = 0;
+    thread->accounted_ns = 0;
+    thread->samples = 0;
+    thread->timer = -1;
+    thread->exit_rounds = 0;
+    thread->skips_interval = load_relaxed(&process.tables->header.quiet);
+    thread->has_no_clock = false;
+    thread->hides_block = false;
+    thread->ever_hid = false;
+    thread->is_blocked = false;
+    thread->lifted_avma = 0;
+    for (uint32_t i = 0; i < SAMPLER_MASKS; i++)
+        thread->masks[i].is_known = false;
+    thread->next_mask = 0;
+    thread->usual_mask = 0;
+    thread->stack_bytes = 0;
+    thread->stack_given_avma = 0;
+    thread->context_stacks[0].ss_size = 0;
+    thread->context_stacks[1].ss_size = 0;
+    clear_cache(thread);
+}
+
+static void fill_slot(struct thread_slot *slot)
+{
+    slot->pid = process.slot->pid;
+    slot->tid = 0;
+    slot->process = process.index;
+    slot->produced = 0;
+    slot->lost_ring_full = 0;
+    slot->lost_busy = 0;
+    slot->lost_crashing = 0;
+    slot->lost_away = 0;
+    slot->merged = 0;
+    slot->lost_weight_ns = 0;
+    slot->handler_max_ticks = 0;
+    for (int i = 0; i < HANDLER_BUCKETS; i++)
+        slot->handler_ticks[i] = 0;
+}
+
+/* Every process of the recording can write the slot's state, so only this process' own memory
+ * decides whether another thread has the thread state. A forked child has copies of the parent's
+ * thread states, with an older number. */
+static bool take_state(struct thread_state *thread)
+{
+    uint32_t joins = load_relaxed(&thread->user_joins);
+    return joins != process.joins && swap_acq_rel(&thread->user_joins, joins, process.joins);
+}
+
+static void release(struct thread_state *thread, uint32_t slot_state)
+{
+    struct thread_slot *slot = thread->slot;
+    store_release(&thread->user_joins, 0); /* before the slot can be FREE */
+    store_release(&slot->state, slot_state);
+}
+
+struct thread_state *thread_claim(void)
+{
+    for (uint32_t index = 0; session_has_records() && index < SESSION_THREADS; index++) {
+        struct thread_slot *slot = &process.rings->threads[index];
+        if (load_relaxed(&slot->state) != THREAD_FREE ||
+            !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
+            continue;
+        if (!take_state(&process.threads[index])) /* the slot has become FREE in use */
+            continue;
+        uint8_t *ring_data = session_ring_data(index);
+        if (!ring_data) {
+            store_release(&slot->state, THREAD_FREE);
+            store_release(&process.threads[index].user_joins, 0);
+            break;
+        }
+        raise_to(&process.rings->header.threads_used, index + 1);
+        fill_slot(slot);
+        reset_state(&process.threads[index], index, ring_data);
+        return &process.threads[index];
+    }
+    add_relaxed(&process.rings->header.lost_no_thread_slot, 1);
+    return NULL;
+}
+
+void thread_unclaim(struct thread_state *thread)
+{
+    release(thread, THREAD_FREE);
+}
+
+void thread_finish(struct thread_state *thread)
+{
+    release(thread, THREAD_ENDED); /* publishes the last record */
+}
+
+void thread_bind(struct thread_state *thread)
+{
+    thread->slot->tid = (uint32_t)own_syscall(GETTID);
+    thread->slot->start_ticks = arch_ticks();
+    store_release(&thread->slot->state, THREAD_ACTIVE); /* publishes tid and start */
+    uint32_t started = add_release(&process.rings->header.threads_started, 1);
+    /* Slots of ended threads come back when the launcher looks; when it sleeps, they run out. */
+    if (started % (SESSION_THREADS / 4) == SESSION_THREADS / 4 - 1)
+        ring_doorbell();
+    thread_self = thread;
+    signal_fence();
+}
+
+void thread_start_timer(struct thread_state *thread)
+{
+    const struct tables_header *header = &process.tables->header;
+    if (seccomp_forbids(CALLS_OF_TIMER) || load_relaxed(&process.is_retired))
+        return;
+    uint64_t interval_ns =
+        process.engine == ENGINE_TIMER ? header->period_ns : header->kernel_interval_ns;
+    struct sigevent event = {0};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = process.signal;
+    event.sigev_value.sival_ptr = (void *)(uintptr_t)&handler_timer_token;
+    /* glibc has no public name for the thread id's place. */
+    event._sigev_un._tid = (pid_t)thread->slot->tid;
+    int32_t timer;
+    if (raw_failed(own_syscall(TIMER_CREATE, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
+        return;
+    struct timespec interval = {.tv_sec = (time_t)(interval_ns / 1000000000),
+                                .tv_nsec = (long)(interval_ns % 1000000000)};
+    struct itimerspec setting = {.it_interval = interval, .it_value = interval};
+    own_syscall(TIMER_SETTIME, timer, 0, &setting);
+    exchange_acquire(&thread->timer, timer);
+    if (load_relaxed(&process.is_retired)) /* threads_stop_timers() may have missed this timer */
+        thread_stop_timer(thread);
+}
+
+/* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
+void thread_stop_timer(struct thread_state *thread)
+{
+    int32_t timer = exchange_acquire(&thread->timer, -1);
+    if (timer >= 0)
+        own_syscall(TIMER_DELETE, timer);
+}
+
+void threads_stop_timers(void)
+{
+    uint32_t used = load_relaxed(&process.rings->header.threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
+        const struct thread_slot *slot = &process.rings->threads[i];
+        /* A forked child has copies of its parent's state, whose timers it does not have. */
+        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
+            load_acquire(&process.threads[i].user_joins) == process.joins)
+            thread_stop_timer(&process.threads[i]);
+    }
+}
+
+/* One that is stopped, or has to wait for a processor, comes back: so it is asked for, and before its silence is long
+ * enough to stop recording. From another pid namespace one cannot tell. */
+static bool launcher_is_gone(void)
+{
+    const struct tables_header *header = &process.tables->header;
+    if (load_relaxed(&header->stop))
+        return true;
+    return launcher_is_silent(arch_ticks(), header->stale_ticks / 4) &&
+           load_relaxed(&process.verdict->namespace) == 0 &&
+           own_syscall(EXISTS, header->launcher_pid, 0) == -ESRCH;
+}
+
+struct begun {
+    thread_start *start;
+    void *argument;
+};
+
+static struct begun begin(struct thread_state *thread)
+{
+    struct begun begun = {thread->start, thread->argument};
+    if (seccomp_forbids(CALLS_OF_THREAD)) { /* since it was created */
+        thread_unclaim(thread);
+        return begun;
+    }
+    thread_stack_set_range(thread);
+    if (has_end_key)
+        pthread_setspecific(end_key, thread);
+    thread_bind(thread);
+    mask_hide(thread);
+    thread_start_timer(thread);
+    return begun;
+}
+
+static void *thread_main(void *argument)
+{
+    struct begun begun = begin(argument);
+    return begun.start(begun.argument);
+}
+
+static int c11_thread_main(void *argument)
+{
+    struct begun begun = begin(argument);
+    return ((thrd_start_t)(void (*)(void))begun.start)(begun.argument);
+}
+
+static struct thread_state *claim_for_new_thread(void)
+{
+    bool has_no_clock = thread_self && thread_self->has_no_clock; /* nor will the new one */
+    if (!process_is_sampled() || has_no_clock || seccomp_forbids(CALLS_OF_THREAD))
+        return NULL;
+    if (!launcher_is_gone())
+        return thread_claim();
+    /* The handler would return at once, but it still has to be called. */
+    threads_stop_timers();
+    return NULL;
+}
+
+/* NULL: one that is not recorded. */
+static struct thread_state *prepare(const pthread_attr_t *attributes, thread_start *start,
+                                    void *argument)
+{
+    struct thread_state *state = claim_for_new_thread();
+    if (!state)
+        return NULL;
+    prepare_once();
+    state->start = start;
+    state->argument = argument;
+    thread_stack_note(state, attributes, default_stack_bytes);
+    return state;
+}
+
+/* A block is real while the new thread inherits it. */
+static bool unhide_block(void)
+{
+    return thread_self && mask_unhide(thread_self);
+}
+
+static void created(struct thread_state *state, bool hides_block, bool is_running)
+{
+    if (hides_block)
+        mask_hide(thread_self);
+    if (!is_running)
+        thread_unclaim(state);
+}
+
+/* A larger stack may be more than a limit allows. */
+static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                  void *argument)
+{
+    pthread_attr_t larger;
+    if (process_is_sampled() && thread_stack_enlarge(attributes, &larger) &&
+        NEXT(pthread_create)(thread, &larger, start, argument) == 0)
+        return 0;
+    return NEXT(pthread_create)(thread, attributes, start, argument);
+}
+
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                          const pthread_attr_t *attributes,
+                                                          void *(*start)(void *), void *argument)
+{
+    struct thread_state *state = prepare(attributes, start, argument);
+    if (!state)
+        return create(thread, attributes, start, argument);
+    bool hides_block = unhide_block();
+    int err = create(thread, attributes, thread_main, state);
+    created(state, hides_block, err == 0);
+    return err;
+}
+
+__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
+                                                       void *argument)
+{
+    struct thread_state *state = prepare(NULL, (thread_start *)(void (*)(void))start, argument);
+    if (!state)
+        return NEXT(thrd_create)(thread, start, argument);
+    bool hides_block = unhide_block();
+    int result = NEXT(thrd_create)(thread, c11_thread_main, state);
+    created(state, hides_block, result == thrd_success);
+    return result;
+}
+
+/* CPU time of the calling thread that no record and no counter holds yet. */
+static uint64_t unaccounted_ns(const struct thread_state *thread)
+{
+    uint64_t used_ns = clock_ns(THREAD_CLOCK);
+    uint64_t accounted_ns = thread->accounted_ns - thread->merged_ns;
+    return used_ns > accounted_ns ? used_ns - accounted_ns : 0;
+}
+
+static void record_exit(struct thread_state *thread)
+{
+    uint64_t position;
+    uint32_t bytes = sizeof(struct record_header) + sizeof(struct record_exit);
+    uint8_t *record = ring_reserve(&thread->ring, bytes, &position);
+    if (!record)
+        return;
+    struct record_header *header = (struct record_header *)(void *)record;
+    struct record_exit *last = (struct record_exit *)(void *)(header + 1);
+    header->bytes = bytes;
+    header->kind = RECORD_EXIT;
+    header->flags = 0;
+    header->ticks = clock_ticks(thread);
+    header->weight_ns = unaccounted_ns(thread);
+    last->start_avma = (uint64_t)(uintptr_t)thread->start;
+    own_syscall(GET_NAME, PR_GET_NAME, last->name);
+    ring_commit(&thread->ring, position, bytes);
+}
+
+/* Runs as the destructor of a thread-specific value: again and again, to be the last one. */
+static void thread_end(void *argument)
+{
+    struct thread_state *thread = argument;
+    if (load_relaxed(process_alive) != 1 || thread_self != thread)
+        return;
+    if (++thread->exit_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+        pthread_setspecific(end_key, thread);
+        return;
+    }
+    mask_unhide(thread);
+    thread_self = NULL;
+    signal_fence();
+    thread_stop_timer(thread);
+    if (process_is_sampled() && !seccomp_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
+        record_exit(thread);
+    thread_finish(thread);
+}
