@@ -2,10 +2,10 @@
 #include "base/files/io.h"
 #include "base/heap.h"
 #include "base/text/log.h"
-#include "cli/cli.h"
-#include "cli/help.h"
-#include "cli/options.h"
-#include "cli/reader.h"
+#include "cli/commands/commands.h"
+#include "cli/options/help.h"
+#include "cli/options/options.h"
+#include "cli/files/sudo_reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +72,6 @@ int main(int argc, char **argv)
 {
     io_take_closed_standard_places();
     heap_prefer_large_pages();
-    reader_settle();
+    sudo_reader_set();
     return finish(dispatch(argv + (argc > 0)));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The share of the CPU time that is missing in the stacks: every part of the sum, and its limits. */
-#include "cli/incomplete.h"
+#include "cli/summary/incomplete.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What each -o means, and how captures are claimed. Each test has an empty directory of its own as its
  * working directory. */
-#include "cli/capture.h"
-#include "cli/outputs.h"
+#include "cli/files/capture_file.h"
+#include "cli/files/outputs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 static char directory[64];
-static const struct owner nobody_else = {0};
+static const struct sudo_owner nobody_else = {0};
 
 static int enter_directory(void **state)
 {
@@ -134,7 +134,7 @@ static void a_directory_that_is_missing_is_made(void **state)
 {
     (void)state;
     struct outputs outputs = {0};
-    struct owner owner = {0};
+    struct sudo_owner owner = {0};
     struct error error = {{0}};
     assert_int_equal(outputs_add_recorded(&outputs, "new/", &error), 0);
     assert_string_equal(outputs.capture, "new/rec.data");
@@ -170,7 +170,7 @@ static void checking_leaves_no_trace(void **state)
 {
     (void)state;
     struct outputs outputs = {0};
-    struct owner owner = {0};
+    struct sudo_owner owner = {0};
     struct error error = {{0}};
     assert_int_equal(outputs_add_recorded(&outputs, "a.folded", NULL), 0);
     assert_int_equal(outputs_prepare(&outputs, &owner, &error), 0);
@@ -207,26 +207,26 @@ static void a_file_that_cannot_be_written_does_not_cost_the_others(void **state)
 static void a_claimed_capture_is_private_and_the_previous_one_kept(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     struct stat status;
     write_file("rec.data", "previous");
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, NULL), 0);
     assert_int_equal(stat("rec.data", &status), 0);
     assert_int_equal(status.st_size, 0);
     assert_int_equal(status.st_mode & 0777, 0600);
     assert_content("rec.data.old", "previous");
     assert_int_equal(files_here(), 2);
-    capture_release(&capture);
+    capture_file_release(&capture);
     assert_int_equal(files_here(), 2);
 }
 
 static void an_abandoned_claim_undoes_everything(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     write_file("rec.data", "previous");
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
-    capture_abandon(&capture);
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    capture_file_abandon(&capture);
     assert_content("rec.data", "previous");
     assert_int_equal(files_here(), 1);
 }
@@ -235,12 +235,12 @@ static void an_abandoned_claim_undoes_everything(void **state)
 static void an_abandoned_claim_leaves_a_file_that_took_its_name(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     write_file("rec.data", "previous");
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, NULL), 0);
     write_file("other", "of another user");
     assert_int_equal(rename("other", "rec.data"), 0);
-    capture_abandon(&capture);
+    capture_file_abandon(&capture);
     assert_content("rec.data", "of another user");
     assert_content("rec.data.old", "previous");
     assert_int_equal(files_here(), 2);
@@ -249,15 +249,15 @@ static void an_abandoned_claim_leaves_a_file_that_took_its_name(void **state)
 static void a_claimed_capture_is_reopened_by_its_descriptor_and_not_by_its_name(void **state)
 {
     (void)state;
-    struct capture capture;
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, NULL), 0);
-    assert_int_equal(capture_check_name(&capture, NULL), 0);
+    struct capture_file capture;
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, NULL), 0);
+    assert_int_equal(capture_file_check_name(&capture, NULL), 0);
     assert_int_equal(rename("rec.data", "moved"), 0);
-    assert_int_equal(capture_check_name(&capture, NULL), -ENOENT);
+    assert_int_equal(capture_file_check_name(&capture, NULL), -ENOENT);
     write_file("victim", "stays");
     assert_int_equal(symlink("victim", "rec.data"), 0);
     write_file(capture.opened, "recorded");
-    capture_release(&capture);
+    capture_file_release(&capture);
     assert_content("victim", "stays");
     assert_content("moved", "recorded");
 }
@@ -265,26 +265,26 @@ static void a_claimed_capture_is_reopened_by_its_descriptor_and_not_by_its_name(
 static void a_capture_moves_a_link_but_neither_opens_nor_follows_its_target(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     struct error error = {{0}};
     char target[64];
     write_file("target", "stays");
     assert_int_equal(symlink("target", "rec.data"), 0);
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, &error), 0);
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, &error), 0);
     assert_content("target", "stays");
     assert_int_equal(readlink("rec.data.old", target, sizeof(target)), strlen("target"));
-    capture_release(&capture);
+    capture_file_release(&capture);
 }
 
 static void a_capture_does_not_replace_links_to_open_files_or_devices(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     struct error error = {{0}};
     static const char *const targets[] = {"/proc/self/fd/1", "/dev/null", "/tmp"};
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         assert_int_equal(symlink(targets[i], "rec.data"), 0);
-        assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, &error), -EINVAL);
+        assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, &error), -EINVAL);
         assert_non_null(strstr(error.text, "not a regular file"));
         assert_int_equal(files_here(), 1);
         assert_int_equal(unlink("rec.data"), 0);
@@ -294,24 +294,24 @@ static void a_capture_does_not_replace_links_to_open_files_or_devices(void **sta
 static void a_capture_in_use_is_busy(void **state)
 {
     (void)state;
-    struct capture first, second;
+    struct capture_file first, second;
     struct error error = {{0}};
     write_file("rec.data", "previous");
-    assert_int_equal(capture_claim(&first, "rec.data", &nobody_else, &error), 0);
-    assert_int_equal(capture_claim(&second, "rec.data", &nobody_else, &error), -EBUSY);
+    assert_int_equal(capture_file_claim(&first, "rec.data", &nobody_else, &error), 0);
+    assert_int_equal(capture_file_claim(&second, "rec.data", &nobody_else, &error), -EBUSY);
     assert_content("rec.data.old", "previous");
-    capture_release(&first);
-    assert_int_equal(capture_claim(&second, "rec.data", &nobody_else, &error), 0);
-    capture_release(&second);
+    capture_file_release(&first);
+    assert_int_equal(capture_file_claim(&second, "rec.data", &nobody_else, &error), 0);
+    capture_file_release(&second);
 }
 
 static void what_is_no_file_is_refused_and_stays(void **state)
 {
     (void)state;
-    struct capture capture;
+    struct capture_file capture;
     struct error error = {{0}};
     assert_int_equal(mkfifo("rec.data", 0600), 0);
-    assert_int_equal(capture_claim(&capture, "rec.data", &nobody_else, &error), -EINVAL);
+    assert_int_equal(capture_file_claim(&capture, "rec.data", &nobody_else, &error), -EINVAL);
     struct stat status;
     assert_int_equal(lstat("rec.data", &status), 0);
     assert_true(S_ISFIFO(status.st_mode));
@@ -321,12 +321,12 @@ static void what_is_no_file_is_refused_and_stays(void **state)
 static void an_unnamed_capture_is_usable_and_never_seen(void **state)
 {
     (void)state;
-    struct capture capture;
-    assert_int_equal(capture_claim_unnamed(&capture, "run/a.pb.gz", NULL), 0);
+    struct capture_file capture;
+    assert_int_equal(capture_file_claim_unnamed(&capture, "run/a.pb.gz", NULL), 0);
     write_file(capture.opened, "content");
     assert_content(capture.opened, "content");
     assert_int_equal(rmdir("run"), 0); /* it is empty */
-    capture_release(&capture);
+    capture_file_release(&capture);
     assert_int_equal(files_here(), 0);
 }
 

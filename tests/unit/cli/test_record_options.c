@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the words of `rec record` ask for. */
-#include "cli/record_options.h"
+#include "cli/options/record_options.h"
 
 #include "record/recorders.h"
 

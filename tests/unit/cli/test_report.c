@@ -8,7 +8,7 @@
  *     a d d c 20     d calls itself
  *     a c d c  1     c is below itself, with d between
  */
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 #include "base/containers/array.h"
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/units.h"
+#include "cli/commands/commands.h"
+
+#include "base/files/io.h"
+#include "base/text/log.h"
+#include "cli/options/filter_options.h"
+#include "cli/files/embedded_sources.h"
+#include "cli/options/help.h"
+#include "cli/files/input.h"
+#include "cli/files/memory_limit.h"
+#include "cli/report/symbolized_load.h"
+#include "cli/options/options.h"
+#include "cli/files/outputs.h"
+#include "cli/summary/diagnostics.h"
+#include "cli/options/view_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    HELP = 1,
+    FORMAT,
+    EMBED_SOURCE,
+    THREADS,
+    DEBUG_DIR,
+    SYMFS,
+    DEBUGINFOD,
+    NO_INLINE,
+    MEMORY_LIMIT,
+    SHORT_NAMES,
+    ANNOTATE,
+    ADDRS
+};
+
+static const struct option_spec specs[] = {
+    {'o', 'o', "output", OPTION_VALUE, NULL},
+    {FORMAT, 0, "format", OPTION_VALUE, NULL},
+    {'i', 'i', "input", OPTION_VALUE, NULL},
+    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
+    {ANNOTATE, 0, "annotate", OPTION_ALONE, NULL},
+    {ADDRS, 0, "addrs", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
+    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
+    FILTER_OPTION_SPECS,
+    {'q', 'q', "quiet", OPTION_ALONE, NULL},
+    {'v', 'v', "verbose", OPTION_ALONE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {0},
+};
+
+struct convert_request {
+    const char *input;
+    struct convert_options from;
+    const struct exporter *format; /* of standard output; NULL: -o - was not asked for */
+    bool to_stdout;
+    struct outputs outputs;
+    struct export_options options;
+    bool quiet, verbose, help;
+};
+
+static int parse_format(struct convert_request *request, const char *name, struct error *error)
+{
+    request->format = exporter_by_name(name);
+    if (request->format)
+        return 0;
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; exporters[i] && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+                                 exporters[i]->name);
+    return error_set(error, -EINVAL, "there is no format %s; there are %s", name, names);
+}
+
+static int apply(struct convert_request *request, int id, const char *value, struct error *error)
+{
+    int err;
+    if (filter_option(&request->from.cut, id, value, &err, error))
+        return err;
+    switch (id) {
+    case 'o':
+        if (strcmp(value, "-") != 0)
+            return outputs_add_converted(&request->outputs, value, error);
+        request->to_stdout = true;
+        return 0;
+    case FORMAT:
+        return parse_format(request, value, error);
+    case EMBED_SOURCE:
+        request->options.embed_source = true;
+        return 0;
+    case THREADS:
+        request->options.threads_apart = true;
+        return 0;
+    case SHORT_NAMES:
+        request->options.short_names = true;
+        return 0;
+    case ANNOTATE:
+        request->options.annotate = true;
+        return 0;
+    case ADDRS:
+        request->options.addresses = true;
+        return 0;
+    case DEBUGINFOD:
+        request->from.use_debuginfod = true;
+        return 0;
+    case NO_INLINE:
+        request->from.symbols_only = true;
+        return 0;
+    case MEMORY_LIMIT:
+        return units_parse_bytes(value, "--memory-limit", &request->from.memory_bytes, error);
+    case DEBUG_DIR:
+        request->from.debug_directory = value;
+        return 0;
+    case SYMFS:
+        request->from.symfs = value;
+        return 0;
+    case 'q':
+        request->quiet = true;
+        return 0;
+    case 'v':
+        request->verbose = true;
+        return 0;
+    case HELP:
+        request->help = true;
+        return 0;
+    default:
+        return view_take_input(&request->input, value, error);
+    }
+}
+
+static int check_complete(struct convert_request *request, struct error *error)
+{
+    request->from.adds_samples_up =
+        !outputs_have_times(&request->outputs) && !(request->format && request->format->has_times);
+    if (!request->input)
+        request->input = CAPTURE_DEFAULT;
+    if (request->help)
+        return 0;
+    if (request->to_stdout && !request->format)
+        return error_set(error, -EINVAL, "-o - needs --format NAME: there is no suffix to go by");
+    if (request->format && !request->to_stdout)
+        return error_set(error, -EINVAL,
+                         "--format goes with -o -; for files the suffix says the format");
+    if (!request->to_stdout && request->outputs.count == 0)
+        return error_set(error, -EINVAL,
+                         "nothing to write: name it with -o, as in `rec convert -o app.pb.gz`");
+    return 0;
+}
+
+static int parse(struct convert_request *request, char *const *words, struct error *error)
+{
+    struct options options = options_of(words, specs);
+    const char *value;
+    int id;
+    while ((id = options_next(&options, &value, error)) > 0) {
+        int err = apply(request, id, value, error);
+        if (err)
+            return err;
+    }
+    return id ? id : check_complete(request, error);
+}
+
+/* Never compressed: what reads a pipe is told how, and gzip is a word away. */
+static int write_stdout(const struct convert_request *request, const struct profile *profile,
+                        struct error *error)
+{
+    return export_to_fd(request->format, profile, &request->options, false, STDOUT_FILENO, error);
+}
+
+static void print_written(const struct convert_request *request, const struct profile *profile)
+{
+    const char *damage = profile_note(profile, "damage");
+    if (damage)
+        log_error("%s: %s", request->input, damage);
+    struct view_age age = view_age(request->input);
+    for (size_t i = 0; i < request->outputs.count; i++)
+        log_info("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
+                 request->outputs.items[i].exporter->description);
+    for (size_t i = 0; profile->event_count > 1 && i < request->outputs.count; i++)
+        if (request->outputs.items[i].exporter->has_one_event)
+            log_info("%s has only %s; for others: --event", request->outputs.items[i].path,
+                     profile_text(profile, profile_main_event(profile).name));
+    if (profile->sample_count == 0)
+        log_info(cut_is_whole(&request->from.cut) ? "there are no samples in it"
+                                                  : "there are no samples in that part of it");
+}
+
+static int convert(struct convert_request *request, struct error *error)
+{
+    struct embedded_sources embedded;
+    struct profile *profile = NULL;
+    struct sudo_owner owner = sudo_owner_find();
+    int err = outputs_prepare(&request->outputs, &owner, error);
+    if (!err)
+        err = symbolized_load(&profile, request->input, &request->from, error);
+    embedded_sources_open(&embedded, &request->options);
+    if (!err)
+        err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
+    if (!err) {
+        /* Looking for packages that have names takes longer than most conversions. */
+        if (!request->quiet)
+            diagnostics_print_for_file(profile, request->from.symfs);
+        print_written(request, profile);
+    }
+    if (!err && request->to_stdout)
+        err = write_stdout(request, profile, error);
+    if (!err)
+        embedded_sources_print(&embedded, request->verbose);
+    embedded_sources_close(&embedded);
+    profile_free(profile);
+    return err;
+}
+
+int cmd_convert(char *const *words)
+{
+    struct convert_request request = {0};
+    struct error error = {{0}};
+    int err = parse(&request, words, &error);
+    log_set_quiet(request.quiet);
+    if (!err && request.help)
+        help_print_command(stdout, "convert");
+    else if (!err && (err = input_resolve(&request.input, &error)) == 0)
+        err = convert(&request, &error);
+    if (err == -ENOMEM)
+        memory_limit_explain(request.input, &error);
+    if (err)
+        log_error("%s", error.text);
+    outputs_free(&request.outputs);
+    cut_free(&request.from.cut);
+    return err ? STATUS_FAILED : STATUS_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "base/text/log.h"
+#include "cli/options/help.h"
+#include "cli/options/options.h"
+#include "cli/commands/doctor_sandbox.h"
+#include "record/launch/probe.h"
+#include "record/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void print_engine(const struct record_probe *probe)
+{
+    if (probe->perf_trap)
+        printf("engine         perf-trap: perf events, any rate, each thread by itself\n");
+    else
+        text_print(stdout,
+                   "engine         timer: weights are exact, samples fewer; perf-trap: %s\n",
+                   probe->perf_trap_reason);
+}
+
+static void print_rate(const struct record_probe *probe)
+{
+    if (probe->perf_trap && probe->rate_limit && probe->rate_limit < RECORD_FREQUENCY_MAX)
+        printf(
+            "rate           up to %u samples per CPU second (kernel.perf_event_max_sample_rate)\n",
+            probe->rate_limit);
+    else if (probe->perf_trap)
+        printf("rate           up to %u samples per CPU second\n", RECORD_FREQUENCY_MAX);
+    else if (probe->tick_hz)
+        printf("rate           up to %u samples per CPU second, the kernel's tick\n",
+               probe->tick_hz);
+    else
+        printf("rate           up to the kernel's tick, which is not known\n");
+}
+
+static void print_kernel(const struct record_probe *probe)
+{
+    if (probe->kernel_stacks)
+        printf(
+            "kernel stacks  not recorded: rec samples user code; this kernel would allow them\n");
+    else if (probe->perf_event_paranoid > -2)
+        printf("kernel stacks  not recorded: rec samples user code; not allowed here either "
+               "(kernel.perf_event_paranoid is %d)\n",
+               probe->perf_event_paranoid);
+    else
+        printf("kernel stacks  not recorded: rec samples user code; not allowed here either\n");
+}
+
+static void print_debug_info(void)
+{
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    bool has_ids = access("/usr/lib/debug/.build-id", R_OK) == 0;
+    printf("debug info     %s%s\n",
+           has_ids ? "separate debug files in /usr/lib/debug"
+                   : "no separate debug files: stripped libraries show exported names only",
+           urls && *urls ? "; DEBUGINFOD_URLS is set, but never asked" : "");
+}
+
+static void print_advice(const struct record_probe *probe)
+{
+    if (probe->perf_trap)
+        printf("to improve     nothing: this is the best engine\n");
+    else if (probe->perf_event_paranoid > 2)
+        printf("to improve     sudo sysctl kernel.perf_event_paranoid=2 (is %d)\n",
+               probe->perf_event_paranoid);
+    else
+        printf(
+            "to improve     let this process use perf_event_open: Linux 5.18 or later, and in a\n"
+            "               container a seccomp profile that allows it\n");
+}
+
+int cmd_doctor(char *const *words)
+{
+    static const struct option_spec specs[] = {{'h', 'h', "help", OPTION_ALONE, NULL}, {0}};
+    struct options options = options_of(words, specs);
+    struct error error = {{0}};
+    const char *value;
+    int id = options_next(&options, &value, &error);
+    if (id == 'h') {
+        help_print_command(stdout, "doctor");
+        return STATUS_OK;
+    }
+    if (id != 0) {
+        log_error("%s", id < 0 ? error.text : "rec doctor takes no arguments");
+        return STATUS_FAILED;
+    }
+    struct record_probe probe = {0};
+    record_probe(&probe);
+    print_engine(&probe);
+    print_rate(&probe);
+    print_kernel(&probe);
+    print_debug_info();
+    doctor_sandbox_print();
+    print_advice(&probe);
+    return STATUS_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "cli/report/info.h"
+#include "cli/files/memory_limit.h"
+#include "cli/options/view_options.h"
+#include "convert/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int show(const struct view_request *request, struct error *error)
+{
+    struct profile *profile = NULL;
+    struct info info = {0};
+    memory_limit_begin(request->input, request->from.memory_bytes);
+    int err = convert_load(&profile, request->input, &request->from, error);
+    if (err)
+        return err;
+    err = info_build(&info, profile);
+    if (err) {
+        error_set(error, err, "out of memory");
+    } else if (request->json) {
+        struct buffer out = {0};
+        info_json(&info, request->input, &out);
+        fwrite(out.bytes, 1, out.size, stdout);
+        err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
+        buffer_free(&out);
+    } else {
+        info_print(&info, request->input);
+    }
+    info_free(&info);
+    profile_free(profile);
+    return err;
+}
+
+int cmd_info(char *const *words)
+{
+    return view_run(words, "info", show);
+}

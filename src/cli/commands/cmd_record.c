@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check everything that can be known ─▶ claim the capture ─▶ run ─▶ name, convert ─▶ say ─▶ end as
+ * the command ended.
+ */
+#include "cli/commands/commands.h"
+
+#include "base/text/log.h"
+#include "cli/files/capture_file.h"
+#include "cli/commands/command_check.h"
+#include "cli/files/embedded_sources.h"
+#include "cli/options/help.h"
+#include "cli/summary/incomplete.h"
+#include "cli/files/memory_limit.h"
+#include "cli/report/symbolized_load.h"
+#include "cli/summary/diagnostics.h"
+#include "cli/options/record_options.h"
+#include "cli/summary/run_summary.h"
+#include "convert/load.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Claims the capture; when another rec is writing it, all files get names of this process. */
+static int claim(struct record_request *request, struct capture_file *capture, bool *is_private,
+                 struct error *error)
+{
+    struct sudo_owner owner = sudo_owner_find();
+    struct outputs *outputs = &request->outputs;
+    /* Outputs are opened by descriptor through /proc/self/fd; so are the files of the command. */
+    if (access("/proc/self/fd", X_OK) != 0)
+        return error_set(error, -ENOENT,
+                         "cannot record: /proc is not mounted (mount -t proc proc /proc)");
+    if (!outputs->capture)
+        return capture_file_claim_unnamed(capture, outputs->items[0].path, error);
+    int err = capture_file_claim(capture, outputs->capture, &owner, error);
+    if (err != -EBUSY)
+        return err;
+    err = outputs_make_private(outputs, error);
+    if (!err)
+        err = capture_file_claim(capture, outputs->capture, &owner, error);
+    *is_private = !err;
+    return err;
+}
+
+/* Keeps the names in the capture. convert_store_names() takes the file's lock, so this one is
+ * released. */
+static int store_names(struct capture_file *capture, const struct profile *profile,
+                       struct error *error)
+{
+    struct error reason = {{0}};
+    capture_file_unlock(capture);
+    int err = convert_store_names(profile, capture->opened, &reason);
+    return err ? error_set(error, err, "cannot keep names in %s: %s", capture->name, reason.text)
+               : 0;
+}
+
+static const char *find_gone(const void *context, const char *path, const uint8_t *build_id,
+                             size_t build_id_bytes)
+{
+    return open_file_cache_find(context, path, build_id, build_id_bytes);
+}
+
+static void close_session(void *context)
+{
+    session_close(context);
+}
+
+/* Names the capture, writes the other formats. */
+static int convert(struct record_request *request, struct capture_file *capture,
+                   struct record_result *result, struct profile **profile, struct error *error)
+{
+    struct sudo_owner owner = sudo_owner_find();
+    int gone_fds[OPEN_FILES_MAX];
+    struct convert_options from = {.input_name = capture->name,
+                                   .debug_directory = request->debug_directory,
+                                   .find_gone = find_gone,
+                                   .find_gone_context = &result->open_files,
+                                   .gone_fds = gone_fds,
+                                   .gone_fd_count =
+                                       open_file_cache_descriptors(&result->open_files, gone_fds),
+                                   .meanwhile = close_session,
+                                   .meanwhile_context = &result->session,
+                                   .memory_bytes = request->memory_bytes,
+                                   .use_debuginfod = request->use_debuginfod,
+                                   .symbols_only = request->symbols_only,
+                                   .adds_samples_up = !outputs_have_times(&request->outputs)};
+    int err = capture_file_check_name(capture, error);
+    if (!err)
+        err = symbolized_load(profile, capture->opened, &from, error);
+    if (err)
+        return err;
+    struct embedded_sources embedded;
+    embedded_sources_open(&embedded, &request->export_options);
+    err = outputs_write(&request->outputs, *profile, &request->export_options, &owner, error);
+    if (!err)
+        embedded_sources_print(&embedded, request->verbose);
+    embedded_sources_close(&embedded);
+    if (!err && !capture->is_unnamed)
+        err = store_names(capture, *profile, error);
+    return err == -ENOMEM ? memory_limit_explain(capture->name, error) : err;
+}
+
+/* Dies of the same signal, without a second core file; a signal that does not kill gives 128 + n.
+ */
+static int end_as(int wait_status)
+{
+    if (!WIFSIGNALED(wait_status))
+        return WEXITSTATUS(wait_status);
+    int number = WTERMSIG(wait_status);
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    fflush(NULL);
+    signal(number, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+    raise(number);
+    return 128 + number;
+}
+
+/* The summary has the reason, if there was one. */
+static void print_why_no_samples(const struct record_summary *summary, bool was_quiet)
+{
+    const struct record_process *worst = diagnostics_worst_not_followed(summary);
+    const char *cause = worst ? NULL : diagnostics_gap_cause(summary);
+    if ((worst || cause) && !was_quiet)
+        log_error("no samples at all");
+    else if (cause)
+        log_error("no samples at all: %s", cause);
+    else if (worst)
+        log_error("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
+                  worst->reason);
+    else
+        log_error("no samples at all; `rec doctor` tells what is possible here");
+}
+
+/* As the command ended; that it did what it was asked to, and died of it, is no failure. */
+static int status_of(const struct record_result *result)
+{
+    int wait_status = result->wait_status;
+    if (result->was_ended && WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGTERM)
+        return STATUS_OK;
+    return end_as(wait_status);
+}
+
+/* 0, or the status that --fail-on asks for. */
+static int check_completeness(const struct record_request *request,
+                              const struct record_summary *summary)
+{
+    double percent = incomplete_percent(summary);
+    if (!request->fails_on_incomplete || percent <= request->incomplete_max_percent)
+        return STATUS_OK;
+    log_error("incomplete: no complete stack stands for %.1f %% of the CPU time (lost, not "
+              "followed or truncated); --fail-on allows %g %%",
+              percent, request->incomplete_max_percent);
+    return STATUS_INCOMPLETE;
+}
+
+/* The recording is over: everything after it. Returns the exit status. */
+static int finish(struct record_request *request, struct capture_file *capture,
+                  struct record_result *result, bool is_private, int recorded, struct error *error)
+{
+    struct profile *profile = NULL;
+    const struct record_summary *summary = &result->summary;
+    int err = recorded ? recorded : convert(request, capture, result, &profile, error);
+    struct run_summary run = {
+        .command = request->options.argv[0],
+        .result = result,
+        .profile = profile,
+        .outputs = &request->outputs,
+        .is_private = is_private,
+        .is_verbose = request->verbose,
+    };
+    if (!request->quiet)
+        run_summary_print(&run);
+    if (err)
+        log_error("%s", error->text);
+    if (run_summary_lacks_samples(summary))
+        print_why_no_samples(summary, request->quiet);
+    int own_status = check_completeness(request, summary);
+    profile_free(profile);
+    record_wait(result);
+    int status = status_of(result);
+    if (status != STATUS_OK)
+        return status;
+    return err ? STATUS_FAILED : own_status;
+}
+
+static int record(struct record_request *request)
+{
+    struct error error = {{0}};
+    struct capture_file capture;
+    bool is_private = false;
+    struct sudo_owner owner = sudo_owner_find();
+    int status = command_check(request->options.argv[0], &error);
+    if (status == 0 && outputs_prepare(&request->outputs, &owner, &error) != 0)
+        status = STATUS_FAILED;
+    if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
+        status = STATUS_FAILED;
+    if (status) {
+        log_error("%s", error.text);
+        return status;
+    }
+    struct record_result result = {0};
+    request->options.output_fd = capture.fd;
+    request->options.output_name = capture.name;
+    int err = record_run(&request->options, &result, &error);
+    if (result.started) {
+        status = finish(request, &capture, &result, is_private, err, &error);
+        capture_file_release(&capture);
+    } else {
+        log_error("%s", error.text);
+        capture_file_abandon(&capture);
+        status = result.exit_status ? result.exit_status : STATUS_FAILED;
+    }
+    open_file_cache_free(&result.open_files);
+    session_close(&result.session);
+    record_summary_free(&result.summary);
+    return status;
+}
+
+int cmd_record(char *const *words)
+{
+    struct record_request request;
+    struct error error = {{0}};
+    int status;
+    if (record_request_parse(&request, words, &error) != 0) {
+        log_error("%s", error.text);
+        status = STATUS_FAILED;
+    } else if (request.help || request.version) {
+        if (request.version)
+            help_print_version(stdout);
+        else
+            help_print_command(stdout, "record");
+        status = STATUS_OK;
+    } else {
+        log_set_quiet(request.quiet);
+        status = record(&request);
+    }
+    record_request_free(&request);
+    return status;
+}

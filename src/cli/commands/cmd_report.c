@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands/commands.h"
+
+#include "cli/report/symbolized_load.h"
+#include "cli/summary/diagnostics.h"
+#include "cli/report/report.h"
+#include "cli/options/view_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* The terminal's width; in a file or pipe there is room. */
+static unsigned columns_of_stdout(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80)
+        return size.ws_col;
+    return isatty(STDOUT_FILENO) ? 80 : 160;
+}
+
+static int show(const struct view_request *request, struct error *error)
+{
+    struct profile *profile = NULL;
+    struct report report = {0};
+    int err = symbolized_load(&profile, request->input, &request->from, error);
+    if (err)
+        return err;
+    if (request->short_names)
+        symbolized_shorten(profile);
+    err = report_build(&report, profile);
+    if (err) {
+        error_set(error, err, "out of memory");
+    } else if (request->json) {
+        struct buffer out = {0};
+        report_json(&report, request->input, &out);
+        fwrite(out.bytes, 1, out.size, stdout);
+        err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
+        buffer_free(&out);
+    } else {
+        report_print(&report, request->input, !cut_is_whole(&request->from.cut),
+                     columns_of_stdout());
+    }
+    diagnostics_print_for_file(profile, request->from.symfs);
+    report_free(&report);
+    profile_free(profile);
+    return err;
+}
+
+int cmd_report(char *const *words)
+{
+    return view_run(words, "report", show);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files/input.h"
+
+#include "base/files/io.h"
+#include "base/files/new_file.h"
+#include "cli/commands/commands.h"
+#include "perfdata/header.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPOOL_BYTES = 1 << 16 };
+
+static int open_spool_in(const char *path)
+{
+    struct new_file file;
+    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0)
+        return -errno;
+    int err = new_file_create(&file, directory, O_RDWR);
+    if (err == 0)
+        new_file_unname(&file);
+    close(directory);
+    return err ? err : file.fd;
+}
+
+/* Captures may be larger than what /tmp holds where that is memory. */
+static int open_spool(struct error *error)
+{
+    const char *named = getenv("TMPDIR");
+    const char *const directories[] = {named && named[0] ? named : "/var/tmp", "/var/tmp", "/tmp"};
+    int fd = -1;
+    for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(directories[0]); i++)
+        fd = open_spool_in(directories[i]);
+    if (fd < 0)
+        return error_set(error, fd, "cannot keep what is read in %s: %s", directories[0],
+                         strerror(-fd));
+    return fd;
+}
+
+/* 0 at the end. */
+static ssize_t read_some(int from, char *bytes, size_t room, const char *name, struct error *error)
+{
+    for (;;) {
+        ssize_t got = read(from, bytes, room);
+        if (got >= 0)
+            return got;
+        if (errno != EINTR)
+            return error_set(error, -errno, "cannot read %s: %s", name, strerror(errno));
+    }
+}
+
+static int keep(int to, const char *bytes, size_t size, const char *name, struct error *error)
+{
+    int err = io_write(to, bytes, size);
+    return err ? error_set(error, err, "cannot keep what is read from %s: %s", name, strerror(-err))
+               : 0;
+}
+
+/* A device, or somebody else's pipe, may have no end: what is no capture is not kept. */
+static int copy_head(int from, int to, const char *name, struct error *error)
+{
+    char bytes[FILE_MAGIC_BYTES];
+    size_t size = 0;
+    ssize_t got = 0;
+    do {
+        got = read_some(from, bytes + size, sizeof(bytes) - size, name, error);
+        size += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && size < sizeof(bytes));
+    int err = got < 0 ? (int)got : file_magic_check(bytes, size, name, error);
+    return err ? err : keep(to, bytes, size, name, error);
+}
+
+static int copy_all(int from, int to, const char *name, struct error *error)
+{
+    static char bytes[SPOOL_BYTES];
+    int err = copy_head(from, to, name, error);
+    while (!err) {
+        ssize_t got = read_some(from, bytes, sizeof(bytes), name, error);
+        if (got <= 0)
+            return (int)got;
+        err = keep(to, bytes, (size_t)got, name, error);
+    }
+    return err;
+}
+
+static void ignore_once(int signal_number)
+{
+    (void)signal_number;
+}
+
+/* Ctrl-C ends a recorder in the same pipeline, and what it then still writes is wanted; a second
+ * one ends rec. */
+static int copy_through_interrupt(int from, int to, const char *name, struct error *error)
+{
+    struct sigaction once = {.sa_handler = ignore_once, .sa_flags = (int)SA_RESETHAND}, before;
+    sigaction(SIGINT, &once, &before);
+    int err = copy_all(from, to, name, error);
+    sigaction(SIGINT, &before, NULL);
+    return err;
+}
+
+/* The copy becomes standard input, which has a name that can be opened. */
+static int spool(const char **path, int from, struct error *error)
+{
+    if (isatty(from))
+        return error_set(error, -EINVAL,
+                         "%s is a terminal: `perf record -o - app | rec convert - -o app.folded`",
+                         *path);
+    int to = open_spool(error);
+    if (to < 0)
+        return to;
+    int err = copy_through_interrupt(from, to, *path, error);
+    if (!err && dup2(to, STDIN_FILENO) < 0)
+        err = error_set(error, -errno, "cannot keep what is read: %s", strerror(errno));
+    close(to);
+    if (!err)
+        *path = "/dev/stdin";
+    return err;
+}
+
+int input_resolve(const char **path, struct error *error)
+{
+    bool is_stdin = strcmp(*path, "-") == 0;
+    struct stat status;
+    if (is_stdin)
+        *path = "/dev/stdin";
+    bool is_there = stat(*path, &status) == 0;
+    if (!is_there && errno == ENOENT && strcmp(*path, CAPTURE_DEFAULT) == 0)
+        return error_set(error, -ENOENT,
+                         "there is no %s here: record one with `rec -- COMMAND`, or name a file",
+                         CAPTURE_DEFAULT);
+    if (!is_there || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+        return 0;
+    int fd = is_stdin ? dup(STDIN_FILENO) : open(*path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", *path, strerror(errno));
+    int err = spool(path, fd, error);
+    close(fd);
+    return err;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options/record_options.h"
+
+#include "base/budget.h"
+#include "cli/options/units.h"
+#include "cli/options/options.h"
+#include "cli/options/perf_record_options.h"
+#include "perfdata/zstd/pack.h"
+#include "record/recorders.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NOT_YET "rec starts the program that it records: rec -- COMMAND"
+#define SELF_CHECK_DEFAULT 100
+#define INCOMPLETE_DEFAULT_PERCENT 5
+
+enum {
+    HELP = 1,
+    VERSION,
+    ENGINE,
+    NO_CMDLINE,
+    EMBED_SOURCE,
+    THREADS,
+    SHORT_NAMES,
+    DEBUG_DIR,
+    DEBUGINFOD,
+    NO_INLINE,
+    MEMORY_LIMIT,
+    SELF_CHECK,
+    WITHHOLD_TABLES,
+    CALL_GRAPH,
+    WAIT_ALL,
+    DURATION,
+    END_COMMAND,
+    MAX_SIZE,
+    FAIL_ON,
+    KEEP_FREE,
+    MAX_MAPPINGS,
+    AS_IT_IS, /* asks for what is done anyway */
+    REFUSED,
+};
+
+static const struct option_spec specs[] = {
+    {'o', 'o', "output", OPTION_VALUE, NULL},
+    {'F', 'F', "freq", OPTION_VALUE, NULL},
+    {'F', 0, "frequency", OPTION_VALUE, NULL},
+    {'c', 'c', "count", OPTION_VALUE, NULL},
+    {'e', 'e', "event", OPTION_VALUE, NULL},
+    {'g', 'g', NULL, OPTION_ALONE, NULL},
+    {CALL_GRAPH, 0, "call-graph", OPTION_VALUE, NULL},
+    {'q', 'q', "quiet", OPTION_ALONE, NULL},
+    {'v', 'v', "verbose", OPTION_ALONE, NULL},
+    {ENGINE, 0, "engine", OPTION_VALUE, NULL},
+    {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
+    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
+    {THREADS, 0, "threads", OPTION_ALONE, NULL},
+    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
+    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
+    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
+    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
+    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
+    {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
+    {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
+    {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
+    {DURATION, 0, "duration", OPTION_VALUE, NULL},
+    {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
+    {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
+    {FAIL_ON, 0, "fail-on", OPTION_VALUE, NULL},
+    {KEEP_FREE, 0, "keep-free", OPTION_VALUE, NULL},
+    {MAX_MAPPINGS, 0, "max-mappings", OPTION_VALUE, NULL},
+    {'D', 'D', "delay", OPTION_VALUE, NULL},
+    {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
+    {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "hide-env", OPTION_ALONE, NULL},
+    {AS_IT_IS, 0, "show-env", OPTION_ALONE, NULL},
+    {HELP, 'h', "help", OPTION_ALONE, NULL},
+    {VERSION, 'V', "version", OPTION_ALONE, NULL},
+    {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
+    {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not possible yet; " NOT_YET},
+    {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not possible; " NOT_YET},
+    {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not possible; " NOT_YET},
+    PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED){0},
+};
+
+/* The limits are those of the recorder's parameter. */
+static int parse_number(const char *value, const char *parameter, const char *what,
+                        unsigned long *number, struct error *error)
+{
+    const struct record_parameter *row = recorder_parameter(recorder_find("cpu"), parameter);
+    return options_number(value, what, row->least, row->most, number, error);
+}
+
+static int parse_frequency(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long frequency = RECORD_FREQUENCY_MAX;
+    if (strcmp(value, "max") != 0) {
+        int err = parse_number(value, "freq", "-F, samples per second,", &frequency, error);
+        if (err)
+            return err;
+    }
+    request->options.frequency = (uint32_t)frequency;
+    return 0;
+}
+
+static int parse_period(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long period_ns;
+    int err = options_number(value, "-c, nanoseconds of CPU time for each sample,",
+                             1000000000 / RECORD_FREQUENCY_MAX, 1000000000, &period_ns, error);
+    if (!err)
+        request->options.frequency = (uint32_t)((1000000000 + period_ns / 2) / period_ns);
+    return err;
+}
+
+static int check_event(const char *value, struct error *error)
+{
+    static const char *const known[] = {"cpu-clock", "cpu-clock:u", "task-clock", "task-clock:u"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(value, known[i]) == 0)
+            return 0;
+    return error_set(error, -EINVAL,
+                     "-e %s: rec samples CPU time: cpu-clock or task-clock; other events are not "
+                     "possible yet",
+                     value);
+}
+
+static int parse_engine(struct record_request *request, const char *value, struct error *error)
+{
+    for (size_t i = 0; i < RECORD_SOURCES; i++) {
+        if (strcmp(value, record_sources[i].name) == 0) {
+            request->options.engine = record_sources[i].engine;
+            return 0;
+        }
+    }
+    return error_set(error, -EINVAL, "there is no engine %s: perf-trap or timer", value);
+}
+
+static int parse_self_check(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long every = SELF_CHECK_DEFAULT;
+    int err = value ? options_number(value, "--self-check", 1, 1000000, &every, error) : 0;
+    request->options.self_check_every = (uint32_t)every;
+    return err;
+}
+
+/* "incomplete" or "incomplete:PERCENT". */
+static int parse_fail_on(struct record_request *request, const char *value, struct error *error)
+{
+    static const char name[] = "incomplete";
+    const size_t length = sizeof(name) - 1;
+    request->fails_on_incomplete = true;
+    request->incomplete_max_percent = INCOMPLETE_DEFAULT_PERCENT;
+    if (strcmp(value, name) == 0)
+        return 0;
+    if (strncmp(value, name, length) == 0 && value[length] == ':')
+        return units_parse_percent(value + length + 1, "--fail-on=incomplete:PERCENT",
+                                   &request->incomplete_max_percent, error);
+    return error_set(error, -EINVAL, "--fail-on takes incomplete or incomplete:PERCENT, not '%s'",
+                     value);
+}
+
+/* As perf's, in milliseconds. */
+static int parse_delay(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long delay_ms;
+    if (strcmp(value, "-1") == 0)
+        return error_set(error, -EINVAL,
+                         "-D -1: nobody could switch the sampling on later; give "
+                         "the milliseconds to wait");
+    int err =
+        parse_number(value, "delay", "-D, milliseconds before sampling begins,", &delay_ms, error);
+    if (!err)
+        request->options.delay_ns = (uint64_t)delay_ms * 1000000;
+    return err;
+}
+
+static int parse_compression(struct record_request *request, const char *value, struct error *error)
+{
+    unsigned long level = PACK_LEVEL_MIN;
+    if (!pack_is_there())
+        return error_set(error, -ENOSYS, "-z: this rec was built without zstd");
+    int err = value ? options_number(value, "-z, level of compression,", PACK_LEVEL_MIN,
+                                     PACK_LEVEL_MAX, &level, error)
+                    : 0;
+    request->options.compression_level = (int)level;
+    return err;
+}
+
+static int parse_mappings(const char *value, struct error *error)
+{
+    unsigned long count;
+    int err = options_number(value, "--max-mappings", 64, 1 << 24, &count, error);
+    if (!err)
+        budget_set(BUDGET_MAPPINGS, count);
+    return err;
+}
+
+/* Options that end the recording, or keep it going. */
+static int apply_lifetime(struct record_request *request, int id, const char *value,
+                          struct error *error)
+{
+    struct record_options *options = &request->options;
+    switch (id) {
+    case 'D':
+        return parse_delay(request, value, error);
+    case DURATION:
+        return units_parse_time(value, "--duration", &options->duration_ns, error);
+    case MAX_SIZE:
+        return units_parse_bytes(value, "--max-size", &options->size_max, error);
+    case KEEP_FREE:
+        return units_parse_bytes(value, "--keep-free", &options->keep_free_bytes, error);
+    case MAX_MAPPINGS:
+        return parse_mappings(value, error);
+    case 'z':
+        return parse_compression(request, value, error);
+    case 'i':
+        options->no_inherit = true;
+        return 0;
+    case WAIT_ALL:
+        options->wait_all = true;
+        return 0;
+    case END_COMMAND:
+        options->end_command = true;
+        return 0;
+    default: /* -g, --call-graph: stacks are always recorded; AS_IT_IS */
+        return 0;
+    }
+}
+
+static int check_lifetime(const struct record_options *options, struct error *error)
+{
+    if (options->end_command && !options->duration_ns && !options->size_max)
+        return error_set(error, -EINVAL,
+                         "--end-command goes with --duration or --max-size: they say when");
+    return 0;
+}
+
+static int apply(struct record_request *request, int id, const char *value, struct error *error)
+{
+    switch (id) {
+    case 'o':
+        return outputs_add_recorded(&request->outputs, value, error);
+    case 'F':
+        return parse_frequency(request, value, error);
+    case 'c':
+        return parse_period(request, value, error);
+    case 'e':
+        return check_event(value, error);
+    case ENGINE:
+        return parse_engine(request, value, error);
+    case SELF_CHECK:
+        return parse_self_check(request, value, error);
+    case FAIL_ON:
+        return parse_fail_on(request, value, error);
+    case WITHHOLD_TABLES:
+        request->options.withhold_tables = true;
+        return 0;
+    case DEBUGINFOD:
+        request->use_debuginfod = true;
+        return 0;
+    case NO_INLINE:
+        request->symbols_only = true;
+        return 0;
+    case MEMORY_LIMIT:
+        return units_parse_bytes(value, "--memory-limit", &request->memory_bytes, error);
+    case DEBUG_DIR:
+        request->debug_directory = value;
+        return 0;
+    case NO_CMDLINE:
+        request->options.no_command_line = true;
+        return 0;
+    case EMBED_SOURCE:
+        request->export_options.embed_source = true;
+        return 0;
+    case SHORT_NAMES:
+        request->export_options.short_names = true;
+        return 0;
+    case THREADS:
+        request->export_options.threads_apart = true;
+        return 0;
+    case 'q':
+        request->quiet = true;
+        return 0;
+    case 'v':
+        request->verbose = true;
+        return 0;
+    case HELP:
+        request->help = true;
+        return 0;
+    case VERSION:
+        request->version = true;
+        return 0;
+    default:
+        return apply_lifetime(request, id, value, error);
+    }
+}
+
+int record_request_parse(struct record_request *request, char *const *words, struct error *error)
+{
+    const struct record_parameter *frequency = recorder_parameter(recorder_find("cpu"), "freq");
+    *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default};
+    struct options options = options_of(words, specs);
+    const char *value;
+    int id;
+    while ((id = options_next(&options, &value, error)) > 0 && id != OPTIONS_OPERAND) {
+        int err = apply(request, id, value, error);
+        if (err || request->help || request->version)
+            return err;
+    }
+    if (id < 0)
+        return id;
+    if (id == 0)
+        return error_set(error, -EINVAL,
+                         "no command to record: rec -- COMMAND; `rec --help` has more");
+    if (check_lifetime(&request->options, error) != 0)
+        return -EINVAL;
+    request->options.argv = options.argv - 1;
+    if (request->outputs.capture || request->outputs.count > 0)
+        return 0;
+    return outputs_add_usual(&request->outputs, "", true, error);
+}
+
+void record_request_free(struct record_request *request)
+{
+    outputs_free(&request->outputs);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line of `rec record`, and of `rec` without a command's name. */
+#pragma once
+
+#include "cli/files/outputs.h"
+#include "record/options.h"
+
+struct record_request {
+    struct record_options options; /* output is filled in later */
+    struct outputs outputs;
+    const char *debug_directory; /* NULL: the usual one */
+    uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */
+    bool use_debuginfod;
+    bool symbols_only; /* neither inlined functions nor lines */
+    struct export_options export_options;
+    bool quiet, verbose;
+    bool fails_on_incomplete; /* --fail-on */
+    double incomplete_max_percent;
+    bool help, version;
+};
+
+/* 0, or -EINVAL and a sentence. A request for help or the version leaves the rest alone. */
+int record_request_parse(struct record_request *request, char *const *words, struct error *error);
+void record_request_free(struct record_request *request);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report/info.h"
+
+#include "cli/report/synthetic_frames.h"
+#include "profile/walk.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void count(struct info_share *share, const struct profile_sample *sample, bool was_taken)
+{
+    share->samples += was_taken ? sample->count : 0;
+    share->weight += sample->weight;
+}
+
+static void count_sample(struct info *info, const struct profile_sample *sample)
+{
+    const struct profile *profile = info->profile;
+    bool was_taken = sample_is_measured(profile, sample);
+    count(&info->threads[sample->thread], sample, was_taken);
+    count(&info->processes[profile->threads[sample->thread].process], sample, was_taken);
+    if (sample->call == PROFILE_NONE)
+        return;
+    uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
+    if (lib != PROFILE_NONE)
+        count(&info->libs[lib], sample, was_taken);
+}
+
+int info_build(struct info *info, const struct profile *profile)
+{
+    *info = (struct info){.profile = profile};
+    info->processes = calloc(profile->process_count + 1, sizeof(*info->processes));
+    info->threads = calloc(profile->thread_count + 1, sizeof(*info->threads));
+    info->libs = calloc(profile->lib_count + 1, sizeof(*info->libs));
+    info->event_samples = calloc(profile->event_count + 1, sizeof(*info->event_samples));
+    if (!info->processes || !info->threads || !info->libs || !info->event_samples) {
+        info_free(info);
+        return -ENOMEM;
+    }
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        info->event_samples[sample->event] +=
+            sample_is_measured(profile, sample) ? sample->count : 0;
+        if (profile_is_main(profile, sample))
+            count_sample(info, sample);
+    }
+    return 0;
+}
+
+void info_free(struct info *info)
+{
+    free(info->processes);
+    free(info->threads);
+    free(info->libs);
+    free(info->event_samples);
+    *info = (struct info){0};
+}
+
+struct info_build_id info_build_id(const struct profile_lib *lib)
+{
+    struct info_build_id id = {{0}};
+    for (size_t i = 0; i < lib->build_id_bytes && i < sizeof(lib->build_id); i++)
+        snprintf(id.text + 2 * i, 3, "%02x", lib->build_id[i]);
+    return id;
+}

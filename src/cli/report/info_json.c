@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report/info.h"
+
+#include "cli/report/synthetic_frames.h"
+#include "cli/terminal/weight.h"
+#include "export/json.h"
+
+/* A member only where the value is known. */
+static void member(const struct profile *profile, const char *key, uint32_t string,
+                   struct buffer *out)
+{
+    if (string != PROFILE_NONE)
+        json_member_string(out, key, profile_text(profile, string));
+}
+
+static void append_share(const struct profile *profile, const struct info_share *share,
+                         struct buffer *out)
+{
+    json_member_unsigned(out, "samples", share->samples);
+    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), share->weight);
+}
+
+/* More than one: the other keys speak of the main event, "event". */
+static void append_events(const struct profile *profile, struct buffer *out)
+{
+    json_key(out, "events");
+    json_open(out, '[');
+    for (size_t i = 0; i < profile->event_count; i++)
+        json_string(out, profile_text(profile, profile->events[i].name));
+    json_close(out, ']');
+}
+
+static void append_facts(const struct profile *profile, struct buffer *out)
+{
+    member(profile, "program", profile->product, out);
+    member(profile, "command_line", profile->command_line, out);
+    member(profile, "os", profile->os, out);
+    member(profile, "cpu", profile->cpu, out);
+    member(profile, "event", profile_main_event(profile).name, out);
+    append_events(profile, out);
+    json_member_unsigned(out, "cpus_online", profile->cpus_online);
+    json_member_unsigned(out, weight_key(profile, "period_ns", "period"),
+                         profile_main_event(profile).period);
+    json_member_unsigned(out, "start_ns", profile->start_ns);
+    json_member_unsigned(out, "end_ns", profile->end_ns);
+    json_member_unsigned(out, "start_wall_ns",
+                         profile->is_wall_time_of_file ? 0 : profile->start_wall_ns);
+    json_member_unsigned(out, "samples", samples_count_measured(profile));
+    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
+}
+
+/* Several of one key are one member, of several lines: an object has each key once. */
+static void append_note(const struct profile *profile, size_t index, struct buffer *out)
+{
+    struct buffer value = {0};
+    uint32_t key = profile->notes[index].key;
+    for (size_t i = index; i < profile->note_count; i++)
+        if (profile->notes[i].key == key)
+            buffer_printf(&value, "%s%s", value.size ? "\n" : "",
+                          profile_text(profile, profile->notes[i].value));
+    buffer_u8(&value, 0);
+    if (!value.failed)
+        json_member_string(out, profile_text(profile, key), (const char *)value.bytes);
+    out->failed |= value.failed;
+    buffer_free(&value);
+}
+
+static bool is_first_of_its_key(const struct profile *profile, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (profile->notes[i].key == profile->notes[index].key)
+            return false;
+    return true;
+}
+
+static void append_notes(const struct profile *profile, struct buffer *out)
+{
+    json_key(out, "notes");
+    json_open(out, '{');
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (is_first_of_its_key(profile, i))
+            append_note(profile, i, out);
+    json_close(out, '}');
+}
+
+static void append_processes(const struct info *info, struct buffer *out)
+{
+    const struct profile *profile = info->profile;
+    json_key(out, "processes");
+    json_open(out, '[');
+    for (size_t i = 0; i < profile->process_count; i++) {
+        const struct profile_process *process = &profile->processes[i];
+        json_open(out, '{');
+        json_member_integer(out, "pid", process->pid);
+        json_member_integer(out, "parent_pid", process->parent_pid);
+        member(profile, "name", process->name, out);
+        json_member_unsigned(out, "start_ns", process->start_ns);
+        json_member_unsigned(out, "end_ns", process->end_ns);
+        append_share(profile, &info->processes[i], out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void append_threads(const struct info *info, struct buffer *out)
+{
+    const struct profile *profile = info->profile;
+    json_key(out, "threads");
+    json_open(out, '[');
+    for (size_t i = 0; i < profile->thread_count; i++) {
+        const struct profile_thread *thread = &profile->threads[i];
+        json_open(out, '{');
+        json_member_integer(out, "tid", thread->tid);
+        json_member_integer(out, "pid", profile->processes[thread->process].pid);
+        member(profile, "name", thread->name, out);
+        json_member_unsigned(out, "start_ns", thread->start_ns);
+        json_member_unsigned(out, "end_ns", thread->end_ns);
+        append_share(profile, &info->threads[i], out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void append_libs(const struct info *info, struct buffer *out)
+{
+    const struct profile *profile = info->profile;
+    json_key(out, "modules");
+    json_open(out, '[');
+    for (size_t i = 0; i < profile->lib_count; i++) {
+        const struct profile_lib *lib = &profile->libs[i];
+        json_open(out, '{');
+        member(profile, "path", lib->path, out);
+        json_member_string(out, "build_id", info_build_id(lib).text);
+        append_share(profile, &info->libs[i], out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void info_json(const struct info *info, const char *path, struct buffer *out)
+{
+    json_open(out, '{');
+    json_member_unsigned(out, "version", 1);
+    json_member_string(out, "file", path);
+    append_facts(info->profile, out);
+    append_notes(info->profile, out);
+    append_processes(info, out);
+    append_threads(info, out);
+    append_libs(info, out);
+    json_close(out, '}');
+    buffer_text(out, "\n");
+}

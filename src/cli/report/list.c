@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report/list.h"
+
+#include "base/text/log.h"
+#include "export/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const type_names[] = {
+    [RECORD_PARAMETER_INTEGER] = "integer", [RECORD_PARAMETER_TIME] = "time",
+    [RECORD_PARAMETER_SIZE] = "size",       [RECORD_PARAMETER_SOURCE] = "choice",
+    [RECORD_PARAMETER_SWITCH] = "switch",
+};
+static const char *const value_names[] = {
+    [RECORD_PARAMETER_INTEGER] = " N", [RECORD_PARAMETER_TIME] = " TIME",
+    [RECORD_PARAMETER_SIZE] = " SIZE", [RECORD_PARAMETER_SOURCE] = " NAME",
+    [RECORD_PARAMETER_SWITCH] = "",
+};
+
+static bool is_shown(const struct list_request *request, size_t row)
+{
+    return !request->has_names || request->named[row];
+}
+
+static void print_row(const struct recorder *recorder, const struct record_probe *probe)
+{
+    struct recorder_availability found = recorder_probe(recorder, probe);
+    printf("%-9s %-6s %-9s %s\n", recorder->id, recorder->weight_unit,
+           found.is_available ? "yes" : "no", recorder->description);
+    if (!found.is_available)
+        text_print(stdout, "          not available: %s\n", found.reason);
+}
+
+static void print_source(const struct record_source *source, const struct record_probe *probe)
+{
+    const char *refusal = source->refusal(probe);
+    printf("  %-12s %s\n", source->name, source->description);
+    printf("  %-12s needs %s\n", "", source->needs);
+    text_print(stdout, "  %-12s available: %s%s\n", "", refusal ? "no, " : "yes",
+               refusal ? refusal : "");
+}
+
+static void print_parameter(const struct record_parameter *parameter)
+{
+    char option[32];
+    snprintf(option, sizeof(option), "--%s%s", parameter->name, value_names[parameter->type]);
+    printf("  %-18s %s\n", option, parameter->help);
+    printf("  %-18s ", "");
+    if (parameter->type == RECORD_PARAMETER_INTEGER)
+        printf("%" PRIu64 " to %" PRIu64 " %s, ", parameter->least, parameter->most,
+               parameter->unit);
+    if (parameter->default_text)
+        printf("default: %s\n", parameter->default_text);
+    else if (parameter->type == RECORD_PARAMETER_SWITCH)
+        printf("default: off\n");
+    else
+        printf("default: %" PRIu64 "\n", parameter->value_default);
+}
+
+static const char *default_duration(const struct recorder *recorder)
+{
+    return recorder_parameter(recorder, "duration")->default_text;
+}
+
+static void print_details(const struct recorder *recorder, const struct record_probe *probe)
+{
+    struct recorder_availability found = recorder_probe(recorder, probe);
+    printf("%s: %s\n\n", recorder->id, recorder->name);
+    printf("description  %s\n", recorder->description);
+    printf("weight       %s, event %s\n", recorder->weight_unit, recorder->event_name);
+    printf("duration     %s\n", default_duration(recorder));
+    printf("start        %s\n", recorder->can_start ? "yes" : "not yet");
+    printf("attach       %s\n", recorder->can_attach ? "yes" : "not yet");
+    printf("privileges   %s\n", recorder->privileges);
+    text_print(stdout, "available    %s%s\n", found.is_available ? "yes" : "no: ", found.reason);
+    printf("\nsources, in order of preference:\n");
+    for (size_t i = 0; i < recorder->source_count; i++)
+        print_source(&recorder->sources[i], probe);
+    printf("\nparameters:\n");
+    for (size_t i = 0; i < recorder->parameter_count; i++)
+        print_parameter(&recorder->parameters[i]);
+}
+
+void list_print(const struct list_request *request)
+{
+    if (!request->has_names)
+        printf("%-9s %-6s %-9s %s\n", "RECORDER", "WEIGHT", "AVAILABLE", "DESCRIPTION");
+    bool is_first = true;
+    for (size_t i = 0; i < RECORDERS; i++) {
+        if (!is_shown(request, i))
+            continue;
+        if (!request->has_names) {
+            print_row(&recorders[i], &request->probe);
+            continue;
+        }
+        printf("%s", is_first ? "" : "\n");
+        print_details(&recorders[i], &request->probe);
+        is_first = false;
+    }
+}
+
+static void append_sources(const struct recorder *recorder, const struct record_probe *probe,
+                           struct buffer *out)
+{
+    json_key(out, "sources");
+    json_open(out, '[');
+    for (size_t i = 0; i < recorder->source_count; i++) {
+        const struct record_source *source = &recorder->sources[i];
+        const char *refusal = source->refusal(probe);
+        json_open(out, '{');
+        json_member_string(out, "id", source->name);
+        json_member_string(out, "description", source->description);
+        json_member_string(out, "needs", source->needs);
+        json_member_bool(out, "available", !refusal);
+        if (refusal)
+            json_member_string(out, "reason", refusal);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void append_choices(const struct recorder *recorder, struct buffer *out)
+{
+    json_key(out, "choices");
+    json_open(out, '[');
+    for (size_t i = 0; i < recorder->source_count; i++)
+        json_string(out, recorder->sources[i].name);
+    json_close(out, ']');
+}
+
+static void append_parameter(const struct recorder *recorder,
+                             const struct record_parameter *parameter, struct buffer *out)
+{
+    json_open(out, '{');
+    json_member_string(out, "name", parameter->name);
+    json_member_string(out, "type", type_names[parameter->type]);
+    json_member_string(out, "help", parameter->help);
+    if (parameter->default_text)
+        json_member_string(out, "default_text", parameter->default_text);
+    else if (parameter->type == RECORD_PARAMETER_SWITCH)
+        json_member_bool(out, "default", false);
+    else
+        json_member_unsigned(out, "default", parameter->value_default);
+    if (parameter->unit) {
+        json_member_string(out, "unit", parameter->unit);
+        json_member_unsigned(out, "min", parameter->least);
+        json_member_unsigned(out, "max", parameter->most);
+    }
+    if (parameter->type == RECORD_PARAMETER_SOURCE)
+        append_choices(recorder, out);
+    json_close(out, '}');
+}
+
+static void append_recorder(const struct recorder *recorder, const struct record_probe *probe,
+                            struct buffer *out)
+{
+    struct recorder_availability found = recorder_probe(recorder, probe);
+    json_open(out, '{');
+    json_member_string(out, "id", recorder->id);
+    json_member_string(out, "name", recorder->name);
+    json_member_string(out, "description", recorder->description);
+    json_member_string(out, "weight_unit", recorder->weight_unit);
+    json_member_string(out, "event", recorder->event_name);
+    json_member_string(out, "default_duration", default_duration(recorder));
+    json_member_bool(out, "start", recorder->can_start);
+    json_member_bool(out, "attach", recorder->can_attach);
+    json_member_string(out, "privileges", recorder->privileges);
+    json_member_bool(out, "available", found.is_available);
+    if (!found.is_available)
+        json_member_string(out, "reason", found.reason);
+    append_sources(recorder, probe, out);
+    json_key(out, "parameters");
+    json_open(out, '[');
+    for (size_t i = 0; i < recorder->parameter_count; i++)
+        append_parameter(recorder, &recorder->parameters[i], out);
+    json_close(out, ']');
+    json_close(out, '}');
+}
+
+void list_json(const struct list_request *request, struct buffer *out)
+{
+    json_open(out, '{');
+    json_member_unsigned(out, "version", 1);
+    json_key(out, "recorders");
+    json_open(out, '[');
+    for (size_t i = 0; i < RECORDERS; i++)
+        if (is_shown(request, i))
+            append_recorder(&recorders[i], &request->probe, out);
+    json_close(out, ']');
+    json_close(out, '}');
+    buffer_text(out, "\n");
+}

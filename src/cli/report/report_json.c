@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report/report.h"
+
+#include "cli/report/synthetic_frames.h"
+#include "cli/terminal/weight.h"
+#include "export/json.h"
+
+static void append_weights(const struct profile *profile, uint64_t self, uint64_t total,
+                           struct buffer *out)
+{
+    json_member_unsigned(out, weight_key(profile, "self_ns", "self"), self);
+    json_member_unsigned(out, weight_key(profile, "total_ns", "total"), total);
+}
+
+static void append_function(const struct report *report, const struct report_function *function,
+                            struct buffer *out)
+{
+    const struct profile *profile = report->profile;
+    const struct profile_func *func = &profile->funcs[function->func];
+    json_open(out, '{');
+    json_member_string(out, "name", report_name(profile, function->func));
+    if (func->lib != PROFILE_NONE)
+        json_member_string(out, "module", profile_text(profile, profile->libs[func->lib].path));
+    if (func->file != PROFILE_NONE)
+        json_member_string(out, "file", profile_text(profile, func->file));
+    if (func->line)
+        json_member_unsigned(out, "line", func->line);
+    append_weights(profile, function->self, function->total, out);
+    json_close(out, '}');
+}
+
+/* Nodes as a list, each after its caller; `caller` is an index into the list, -1 for a thread's
+ * root. Nothing nests: a deep recursion would exceed what JSON readers accept. */
+static void append_nodes(const struct report *report, struct buffer *out)
+{
+    const struct profile *profile = report->profile;
+    json_key(out, "calls");
+    json_open(out, '[');
+    for (size_t i = 1; i < report->node_count; i++) {
+        const struct report_node *node = &report->nodes[i];
+        json_open(out, '{');
+        json_key(out, "caller");
+        json_integer(out, (int64_t)node->parent - 1);
+        json_member_string(out, "name", report_name(profile, node->func));
+        append_weights(profile, node->self, node->total, out);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+void report_json(const struct report *report, const char *path, struct buffer *out)
+{
+    const struct profile *profile = report->profile;
+    json_open(out, '{');
+    json_member_unsigned(out, "version", 1);
+    json_member_string(out, "file", path);
+    json_member_string(out, "program", profile_text(profile, profile->product));
+    json_member_unsigned(out, "samples", samples_count_measured(profile));
+    if (profile->event_count)
+        json_member_string(out, "event", profile_text(profile, profile_main_event(profile).name));
+    json_member_unsigned(out, weight_key(profile, "total_ns", "total"), report->total);
+    json_key(out, "functions");
+    json_open(out, '[');
+    for (size_t i = 0; i < report->function_count; i++)
+        append_function(report, &report->functions[i], out);
+    json_close(out, ']');
+    append_nodes(report, out);
+    json_close(out, '}');
+    buffer_text(out, "\n");
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report/symbolized_load.h"
+
+#include "base/heap.h"
+#include "base/text/log.h"
+#include "base/text/placeholder.h"
+#include "base/text/short_name.h"
+#include "cli/files/memory_limit.h"
+#include "cli/terminal/progress.h"
+#include "convert/load.h"
+#include "convert/lookup_ahead.h"
+#include "profile/walk.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_about_names(const char *key)
+{
+    return strcmp(key, "no_names") == 0 || strcmp(key, "sandbox") == 0;
+}
+
+/* What could not be read, or is not what was recorded. */
+static void print_unread(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (is_about_names(profile_text(profile, profile->notes[i].key)))
+            log_info("%s", profile_text(profile, profile->notes[i].value));
+}
+
+/* Where no process for names is forked after the samples are there, they alone decide how much memory is needed, and what is
+ * given back costs faults: a tenth of the time of a compiler's copied stacks. */
+int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
+                    struct error *error)
+{
+    struct convert_options watched = options ? *options : (struct convert_options){0};
+    struct lookup_ahead ahead = {0};
+    watched.progress = progress_report;
+    watched.ahead = &ahead;
+    struct profile *profile = NULL;
+    progress_set("reading samples", 0, 0);
+    progress_start();
+    memory_limit_begin(path, watched.memory_bytes);
+    int err = convert_load(&profile, path, &watched, error);
+    progress_set("finding names", 0, 0);
+    bool has_side_worker = ahead.worker.pid != 0;
+    if (!has_side_worker)
+        heap_give_back();
+    if (!err)
+        err = convert_resolve(profile, path, &watched, error);
+    lookup_ahead_free(&ahead);
+    if (!has_side_worker)
+        heap_give_back();
+    progress_end();
+    if (err) {
+        profile_free(profile);
+        return err;
+    }
+    print_unread(profile);
+    *out = profile;
+    return 0;
+}
+
+void symbolized_shorten(struct profile *profile)
+{
+    struct buffer name = {0};
+    for (size_t i = 0; i < profile->func_count; i++) {
+        struct profile_func *func = &profile->funcs[i];
+        buffer_clear(&name);
+        short_name_append(&name, profile_text(profile, func->name),
+                          profile_text(profile, func->system_name));
+        buffer_u8(&name, 0);
+        if (!name.failed)
+            func->name = profile_string(profile, (char *)name.bytes);
+    }
+    buffer_free(&name);
+}
+
+bool symbolized_is_unnamed(const struct profile *profile, uint32_t func)
+{
+    const struct profile_func *f = &profile->funcs[func];
+    return f->file == PROFILE_NONE && strncmp(profile_text(profile, f->name), "0x", 2) == 0;
+}
+
+/* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
+static bool is_unnamed(const struct profile *profile, uint32_t func)
+{
+    return symbolized_is_unnamed(profile, func) ||
+           name_is_placeholder(profile_text(profile, profile->funcs[func].name));
+}
+
+/* Code made at run time that is known by its mapping only. */
+static bool is_unnamed_jit(const struct profile *profile, const struct profile_func *func)
+{
+    return func->lib != PROFILE_NONE && profile->libs[func->lib].category == PROFILE_JIT &&
+           profile_text(profile, func->name)[0] == '[';
+}
+
+/* The file (or the code made at run time) that samples with this leaf were taken in, when that code has no name. */
+static uint32_t lib_without_name(const struct profile *profile, const struct profile_frame *frame)
+{
+    const struct profile_func *func = &profile->funcs[frame->func];
+    if (is_unnamed_jit(profile, func))
+        return func->lib;
+    bool is_file = frame->lib != PROFILE_NONE && !profile->libs[frame->lib].is_synthetic &&
+                   profile_text(profile, profile->libs[frame->lib].path)[0] == '/';
+    return is_file && is_unnamed(profile, frame->func) ? frame->lib : PROFILE_NONE;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct unnamed_lib *left = a, *right = b;
+    return (left->weight < right->weight) - (left->weight > right->weight);
+}
+
+/* Of the main event's samples, by the frame that they were taken in; NULL: out of memory. */
+static uint64_t *weights_of_leaves(const struct profile *profile)
+{
+    uint64_t *weights = calloc(profile->frame_count + 1, sizeof(*weights));
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; weights && (sample = profile_walk_next(&walk));)
+        if (sample->stack != PROFILE_NONE && profile_is_main(profile, sample))
+            weights[profile->stacks[sample->stack].frame] += sample->weight;
+    return weights;
+}
+
+size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most)
+{
+    struct unnamed_lib *all = calloc(profile->lib_count + 1, sizeof(*all));
+    uint64_t *weights = weights_of_leaves(profile);
+    if (!all || !weights) {
+        free(all);
+        free(weights);
+        return 0;
+    }
+    for (size_t i = 0; i < profile->lib_count; i++)
+        all[i].lib = (uint32_t)i;
+    for (size_t i = 0; i < profile->frame_count; i++) {
+        uint32_t lib = weights[i] ? lib_without_name(profile, &profile->frames[i]) : PROFILE_NONE;
+        if (lib != PROFILE_NONE)
+            all[lib].weight += weights[i];
+    }
+    free(weights);
+    qsort(all, profile->lib_count, sizeof(*all), by_weight);
+    size_t count = 0;
+    while (count < most && count < profile->lib_count && all[count].weight > 0) {
+        libs[count] = all[count];
+        count++;
+    }
+    free(all);
+    return count;
+}

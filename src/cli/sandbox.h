@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-/* `rec doctor`: the layers of the sandbox for parsing binaries. */
-#pragma once
-
-/* Tries the layers in a sandboxed process; prints a line for each. */
-void sandbox_print(void);

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/summary/diagnostics.h"
+
+#include "base/budget.h"
+#include "base/files/foreign_file.h"
+#include "base/files/io.h"
+#include "base/text/log.h"
+#include "cli/report/symbolized_load.h"
+#include "cli/summary/debug_package.h"
+#include "cli/terminal/format.h"
+#include "convert/symfs.h"
+#include "profile/walk.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Below this share of the profile nothing is worth a line. */
+#define PERCENT_WORTH_SAYING 1.0
+
+struct list {
+    struct diagnostic *diagnostics;
+    size_t count;
+    const char *symfs; /* where the files of another machine lie; NULL: they are of this one */
+};
+
+static double percent_of(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part * 100 / (double)whole : 0;
+}
+
+__attribute__((format(printf, 3, 4))) static void add(struct list *list, double percent,
+                                                      const char *format, ...)
+{
+    if (list->count == DIAGNOSTICS_MAX)
+        return;
+    struct diagnostic *diagnostic = &list->diagnostics[list->count++];
+    diagnostic->percent = percent;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(diagnostic->text, sizeof(diagnostic->text), format, args);
+    va_end(args);
+}
+
+#define WAS_AWAY "rec itself was stopped, or got no processor"
+
+static const char *remedy_for_loss(enum record_loss loss, const struct record_summary *summary)
+{
+    switch (loss) {
+    case RECORD_LOST_RING_FULL:
+        return summary->lost[RECORD_LOST_AWAY] ? WAS_AWAY
+                                               : "rec could not keep up: record fewer with -F";
+    case RECORD_LOST_BUSY:
+        return "the sampler interrupted itself: record fewer with -F";
+    case RECORD_LOST_NO_THREAD:
+        return summary->threads_without_slot
+                   ? "more threads at once than rec can follow"
+                   : "in threads that were beginning or ending, or begun after the program "
+                     "sandboxed itself";
+    case RECORD_LOST_AWAY:
+        return WAS_AWAY;
+    default:
+        return "handlers of SIGSEGV and SIGBUS are not sampled; `rec info` has the counts";
+    }
+}
+
+static void find_losses(struct list *list, const struct record_summary *summary)
+{
+    uint64_t lost = 0;
+    enum record_loss worst = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++) {
+        lost += summary->lost[loss];
+        if (summary->lost[loss] > summary->lost[worst])
+            worst = loss;
+    }
+    uint64_t taken = summary->samples + lost;
+    if (percent_of(lost, taken) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(lost, taken), "lost %s of the samples (%s): %s",
+            format_percent(lost, taken).text, record_loss_name(worst),
+            remedy_for_loss(worst, summary));
+}
+
+static const char *explain_blind(enum record_blind blind)
+{
+    switch (blind) {
+    case RECORD_BLIND_BLOCKED:
+        return "the program blocks the sampler's signal and is sent it, or blocks it by a system "
+               "call, sighold() or sigblock() (try the other --engine)";
+    case RECORD_BLIND_UNHANDLED:
+        return "the program ignores the sampler's signal by a system call or by sigset() or "
+               "sigignore() (try the other --engine), or its sandbox forbids signal handlers to "
+               "return";
+    case RECORD_BLIND_UNKNOWN_THREAD:
+        return "threads made by clone(), not by pthread_create(), or by the C library for itself "
+               "(asynchronous I/O, timers), or after the program sandboxed itself, or more than "
+               "rec can follow";
+    case RECORD_BLIND_NO_TIMER:
+        return "the kernel refuses CPU timers (see ulimit -i), or the program's sandbox does (the "
+               "engine perf-trap needs none)";
+    default:
+        return "the cause is not known";
+    }
+}
+
+static enum record_blind worst_blind(const struct record_summary *summary)
+{
+    enum record_blind worst = 0;
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
+        if (summary->blind_ns[blind] > summary->blind_ns[worst])
+            worst = blind;
+    return worst;
+}
+
+const char *diagnostics_gap_cause(const struct record_summary *summary)
+{
+    enum record_blind worst = worst_blind(summary);
+    bool is_known = summary->blind_ns[worst] > 0 && worst != RECORD_BLIND_OTHER;
+    return is_known ? explain_blind(worst) : NULL;
+}
+
+static void find_blind(struct list *list, const struct record_summary *summary)
+{
+    uint64_t sum_ns = 0;
+    enum record_blind worst = worst_blind(summary);
+    for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)
+        sum_ns += summary->blind_ns[blind];
+    if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(sum_ns, summary->cpu_billed_ns),
+            "no samples for %s of the CPU time: %s",
+            format_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(worst));
+}
+
+static const char *explain_cut(enum record_cut cut)
+{
+    switch (cut) {
+    case RECORD_CUT_NO_CFI:
+        return "code without unwind data and frame pointers, made at run time (java keeps them "
+               "with -XX:+PreserveFramePointer) or built without -fasynchronous-unwind-tables";
+    case RECORD_CUT_UNMAPPED:
+        return "they lead to unknown code: made at run time without frame pointers, or loaded just "
+               "before its process ended";
+    case RECORD_CUT_STACK_COPY:
+        return "more stack than is copied";
+    case RECORD_CUT_FOREIGN:
+        return "stacks that the program made itself: only a page of each is sure to be there";
+    case RECORD_CUT_DEEP:
+        return "deeper than what is recorded: both ends are kept";
+    default:
+        return "they end before the thread's start";
+    }
+}
+
+static void find_cuts(struct list *list, const struct record_summary *summary)
+{
+    uint64_t cuts = 0;
+    enum record_cut worst = 0;
+    for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++) {
+        cuts += summary->cut[cut];
+        if (summary->cut[cut] > summary->cut[worst])
+            worst = cut;
+    }
+    if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(cuts, summary->samples), "%s of the stacks are not complete: %s",
+            format_percent(cuts, summary->samples).text, explain_cut(worst));
+}
+
+static void advise_below(const char *symfs, const char *path, char *advice, size_t size)
+{
+    bool is_there = access(symfs_path(symfs, path).text, F_OK) == 0;
+    snprintf(advice, size,
+             is_there ? "it is stripped, and its debug file is not below %.80s"
+                      : "its file is not below %.80s",
+             symfs);
+}
+
+/* Or is not there. */
+static bool may_be_elf(const char *path)
+{
+    uint8_t magic[SELFMAG];
+    int fd = foreign_file_open(path, rights_reader(), NULL);
+    bool is_other = fd >= 0 && io_pread(fd, magic, sizeof(magic), 0) == 0 &&
+                    memcmp(magic, ELFMAG, SELFMAG) != 0;
+    if (fd >= 0)
+        close(fd);
+    return !is_other;
+}
+
+static void advise(const char *path, char *advice, size_t size)
+{
+    char package[128];
+    if (!may_be_elf(path)) {
+        snprintf(advice, size, "it is not an ELF file: only the runtime that made it knows them");
+        return;
+    }
+    debug_package_find(path, package, sizeof(package));
+    if (package[0])
+        snprintf(advice, size, "install its debug symbols (Debian: %s)", package);
+    else if (access(path, F_OK) != 0)
+        snprintf(advice, size, "its file is not there");
+    else
+        snprintf(advice, size, "build it with -g, do not strip it");
+}
+
+static void add_unnamed(struct list *list, const struct profile *profile,
+                        const struct unnamed_lib *unnamed, uint64_t total)
+{
+    const struct profile_lib *lib = &profile->libs[unnamed->lib];
+    struct formatted share = format_percent(unnamed->weight, total);
+    double percent = percent_of(unnamed->weight, total);
+    if (lib->category == PROFILE_JIT) {
+        add(list, percent,
+            "no names for code made at run time, %s (%s of samples): ask its runtime for them, as "
+            "in "
+            "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+            profile_text(profile, lib->name), share.text);
+        return;
+    }
+    char advice[192];
+    const char *path = profile_text(profile, lib->path);
+    if (list->symfs)
+        advise_below(list->symfs, path, advice, sizeof(advice));
+    else
+        advise(path, advice, sizeof(advice));
+    add(list, percent, "no names for %s (%s of samples): %s", profile_text(profile, lib->name),
+        share.text, advice);
+}
+
+/* Why there are none was said when they were looked for (it begins with the path). */
+static bool is_explained(const struct profile *profile, uint32_t lib)
+{
+    const char *path = profile_text(profile, profile->libs[lib].path);
+    for (size_t i = 0; i < profile->note_count; i++)
+        if (strcmp(profile_text(profile, profile->notes[i].key), "no_names") == 0 &&
+            strncmp(profile_text(profile, profile->notes[i].value), path, strlen(path)) == 0)
+            return true;
+    return false;
+}
+
+enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
+
+/* The worst by name, the others by number. */
+static void find_unnamed(struct list *list, const struct profile *profile)
+{
+    struct unnamed_lib libs[UNNAMED_COUNTED];
+    uint64_t total = profile_total(profile), others = 0;
+    size_t count = unnamed_libs(profile, libs, UNNAMED_COUNTED), shown = 0, other_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_explained(profile, libs[i].lib))
+            continue;
+        if (shown < UNNAMED_SHOWN && percent_of(libs[i].weight, total) >= PERCENT_WORTH_SAYING) {
+            add_unnamed(list, profile, &libs[i], total);
+            shown++;
+        } else {
+            others += libs[i].weight;
+            other_count++;
+        }
+    }
+    if (percent_of(others, total) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(others, total), "no names for %zu other module%s (%s of samples)",
+            other_count, other_count == 1 ? "" : "s", format_percent(others, total).text);
+}
+
+/* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
+static void find_rate(struct list *list, const struct record_summary *summary)
+{
+    uint64_t signals = summary->samples + summary->merged;
+    double achieved = (double)signals * 1e9 / (double)(summary->cpu_billed_ns + 1);
+    double missing = 100 - percent_of((uint64_t)achieved, summary->frequency_requested);
+    if (summary->engine == RECORD_ENGINE_TIMER && missing > 20)
+        add(list, missing,
+            "%.0f samples per CPU second instead of %u, by the timer engine%s%s: see `rec doctor`",
+            achieved, summary->frequency_requested, summary->engine_reason ? ", because " : "",
+            summary->engine_reason ? summary->engine_reason : "");
+    else if (summary->frequency_limit)
+        add(list, missing,
+            "%.0f samples per CPU second instead of %u: the kernel allows %u "
+            "(kernel.perf_event_max_sample_rate)",
+            achieved, summary->frequency_requested, summary->frequency_limit);
+    else if (percent_of(summary->merged, signals) > 10)
+        add(list, percent_of(summary->merged, signals),
+            "%s of the samples were merged into others: the rate is too high, lower -F",
+            format_percent(summary->merged, signals).text);
+}
+
+/* The time that the recording itself gives to processes that it could not sample. */
+static uint64_t not_followed_ns(const struct profile *profile)
+{
+    uint64_t sum_ns = 0;
+    if (!profile)
+        return 0;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        if (sample->call == PROFILE_NONE || !profile_is_main(profile, sample))
+            continue;
+        uint32_t lib = profile->addresses[profile->calls[sample->call].address].lib;
+        if (lib != PROFILE_NONE &&
+            strcmp(profile_text(profile, profile->libs[lib].path), "[not followed]") == 0)
+            sum_ns += sample->weight;
+    }
+    return sum_ns;
+}
+
+const struct record_process *diagnostics_worst_not_followed(const struct record_summary *summary)
+{
+    const struct record_process *worst = NULL;
+    for (size_t i = 0; i < summary->not_followed.count; i++)
+        if (!worst || summary->not_followed.items[i].cpu_ns > worst->cpu_ns)
+            worst = &summary->not_followed.items[i];
+    return worst;
+}
+
+static void find_not_followed(struct list *list, const struct record_summary *summary,
+                              const struct profile *profile)
+{
+    uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
+    uint64_t unseen_ns = not_followed_ns(profile);
+    if (summary->not_followed.count > 0 && billed > seen)
+        unseen_ns += billed - seen;
+    double percent = percent_of(unseen_ns, billed);
+    struct formatted share = format_percent(unseen_ns, billed);
+    uint64_t count = summary->not_followed.count + summary->not_followed.more;
+    if (count == 0 && percent >= PERCENT_WORTH_SAYING)
+        add(list, percent,
+            "%s of the CPU time was used by processes that cannot be followed (static, privileged "
+            "or sandboxed programs), or after rec last saw them",
+            share.text);
+    if (count == 0)
+        return;
+    const struct record_process *worst = diagnostics_worst_not_followed(summary);
+    char more[80] = "";
+    if (count > 1)
+        snprintf(more, sizeof(more), "; and %s more, see `rec info`", format_count(count - 1).text);
+    add(list, percent, "not recorded (%s of the CPU time): %s, process %d: %s%s", share.text,
+        worst->name, (int)worst->pid, worst->reason, more);
+}
+
+/* CPU time that the kernel billed and no sample stands for, or the other way round. */
+static void find_gap(struct list *list, const struct record_summary *summary)
+{
+    uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
+    uint64_t gap = billed > seen ? billed - seen : seen - billed;
+    if (summary->not_followed.count > 0 || percent_of(gap, billed) < 2)
+        return;
+    add(list, percent_of(gap, billed),
+        billed > seen ? "%s of the CPU time has no samples"
+                      : "the samples stand for %s more CPU time than was used",
+        format_percent(gap, billed).text);
+}
+
+static void find_left_out(struct list *list, const struct record_summary *summary)
+{
+    if (summary->mappings_left_out)
+        add(list, PERCENT_WORTH_SAYING,
+            "%s mappings were left out: code in them has no names; raise the limit with "
+            "%s=N (now %" PRIu64 " for a process)",
+            format_count(summary->mappings_left_out).text, budget_option(BUDGET_MAPPINGS),
+            budget_amount(BUDGET_MAPPINGS));
+}
+
+static int by_percent(const void *a, const void *b)
+{
+    const struct diagnostic *left = a, *right = b;
+    return (left->percent < right->percent) - (left->percent > right->percent);
+}
+
+size_t diagnostics_find(const struct record_summary *summary, const struct profile *profile,
+                        struct diagnostic diagnostics[DIAGNOSTICS_MAX])
+{
+    struct list list = {.diagnostics = diagnostics};
+    find_losses(&list, summary);
+    find_cuts(&list, summary);
+    find_blind(&list, summary);
+    find_left_out(&list, summary);
+    find_not_followed(&list, summary, profile);
+    if (summary->samples > 0) {
+        find_rate(&list, summary);
+        find_gap(&list, summary);
+        if (profile)
+            find_unnamed(&list, profile);
+    }
+    if (summary->check_differed > 0)
+        add(&list, percent_of(summary->check_differed, summary->checked),
+            "self-check: %s of %s stacks differ, a defect of rec: please report it",
+            format_count(summary->check_differed).text, format_count(summary->checked).text);
+    qsort(diagnostics, list.count, sizeof(*diagnostics), by_percent);
+    return list.count;
+}
+
+static void find_lost_records(struct list *list, const struct profile *profile)
+{
+    const char *note = profile_note(profile, "lost_records");
+    if (!note)
+        return;
+    uint64_t lost = strtoull(note, NULL, 10), samples = 0;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        samples += profile->events[sample->event].is_off_cpu ? 0 : sample->count;
+    if (percent_of(lost, lost + samples) >= PERCENT_WORTH_SAYING)
+        add(list, percent_of(lost, lost + samples),
+            "%s records were lost beside these %s samples: the recorder could not keep up",
+            format_count(lost).text, format_count(samples).text);
+}
+
+void diagnostics_print_for_file(const struct profile *profile, const char *symfs)
+{
+    struct diagnostic diagnostics[DIAGNOSTICS_MAX];
+    struct list list = {.diagnostics = diagnostics, .symfs = symfs};
+    find_lost_records(&list, profile);
+    find_unnamed(&list, profile);
+    for (size_t i = 0; i < list.count; i++)
+        log_info("%s", diagnostics[i].text);
+}

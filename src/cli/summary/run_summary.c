@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/summary/run_summary.h"
+
+#include "base/text/log.h"
+#include "cli/summary/diagnostics.h"
+#include "cli/terminal/format.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LINES_MAX = 6 };
+
+struct run_summary_ending run_summary_ending(int wait_status)
+{
+    struct run_summary_ending ending;
+    const char *name = WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+    if (name)
+        snprintf(ending.text, sizeof(ending.text), "killed by SIG%s", name);
+    else if (WIFSIGNALED(wait_status))
+        snprintf(ending.text, sizeof(ending.text), "killed by signal %d", WTERMSIG(wait_status));
+    else
+        snprintf(ending.text, sizeof(ending.text), "status %d", WEXITSTATUS(wait_status));
+    return ending;
+}
+
+static const char *plural(uint32_t count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
+static int print_ran(const struct run_summary *run)
+{
+    const struct record_summary *summary = &run->result->summary;
+    log_info("%s ran %s and used %s CPU (%s %s, %s %s), %s", run->command,
+             format_duration(summary->wall_ns).text, format_duration(summary->cpu_billed_ns).text,
+             format_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
+             format_count(summary->processes).text,
+             plural(summary->processes, "process", "processes"),
+             run->result->is_running ? "still running"
+                                     : run_summary_ending(run->result->wait_status).text);
+    return 1;
+}
+
+/* What is known without any sample. */
+static uint64_t settled_ns(const struct record_summary *summary)
+{
+    return summary->cpu_ends_ns + summary->cpu_unsampled_kernel_ns;
+}
+
+bool run_summary_lacks_samples(const struct record_summary *summary)
+{
+    return summary->samples == 0 &&
+           summary->cpu_billed_ns > settled_ns(summary) + RUN_SUMMARY_CPU_WORTH_SAMPLING_NS;
+}
+
+static bool ended_before_sampling(const struct record_summary *summary)
+{
+    return summary->wall_ns < summary->delay_ns;
+}
+
+/* Too little to call the recording a failure, but not because there was too little to sample. */
+static bool was_out_of_sight(const struct record_summary *summary)
+{
+    uint64_t billed_ns = summary->cpu_billed_ns, known_ns = settled_ns(summary);
+    return billed_ns > known_ns && billed_ns - known_ns > known_ns;
+}
+
+static int print_why_no_samples(const struct record_summary *summary)
+{
+    if (run_summary_lacks_samples(summary))
+        return 0;
+    if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
+        log_info(
+            "no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
+            "in the kernel",
+            format_duration(summary->cpu_unsampled_kernel_ns).text);
+        return 1;
+    }
+    uint32_t limit = summary->frequency_limit;
+    uint32_t frequency = limit ? limit : summary->frequency_requested;
+    log_info(
+        "no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
+        "it shorter",
+        format_duration(frequency ? 1000000000 / frequency : 0).text);
+    return 1;
+}
+
+static int print_nothing_to_sample(const struct run_summary *run)
+{
+    const struct record_summary *summary = &run->result->summary;
+    if (ended_before_sampling(summary))
+        return 0; /* what it used was not looked at: print_part() tells */
+    log_info("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting",
+             run->command, format_duration(summary->cpu_billed_ns).text,
+             format_duration(summary->wall_ns).text);
+    return 1;
+}
+
+static int print_samples(const struct record_summary *summary)
+{
+    uint64_t lost = 0;
+    for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
+        lost += summary->lost[loss];
+    uint64_t rate =
+        summary->cpu_billed_ns
+            ? (uint64_t)((double)summary->samples * 1e9 / (double)summary->cpu_billed_ns)
+            : 0;
+    struct formatted lost_share = format_percent(lost, lost + summary->samples);
+    log_info("%s, %s per CPU second, %s complete stacks, %s lost (%s)",
+             format_samples(summary->samples).text, format_count(rate).text,
+             format_percent(summary->complete, summary->samples).text,
+             lost ? lost_share.text : "none", record_engine_name(summary->engine));
+    return 1;
+}
+
+/* A recording that is not all of the run. */
+static int print_part(const struct run_summary *run)
+{
+    const struct record_summary *summary = &run->result->summary;
+    const char *then =
+        run->result->was_ended ? "; the command was asked to end" : "; the command goes on";
+    char end[128] = "";
+    char start[200] = "";
+    if (summary->end != RECORD_END_COMMAND)
+        snprintf(end, sizeof(end), "recording ended by --%s%s%s", record_end_name(summary->end),
+                 summary->end == RECORD_END_SPACE ? ": the disk is nearly full" : "", then);
+    if (ended_before_sampling(summary))
+        snprintf(start, sizeof(start),
+                 "the command ended after %s, sampling was to begin after %s; %s CPU not recorded",
+                 format_duration(summary->wall_ns).text, format_duration(summary->delay_ns).text,
+                 format_duration(summary->cpu_before_ns).text);
+    else if (summary->delay_ns)
+        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before that not recorded",
+                 format_duration(summary->delay_ns).text,
+                 format_duration(summary->cpu_before_ns).text);
+    if (!end[0] && !start[0])
+        return 0;
+    log_info("%s%s%s", start, start[0] && end[0] ? "; " : "", end);
+    return 1;
+}
+
+static int print_left_running(const struct record_summary *summary)
+{
+    const struct record_processes *left = &summary->left_running;
+    char more[80] = "";
+    if (left->count == 0)
+        return 0;
+    if (left->count + left->more > 1)
+        snprintf(more, sizeof(more), " and %s more, see `rec info`",
+                 format_count(left->count + left->more - 1).text);
+    log_info("left running: %s, process %d%s; --wait-all would have waited", left->items[0].name,
+             (int)left->items[0].pid, more);
+    return 1;
+}
+
+static int print_diagnostics(const struct run_summary *run, int room)
+{
+    struct diagnostic diagnostics[DIAGNOSTICS_MAX];
+    size_t count = diagnostics_find(&run->result->summary, run->profile, diagnostics);
+    int said = 0;
+    for (size_t i = 0; i < count && said < room; i++, said++)
+        log_info("%s", diagnostics[i].text);
+    return said;
+}
+
+/* "rec.data 5.8 MB, rec.pb.gz": the capture with its size. */
+static void list_files(const struct outputs *outputs, char *list, size_t size)
+{
+    struct stat status;
+    size_t used = 0;
+    list[0] = '\0';
+    if (outputs->capture && stat(outputs->capture, &status) == 0)
+        used = (size_t)snprintf(list, size, "%s %s", outputs->capture,
+                                format_bytes((uint64_t)status.st_size).text);
+    for (size_t i = 0; i < outputs->count && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", used ? ", " : "",
+                                 outputs->items[i].path);
+}
+
+static void print_files(const struct run_summary *run)
+{
+    char list[2048];
+    if (!run->profile)
+        return;
+    list_files(run->outputs, list, sizeof(list));
+    log_info("%swrote %s", run->is_private ? "another rec is writing here, so this one " : "",
+             list);
+}
+
+/* Debian's package libdevel-nytprof-perl has it outside of the PATH. */
+static const char *flamegraph_command(void)
+{
+    const char *debian = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl";
+    return access(debian, R_OK) == 0 ? "in https://www.speedscope.app or "
+                                       "`perl /usr/share/perl5/Devel/NYTProf/flamegraph.pl`"
+                                     : "in https://www.speedscope.app or flamegraph.pl";
+}
+
+/* What opens the files, by what there is. */
+static void print_viewers(const struct outputs *outputs)
+{
+    const struct {
+        const struct exporter *exporter;
+        const char *viewer;
+    } viewers[] = {
+        {&export_firefox, "in https://profiler.firefox.com"},
+        {&export_pprof, "in `go tool pprof -http=localhost:8000` at /ui/flamegraph"},
+        {&export_collapsed, flamegraph_command()},
+        {&export_speedscope, "in https://www.speedscope.app"},
+    };
+    char text[1024] = "";
+    size_t used = 0;
+    if (outputs->capture && strcmp(outputs->capture, "rec.data") == 0)
+        used = (size_t)snprintf(text, sizeof(text), "`rec report`");
+    else if (outputs->capture)
+        used = (size_t)snprintf(text, sizeof(text), "`rec report %s`", outputs->capture);
+    for (size_t i = 0; i < sizeof(viewers) / sizeof(viewers[0]); i++)
+        for (size_t j = 0; j < outputs->count && used < sizeof(text); j++)
+            if (outputs->items[j].exporter == viewers[i].exporter)
+                used +=
+                    (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
+                                     outputs->items[j].path, viewers[i].viewer);
+    if (used)
+        log_info("see it: %s", text);
+}
+
+static void print_more(const struct record_summary *summary)
+{
+    log_info("a sample took %s (p50), %s (p99), %s at most",
+             format_duration(summary->handler_p50_ns).text,
+             format_duration(summary->handler_p99_ns).text,
+             format_duration(summary->handler_max_ns).text);
+    log_info("%s unwind rows, compiled in %s CPU, first table after %s",
+             format_count(summary->rows).text, format_duration(summary->compile_ns).text,
+             format_duration(summary->tables_ready_ns).text);
+    log_info("rec used %s CPU while recording and finished %s stacks itself%s%s",
+             format_duration(summary->launcher_cpu_ns).text, format_count(summary->misses).text,
+             summary->misses ? ", most of them in " : "",
+             summary->misses ? summary->worst_module.path : "");
+    if (summary->checked)
+        log_info("self-check: %s of %s stacks differ", format_count(summary->check_differed).text,
+                 format_count(summary->checked).text);
+}
+
+void run_summary_print(const struct run_summary *run)
+{
+    const struct record_summary *summary = &run->result->summary;
+    bool is_terminal = isatty(STDERR_FILENO);
+    int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
+    if (summary->samples > 0)
+        room -= print_ran(run) + print_samples(summary);
+    else if (was_out_of_sight(summary))
+        room -= print_ran(run);
+    else if (summary->cpu_billed_ns > RUN_SUMMARY_CPU_WORTH_SAMPLING_NS)
+        room -= print_ran(run) + print_why_no_samples(summary);
+    else
+        room -= print_nothing_to_sample(run);
+    room -= print_part(run) + print_left_running(summary);
+    print_diagnostics(run, room);
+    print_files(run);
+    if (is_terminal && summary->samples > 0 && run->profile)
+        print_viewers(run->outputs);
+    if (run->is_verbose)
+        print_more(summary);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights of the main event as people and JSON readers see them: CPU time, or counts of what it counts. */
+#pragma once
+
+#include "cli/terminal/format.h"
+#include "profile/profile.h"
+
+/* "12.4 s", or "23 061". */
+struct formatted weight_format(const struct profile *profile, uint64_t weight);
+
+/* What a weight is of: "CPU", "off CPU", "page-faults". */
+const char *weight_noun(const struct profile *profile);
+
+/* The JSON key of a weight: as_ns ("self_ns") or as_count ("self"). */
+const char *weight_key(const struct profile *profile, const char *as_ns, const char *as_count);
