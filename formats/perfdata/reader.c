@@ -2,14 +2,14 @@
 #include "perfdata/reader.h"
 
 #include "base/containers/cursor.h"
-#include "perfdata/events.h"
-#include "perfdata/features.h"
+#include "perfdata/read/events.h"
+#include "perfdata/read/features.h"
 #include "perfdata/header.h"
-#include "perfdata/pipe.h"
-#include "perfdata/record.h"
-#include "perfdata/sample.h"
-#include "perfdata/stream.h"
-#include "perfdata/tracing.h"
+#include "perfdata/read/pipe.h"
+#include "perfdata/read/record.h"
+#include "perfdata/read/sample.h"
+#include "perfdata/read/stream.h"
+#include "perfdata/read/tracing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 
 #include "base/containers/array.h"
 #include "base/files/io.h"
-#include "perfdata/pack.h"
+#include "perfdata/zstd/pack.h"
 #include "perfdata/writer_private.h"
 
 #include <endian.h>

@@ -6,7 +6,7 @@
  */
 #include "base/files/io.h"
 #include "perfdata/header.h"
-#include "perfdata/pack.h"
+#include "perfdata/zstd/pack.h"
 #include "perfdata/writer_private.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "capture.h"
 
-#include "perfdata/pack.h"
+#include "perfdata/zstd/pack.h"
 
 #include <errno.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/unpack.h"
+#include "perfdata/zstd/unpack.h"
 
 #include "base/budget.h"
 

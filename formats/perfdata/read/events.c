@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/events.h"
+#include "perfdata/read/events.h"
 
 #include "base/containers/array.h"
 #include "base/files/io.h"

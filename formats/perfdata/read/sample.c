@@ -5,7 +5,7 @@
  *     raw  branch_stack  regs_user  stack_user  weight … cgroup …
  *     └── optional ──────────────────────────────────────────┘  └─ not read
  */
-#include "perfdata/sample.h"
+#include "perfdata/read/sample.h"
 
 #include <string.h>
 

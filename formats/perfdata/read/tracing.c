@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/tracing.h"
+#include "perfdata/read/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of unpack.c where libzstd was not there to build with. */
-#include "perfdata/unpack.h"
+#include "perfdata/zstd/unpack.h"
 
 #include <errno.h>
 

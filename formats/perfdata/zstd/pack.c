@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/pack.h"
+#include "perfdata/zstd/pack.h"
 
 #include "perfdata/format.h"
 

@@ -13,8 +13,8 @@
 
 #include "base/containers/cursor.h"
 #include "perfdata/header.h"
-#include "perfdata/unpack.h"
-#include "perfdata/window.h"
+#include "perfdata/zstd/unpack.h"
+#include "perfdata/read/window.h"
 
 struct record {
     uint32_t type;

@@ -2,9 +2,9 @@
 /* Records other than SAMPLE: tasks, mappings, switches, losses. */
 #pragma once
 
-#include "perfdata/events.h"
-#include "perfdata/features.h"
-#include "perfdata/sample.h"
+#include "perfdata/read/events.h"
+#include "perfdata/read/features.h"
+#include "perfdata/read/sample.h"
 
 /* body: the record without its header; event->type and event->misc are set. False: a required
  * field is missing. */

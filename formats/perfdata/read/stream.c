@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/stream.h"
+#include "perfdata/read/stream.h"
 
 #include "base/prefetch.h"
 

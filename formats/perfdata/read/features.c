@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/features.h"
+#include "perfdata/read/features.h"
 
 #include "base/containers/array.h"
 #include "base/files/io.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/window.h"
+#include "perfdata/read/window.h"
 
 #include "base/files/io.h"
 

@@ -11,9 +11,9 @@
  */
 #pragma once
 
-#include "perfdata/events.h"
-#include "perfdata/features.h"
-#include "perfdata/stream.h"
+#include "perfdata/read/events.h"
+#include "perfdata/read/features.h"
+#include "perfdata/read/stream.h"
 
 /* Goes through all records once: build-ids come last. Fills the events, the bits of the header and
  * the sections of the features. 0 or a negative errno; damage is the stream's. */

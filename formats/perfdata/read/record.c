@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/record.h"
+#include "perfdata/read/record.h"
 
 #include <string.h>
 #include <sys/mman.h>

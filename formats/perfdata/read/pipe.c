@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "perfdata/pipe.h"
+#include "perfdata/read/pipe.h"
 
 #include "base/containers/buffer.h"
 

@@ -2,7 +2,7 @@
 /* SAMPLE records: fields in the order of sample_type. */
 #pragma once
 
-#include "perfdata/events.h"
+#include "perfdata/read/events.h"
 
 /* Holds the words of a record in host byte order and alignment, until the next record. */
 struct sample_words {

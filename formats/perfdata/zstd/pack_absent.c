@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* In place of pack.c where libzstd was not there to build with. */
-#include "perfdata/pack.h"
+#include "perfdata/zstd/pack.h"
 
 #include <errno.h>
 
