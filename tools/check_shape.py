@@ -20,7 +20,6 @@ MOST_PARAMETERS = 6
 FUNCTION = re.compile(r"^[a-z][\w \*]*?\b(\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*\{", re.M)
 KNOWN = {
     "entries": {
-        "src/convert": 80,
     },
     "wide lines": {
         "formats/export": 31,

@@ -2,7 +2,7 @@
 #include "convert/addresses.h"
 
 #include "base/containers/sort.h"
-#include "convert/jits.h"
+#include "convert/jit/jits.h"
 
 #include <inttypes.h>
 #include <stdio.h>

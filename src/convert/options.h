@@ -2,7 +2,7 @@
 /* Options of loading and resolving (load.h). */
 #pragma once
 
-#include "convert/cut.h"
+#include "convert/filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ struct convert_options {    /* NULL instead of a pointer to options: the default
     uint64_t memory_bytes; /* memory limit of the conversion; 0: the default (base/budget.h) */
     bool symbols_only;     /* read symbol tables only: no inlined functions, no lines */
     bool use_debuginfod;   /* fetch missing debug info from servers (fetch.h) */
-    struct cut cut;        /* which samples are loaded */
+    struct filter filter;  /* which samples are loaded */
     bool adds_samples_up;  /* discard sample times: equal samples share one element */
     /* Reads symbol tables during loading, for resolving; NULL: resolving reads them. */
     struct lookup_ahead *ahead;

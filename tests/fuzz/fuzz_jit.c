@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Perf maps, jitdumps and kallsyms out of arbitrary bytes: the first byte says which. */
-#include "convert/jit_code.h"
-#include "convert/kallsyms.h"
+#include "convert/jit/jit_code.h"
+#include "convert/symbolize/kallsyms.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

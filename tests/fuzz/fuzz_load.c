@@ -2,7 +2,7 @@
 /* Any bytes as a perf.data file, to a profile: stacks are unwound, switches and late stacks joined, and
  * every index of the profile is used once. */
 #include "base/files/io.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 #include "profile/walk.h"
 
 #include <stdio.h>

@@ -82,7 +82,7 @@ static int parse_format(struct convert_request *request, const char *name, struc
 static int apply(struct convert_request *request, int id, const char *value, struct error *error)
 {
     int err;
-    if (filter_option(&request->from.cut, id, value, &err, error))
+    if (filter_option(&request->from.filter, id, value, &err, error))
         return err;
     switch (id) {
     case 'o':
@@ -188,8 +188,9 @@ static void print_written(const struct convert_request *request, const struct pr
             log_info("%s has only %s; for others: --event", request->outputs.items[i].path,
                      profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
-        log_info(cut_is_whole(&request->from.cut) ? "there are no samples in it"
-                                                  : "there are no samples in that part of it");
+        log_info(filter_is_empty(&request->from.filter)
+                     ? "there are no samples in it"
+                     : "there are no samples in that part of it");
 }
 
 static int convert(struct convert_request *request, struct error *error)
@@ -233,6 +234,6 @@ int cmd_convert(char *const *words)
     if (err)
         log_error("%s", error.text);
     outputs_free(&request.outputs);
-    cut_free(&request.from.cut);
+    filter_free(&request.from.filter);
     return err ? STATUS_FAILED : STATUS_OK;
 }

@@ -4,7 +4,7 @@
 #include "cli/report/info.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/view_options.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 
 #include <errno.h>
 #include <stdio.h>

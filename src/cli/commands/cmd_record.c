@@ -16,7 +16,7 @@
 #include "cli/summary/diagnostics.h"
 #include "cli/options/record_options.h"
 #include "cli/summary/run_summary.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -39,7 +39,7 @@ static int show(const struct view_request *request, struct error *error)
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
         buffer_free(&out);
     } else {
-        report_print(&report, request->input, !cut_is_whole(&request->from.cut),
+        report_print(&report, request->input, !filter_is_empty(&request->from.filter),
                      columns_of_stdout());
     }
     diagnostics_print_for_file(profile, request->from.symfs);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that cut a capture to some of its samples; the same for every command that shows one. */
+/* The options that select samples of a capture; the same for every command that shows one. */
 #pragma once
 
 #include "cli/options/options.h"
-#include "convert/cut.h"
+#include "convert/filter.h"
 
 enum { FILTER_PID = 0x1000, FILTER_TID, FILTER_COMM, FILTER_TIME, FILTER_EVENT, FILTER_CPU };
 
@@ -26,4 +26,4 @@ enum { FILTER_PID = 0x1000, FILTER_TID, FILTER_COMM, FILTER_TIME, FILTER_EVENT, 
     "  --event NAME          only samples of this event\n"
 
 /* Whether id is one of them; if so *err is the result: 0, or -EINVAL and a sentence. */
-bool filter_option(struct cut *cut, int id, const char *value, int *err, struct error *error);
+bool filter_option(struct filter *filter, int id, const char *value, int *err, struct error *error);

@@ -74,7 +74,7 @@ static int parse(struct view_request *request, char *const *words, struct error 
     int id;
     while ((id = options_next(&options, &value, error)) > 0) {
         int err = 0;
-        if (filter_option(&request->from.cut, id, value, &err, error))
+        if (filter_option(&request->from.filter, id, value, &err, error))
             ;
         else if (id == HELP)
             request->help = true;
@@ -118,7 +118,7 @@ int view_run(char *const *words, const char *command,
         memory_limit_explain(request.input, &error);
     if (err)
         log_error("%s", error.text);
-    cut_free(&request.from.cut);
+    filter_free(&request.from.filter);
     return err ? STATUS_FAILED : STATUS_OK;
 }
 

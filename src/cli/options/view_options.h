@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 
 #include <stdbool.h>
 #include <stddef.h>

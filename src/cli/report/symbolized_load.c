@@ -7,8 +7,8 @@
 #include "base/text/short_name.h"
 #include "cli/files/memory_limit.h"
 #include "cli/terminal/progress.h"
-#include "convert/load.h"
-#include "convert/lookup_ahead.h"
+#include "convert/convert.h"
+#include "convert/symbolize/lookup_ahead.h"
 #include "profile/walk.h"
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/debug_package.h"
 #include "cli/terminal/format.h"
-#include "convert/symfs.h"
+#include "convert/files/symfs.h"
 #include "profile/walk.h"
 
 #include <elf.h>

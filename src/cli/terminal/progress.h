@@ -14,5 +14,5 @@ void progress_end(void);
 /* what: a literal. The count is shown when `of` is not 0. */
 void progress_set(const char *what, size_t done, size_t of);
 
-/* progress_set() as a callback of convert/load.h. */
+/* progress_set() as a callback of convert/convert.h. */
 void progress_report(void *context, const char *what, size_t done, size_t of);

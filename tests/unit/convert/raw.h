@@ -4,7 +4,7 @@
 
 #include "../perfdata/perf_file.h"
 #include "base/containers/buffer.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
-#include "convert/load.h"
+#include "convert/convert.h"
 #include "perfdata/writer.h"
 #include "../profile/sample_at.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "convert/address_map.h"
+#include "convert/maps/address_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #include "story.h"
 
 #include "base/budget.h"
-#include "convert/jit_code.h"
-#include "convert/jit_file.h"
+#include "convert/jit/jit_code.h"
+#include "convert/jit/jit_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>

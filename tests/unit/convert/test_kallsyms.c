@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernel names: the right symbol, and none where there is none. */
-#include "convert/kallsyms.h"
+#include "convert/symbolize/kallsyms.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Names that are looked up while samples are loaded: those of this program itself. */
-#include "convert/lookup_ahead.h"
+#include "convert/symbolize/lookup_ahead.h"
 
-#include "convert/names.h"
+#include "convert/store/symbol_store.h"
 #include "elf/elf_file.h"
 
 #include <dlfcn.h>
@@ -68,16 +68,16 @@ static uint32_t add_lib(struct profile *profile, const char *path, const uint8_t
 
 static void assert_named(struct cursor answer, uint64_t svma, size_t address_count)
 {
-    struct names *names;
+    struct symbol_store *names;
     struct symbol_result result;
     assert_string_equal(cursor_string(&answer), "");
-    assert_int_equal(names_parse(&names, answer.bytes + answer.at, cursor_left(&answer)), 0);
+    assert_int_equal(symbol_store_parse(&names, answer.bytes + answer.at, cursor_left(&answer)), 0);
     assert_int_equal(names->lib_count, 1);
     assert_int_equal(names->libs[0].address_count, address_count);
-    assert_true(names_find(names, &names->libs[0], svma, &result));
+    assert_true(symbol_store_find(names, &names->libs[0], svma, &result));
     assert_int_equal(result.frame_count, 1);
     assert_string_equal(result.frames[0].name, "sought_function");
-    names_free(names);
+    symbol_store_free(names);
 }
 
 static void end(struct lookup_ahead *ahead, struct profile *profile)

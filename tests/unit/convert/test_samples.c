@@ -76,13 +76,13 @@ static void callers_in_recordings_of_simpleperf_are_taken_as_they_are(void **sta
 static void damaged_meta_info_is_no_simpleperf_s(void **state)
 {
     (void)state;
-    static const char cut[] = "simpleperf_version\0"
-                              "1.build";
-    for (size_t size = 1; size < sizeof(cut); size++) {
+    static const char filter[] = "simpleperf_version\0"
+                                 "1.build";
+    for (size_t size = 1; size < sizeof(filter); size++) {
         struct raw raw = begin_program(&clock_event, 1);
         RAW_SAMPLE(&raw, PERF_RECORD_MISC_USER, CLOCK, PID, PID, MARK(PERF_CONTEXT_USER),
                    TEXT + 0x10, TEXT + 0x20);
-        put_meta_info(&raw, cut, size);
+        put_meta_info(&raw, filter, size);
         struct profile *profile = raw_load(&raw, NULL);
         assert_string_equal(addresses_of(profile, 0), "app+0x1f;app+0x10");
         profile_free(profile);
@@ -550,7 +550,7 @@ static void threads_that_nobody_named_have_their_id_as_a_name(void **state)
 }
 
 /* Two events, two processes, two CPUs: eight samples. */
-static size_t count_cut(const struct cut *cut)
+static size_t count_filtered(const struct filter *filter)
 {
     const struct event events[] = {
         clock_event, {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS}};
@@ -564,47 +564,47 @@ static size_t count_cut(const struct cut *cut)
         raw_end_record(&raw);
         raw.time_ns = UINT64_C(5000000000) + (i + 1) * UINT64_C(1000000000);
     }
-    const struct convert_options options = {.cut = *cut};
+    const struct convert_options options = {.filter = *filter};
     struct profile *profile = raw_load(&raw, &options);
     size_t count = profile->sample_count;
     profile_free(profile);
     return count;
 }
 
-static size_t count_list(struct cut_list *list, struct cut *cut, const char *text)
+static size_t count_list(struct filter_list *list, struct filter *filter, const char *text)
 {
     struct error error;
-    assert_int_equal(cut_parse_list(list, text, "--pid", &error), 0);
-    size_t count = count_cut(cut);
-    cut_free(cut);
+    assert_int_equal(filter_parse_list(list, text, "--pid", &error), 0);
+    size_t count = count_filtered(filter);
+    filter_free(filter);
     return count;
 }
 
 static size_t count_time(const char *text)
 {
     struct error error;
-    struct cut cut = {0};
-    assert_int_equal(cut_parse_time(&cut, text, &error), 0);
-    return count_cut(&cut);
+    struct filter filter = {0};
+    assert_int_equal(filter_parse_time(&filter, text, &error), 0);
+    return count_filtered(&filter);
 }
 
 static void cuts_let_through_what_they_name(void **state)
 {
     (void)state;
-    struct cut cut = {0};
-    assert_int_equal(count_cut(&cut), 8);
-    assert_int_equal(count_list(&cut.pids, &cut, "10"), 4);
-    assert_int_equal(count_list(&cut.pids, &cut, "1,7-9"), 0);
-    assert_int_equal(count_list(&cut.tids, &cut, "0-5,21"), 4);
-    assert_int_equal(count_list(&cut.cpus, &cut, "1"), 4);
-    cut.comms = "third,second";
-    assert_int_equal(count_cut(&cut), 4);
-    cut.comms = "secon";
-    assert_int_equal(count_cut(&cut), 0);
-    cut.comms = NULL;
-    cut.event = "page-faults";
-    assert_int_equal(count_cut(&cut), 4);
-    assert_int_equal(count_list(&cut.pids, &cut, "10"), 2);
+    struct filter filter = {0};
+    assert_int_equal(count_filtered(&filter), 8);
+    assert_int_equal(count_list(&filter.pids, &filter, "10"), 4);
+    assert_int_equal(count_list(&filter.pids, &filter, "1,7-9"), 0);
+    assert_int_equal(count_list(&filter.tids, &filter, "0-5,21"), 4);
+    assert_int_equal(count_list(&filter.cpus, &filter, "1"), 4);
+    filter.comms = "third,second";
+    assert_int_equal(count_filtered(&filter), 4);
+    filter.comms = "secon";
+    assert_int_equal(count_filtered(&filter), 0);
+    filter.comms = NULL;
+    filter.event = "page-faults";
+    assert_int_equal(count_filtered(&filter), 4);
+    assert_int_equal(count_list(&filter.pids, &filter, "10"), 2);
 }
 
 static void times_are_of_the_file_or_shares_of_it(void **state)
@@ -626,15 +626,15 @@ static void what_no_cut_can_mean_is_refused(void **state)
     static const char *const times[] = {
         "",    "1",      "2,1",     "x,",    "1,2,3",
         "10%", "10%-5%", "5%-200%", "1%,2%", "99999999999999999999,"};
-    struct cut cut = {0};
+    struct filter filter = {0};
     struct error error;
     for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-        assert_int_equal(cut_parse_list(&cut.pids, lists[i], "--pid", &error), -EINVAL);
+        assert_int_equal(filter_parse_list(&filter.pids, lists[i], "--pid", &error), -EINVAL);
     for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
-        assert_int_equal(cut_parse_time(&cut, times[i], &error), -EINVAL);
-    cut_free(&cut);
+        assert_int_equal(filter_parse_time(&filter, times[i], &error), -EINVAL);
+    filter_free(&filter);
     struct raw raw = begin_program(&clock_event, 1);
-    const struct convert_options options = {.cut.event = "cycles"};
+    const struct convert_options options = {.filter.event = "cycles"};
     assert_null(raw_try(&raw, &options, &error));
     assert_non_null(strstr(error.text, "no event cycles; it has cpu-clock"));
     buffer_free(&raw.file.bytes);

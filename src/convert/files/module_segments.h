@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is needed of a mapped file to turn runtime addresses into the file's own: its segments.
+ *
+ * svma = avma - bias, and the bias needs the program headers. They are stored with the names, so that
+ * an address is the same svma wherever the capture is converted, whether the file is there or not. Only
+ * where they are not stored and the file is gone too, the svma is the offset in the file.
+ */
+#pragma once
+
+#include "elf/elf_file.h"
+
+#include <stdbool.h>
+
+struct module_segments {
+    bool is_known;
+    uint64_t base_svma;           /* the first PT_LOAD, page aligned down */
+    struct elf_segment *segments; /* owned; the executable PT_LOADs */
+    size_t segment_count, segment_capacity;
+};
+
+/* Opens a mapped file, or this process's vDSO under "[vdso]". Its build-id must be the given one (0 bytes:
+ * any file; never for the vDSO), else -ESTALE. -ENOEXEC: it is no regular file, or not an ELF file that we
+ * read. *elf is NULL after a failure. */
+int module_file_open(struct elf_file **elf, const char *path, const uint8_t *build_id,
+                     size_t build_id_bytes);
+
+/* The separate debug file by build-id below debug_directory; NULL: there is none. */
+struct elf_file *module_file_open_debug(const struct elf_file *elf, const char *debug_directory);
+
+/* Reads the file at path, or this process's vDSO for "[vdso]". Its build-id must be the given one (0
+ * bytes: any file; never for the vDSO). Anything else leaves the image unknown. 0 or -ENOMEM. */
+int module_segments_read(struct module_segments *segments, const char *path,
+                         const uint8_t *build_id, size_t build_id_bytes);
+int module_segments_copy(struct module_segments *segments, const struct module_segments *from);
+void module_segments_free(struct module_segments *segments);
+
+/* avma - svma in a mapping. */
+uint64_t module_segments_bias(const struct module_segments *segments, uint64_t start_avma,
+                              uint64_t file_offset);

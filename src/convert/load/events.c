@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/load/events.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+int events_init(struct events *events, struct profile *profile,
+                const struct perfdata_reader *reader)
+{
+    *events = (struct events){
+        .profile = profile, .reader = reader, .attr_count = perfdata_attr_count(reader)};
+    events->of_attr = malloc((events->attr_count + 1) * sizeof(*events->of_attr));
+    if (!events->of_attr)
+        return -ENOMEM;
+    for (size_t i = 0; i < events->attr_count; i++)
+        events->of_attr[i] = PROFILE_NONE;
+    return 0;
+}
+
+void events_free(struct events *events)
+{
+    free(events->of_attr);
+    *events = (struct events){0};
+}
+
+/* Clock events count ns, so their periods are weights in ns as they are. */
+static bool is_clock(const struct perfdata_attr *attr)
+{
+    return attr->type == PERF_TYPE_SOFTWARE &&
+           (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Without the bits that tell the cores of a hybrid machine apart. */
+static uint64_t counted(const struct perfdata_attr *attr)
+{
+    return attr->type == PERF_TYPE_HARDWARE ? attr->config & UINT32_MAX : attr->config;
+}
+
+static bool is_same(const struct perfdata_attr *a, const struct perfdata_attr *b)
+{
+    return a->type == PERF_TYPE_HARDWARE && b->type == PERF_TYPE_HARDWARE &&
+           counted(a) == counted(b);
+}
+
+static uint64_t nominal_period(const struct perfdata_attr *attr)
+{
+    if (!attr->is_frequency)
+        return attr->period_or_frequency;
+    return is_clock(attr) && attr->period_or_frequency
+               ? UINT64_C(1000000000) / attr->period_or_frequency
+               : 0;
+}
+
+static uint32_t add_event(struct events *events, const struct perfdata_attr *attr)
+{
+    if (events->profile->event_count >= UINT16_MAX)
+        return PROFILE_NONE;
+    struct profile_event event = {
+        .name = attr->name ? profile_string(events->profile, attr->name) : PROFILE_NONE,
+        .unit = is_clock(attr) ? PROFILE_NANOSECONDS : PROFILE_COUNT,
+        .period = nominal_period(attr),
+    };
+    return profile_add_event(events->profile, &event);
+}
+
+uint32_t events_of(struct events *events, size_t attr_index)
+{
+    uint32_t *event = &events->of_attr[attr_index];
+    const struct perfdata_attr *attr = perfdata_attr(events->reader, attr_index);
+    for (size_t i = 0; *event == PROFILE_NONE && i < events->attr_count; i++)
+        if (events->of_attr[i] != PROFILE_NONE && is_same(attr, perfdata_attr(events->reader, i)))
+            *event = events->of_attr[i];
+    if (*event == PROFILE_NONE)
+        *event = add_event(events, attr);
+    return *event;
+}
+
+uint64_t events_weight(const struct events *events, const struct perfdata_event *sample)
+{
+    const struct perfdata_attr *attr = perfdata_attr(events->reader, sample->attr_index);
+    bool is_written_down =
+        sample->count_count || (attr->sample_type & PERF_SAMPLE_PERIOD && sample->period);
+    if (is_clock(attr) && !is_written_down)
+        return nominal_period(attr);
+    return sample->period;
+}
+
+/* Tracepoints and context switches tell of occasions; everything else counts what a running program does. */
+static bool counts_work(const struct perfdata_attr *attr)
+{
+    return attr->type != PERF_TYPE_TRACEPOINT &&
+           !(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES);
+}
+
+void events_choose_main(struct events *events, uint32_t off_cpu)
+{
+    struct profile *profile = events->profile;
+    uint32_t first = PROFILE_NONE, clock = PROFILE_NONE, work = PROFILE_NONE;
+    if (profile->event_count == 0 && events->attr_count)
+        (void)events_of(events, 0);
+    for (size_t i = events->attr_count; i-- > 0;) {
+        uint32_t event = events->of_attr[i];
+        if (event == PROFILE_NONE)
+            continue;
+        first = event;
+        work = counts_work(perfdata_attr(events->reader, i)) ? event : work;
+        clock = profile->events[event].unit == PROFILE_NANOSECONDS ? event : clock;
+    }
+    profile->main_event = clock != PROFILE_NONE     ? clock
+                          : work != PROFILE_NONE    ? work
+                          : off_cpu != PROFILE_NONE ? off_cpu
+                          : first != PROFILE_NONE   ? first
+                                                    : 0;
+}

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From records to samples. Records are put in order first, so that there is one state, the present:
+ * who runs, under which name, with what mapped where. A sample is taken as the present says.
+ */
+#include "convert/convert.h"
+
+#include "base/budget.h"
+#include "base/containers/array.h"
+#include "base/prefetch.h"
+#include "convert/files/symfs.h"
+#include "convert/files/vdso.h"
+#include "convert/jit/jits.h"
+#include "convert/load/metadata.h"
+#include "convert/load/ordered_events.h"
+#include "convert/load/samples.h"
+#include "convert/load/tasks.h"
+#include "convert/maps/modules.h"
+#include "convert/store/capture.h"
+#include "convert/symbolize/lookup_ahead.h"
+#include "perfdata/writer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+enum { INNERMOST_BYTES = 384 }; /* of a copied stack: the frames that most of them differ in */
+
+struct loader {
+    struct profile *profile;
+    struct capture *capture;
+    struct tasks tasks;
+    struct modules modules;
+    struct jits jits;
+    struct address_map kernel;
+    struct ordered_events events;
+    struct samples samples;
+    struct lookup_ahead *ahead; /* borrowed; NULL: none */
+    struct filter filter;       /* its lists are borrowed */
+    uint64_t lost_records, lost_samples;
+    uint64_t unknown;           /* records */
+    uint64_t first_ns, last_ns; /* of records with a time */
+};
+
+/* The first file that a process maps after its exec is its program. That of the first process
+ * becomes the profile's first lib, which formats that know a main program expect. */
+static void note_program(struct loader *loader, uint32_t process, uint32_t module)
+{
+    struct task_process *task = &loader->tasks.processes[process];
+    if (task->has_program || !modules_is_file(&loader->modules, module))
+        return;
+    task->has_program = true;
+    modules_set_program(&loader->modules, module, loader->profile->processes[process].name);
+    if (task->is_named_by_exec && loader->profile->lib_count == 0)
+        (void)modules_lib(&loader->modules, module);
+}
+
+static uint64_t end_of(const struct perfdata_event *mapping)
+{
+    uint64_t end;
+    return __builtin_add_overflow(mapping->start_avma, mapping->bytes, &end) ? UINT64_MAX : end;
+}
+
+/* Data (perf record -d) in place of code: the code is gone. */
+static int load_data_mapping(struct loader *loader, const struct perfdata_event *event)
+{
+    struct mapping hole = {
+        .start_avma = event->start_avma, .end_avma = end_of(event), .module = ADDRESS_MAP_HOLE};
+    uint32_t process =
+        event->is_kernel ? PROFILE_NONE : tasks_process(&loader->tasks, event->pid, event->time_ns);
+    if (process == PROFILE_NONE)
+        return event->is_kernel ? 0 : -ENOMEM;
+    return address_map_add(&loader->tasks.processes[process].map, &hole);
+}
+
+static int load_mapping(struct loader *loader, const struct perfdata_event *event)
+{
+    if (event->is_guest)
+        return 0;
+    if (event->protection && !(event->protection & PROT_EXEC))
+        return load_data_mapping(loader, event);
+    struct perfdata_event identified = *event;
+    vdso_add_build_id(&identified, perfdata_facts(loader->capture->reader)->os_release);
+    struct mapping mapping = {.start_avma = event->start_avma,
+                              .end_avma = end_of(event),
+                              .file_offset = event->file_offset,
+                              .module = modules_id(&loader->modules, &identified)};
+    if (mapping.module == PROFILE_NONE)
+        return -ENOMEM;
+    /* Recorded is where the kernel's usual code ends; that for its start lies behind. Modules are
+     * mapped later, and so on top. */
+    if (event->is_kernel && strncmp(event->path, "[kernel.kallsyms]", 17) == 0)
+        mapping.end_avma = UINT64_MAX;
+    if (event->is_kernel)
+        return address_map_add(&loader->kernel, &mapping);
+    uint32_t process = tasks_process(&loader->tasks, event->pid, event->time_ns);
+    if (process == PROFILE_NONE)
+        return -ENOMEM;
+    note_program(loader, process, mapping.module);
+    if (jits_note_file(&loader->jits, process, event->path) != 0)
+        return -ENOMEM;
+    return address_map_add(&loader->tasks.processes[process].map, &mapping);
+}
+
+/* Code that the kernel loads while it runs: bpf programs, trampolines. It takes the place of other code, and goes. */
+static int load_kernel_symbol(struct loader *loader, const struct perfdata_event *event)
+{
+    struct mapping code = {
+        .start_avma = event->start_avma, .end_avma = end_of(event), .module = ADDRESS_MAP_HOLE};
+    if (event->name[0] == '\0')
+        return 0;
+    if (!event->is_gone) {
+        code.module = modules_function_id(&loader->modules, event);
+        if (code.module == PROFILE_NONE)
+            return -ENOMEM;
+    }
+    return address_map_add(&loader->kernel, &code);
+}
+
+static int load_comm(struct loader *loader, const struct perfdata_event *event)
+{
+    if (event->is_exec && loader->profile->product == PROFILE_NONE) {
+        loader->profile->product = profile_string(loader->profile, event->name);
+        loader->profile->is_product_executed = true;
+    }
+    return tasks_comm(&loader->tasks, event);
+}
+
+static int load_event(void *context, const struct perfdata_event *event)
+{
+    struct loader *loader = context;
+    if (event->time_ns && loader->first_ns == 0)
+        loader->first_ns = event->time_ns;
+    if (event->time_ns > loader->last_ns)
+        loader->last_ns = event->time_ns;
+    if (loader->ahead)
+        lookup_ahead_tell(loader->ahead, loader->profile);
+    switch (event->kind) {
+    case PERFDATA_SAMPLE:
+        return samples_take(&loader->samples, event);
+    case PERFDATA_CGROUP:
+        return samples_cgroup(&loader->samples, event);
+    case PERFDATA_DEFERRED:
+        return samples_deferred(&loader->samples, event);
+    case PERFDATA_SWITCH:
+        return samples_switch(&loader->samples, event);
+    case PERFDATA_MAPPING:
+        return load_mapping(loader, event);
+    case PERFDATA_KSYMBOL:
+        return load_kernel_symbol(loader, event);
+    case PERFDATA_COMM:
+        return load_comm(loader, event);
+    case PERFDATA_FORK:
+        return tasks_fork(&loader->tasks, event);
+    case PERFDATA_EXIT:
+        return tasks_exit(&loader->tasks, event);
+    case PERFDATA_LOST:
+        *(event->is_of_samples ? &loader->lost_samples : &loader->lost_records) += event->lost;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* The counter means nothing in times of another clock. */
+static void take_counter(struct loader *loader, const struct perfdata_event *event)
+{
+    const struct perfdata_reader *reader = loader->capture->reader;
+    for (size_t i = 0; i < perfdata_attr_count(reader); i++)
+        if (perfdata_attr(reader, i)->has_own_clock)
+            return;
+    loader->jits.counter = (struct jit_counter){.shift = event->counter_shift,
+                                                .multiplier = event->counter_multiplier,
+                                                .zero_ns = event->counter_zero_ns};
+}
+
+static void prefetch_event(void *context, const struct perfdata_event *event)
+{
+    const struct loader *loader = context;
+    if (event->callchain_hash)
+        callchain_cache_prefetch(&loader->samples.callchain_cache, event->callchain_hash);
+    if (!event->is_plain && event->user_stack) /* of a plain one that waits nothing else is there */
+        prefetch_bytes(event->user_stack, INNERMOST_BYTES);
+}
+
+/* A record in the order of the file. Kinds that have a time wait for their turn. */
+static int take_record(struct loader *loader, struct perfdata_event *event)
+{
+    switch (event->kind) {
+    case PERFDATA_ROUND:
+        return ordered_events_flush(&loader->events);
+    case PERFDATA_COUNTER:
+        take_counter(loader, event);
+        return 0;
+    case PERFDATA_UNKNOWN:
+        loader->unknown++;
+        return 0;
+    case PERFDATA_OTHER:
+        return 0;
+    case PERFDATA_SAMPLE:
+        event->callchain_hash = callchain_cache_hash(&loader->samples.callchain_cache, event);
+        return ordered_events_add(&loader->events, event);
+    case PERFDATA_MAPPING:
+    case PERFDATA_COMM:
+    case PERFDATA_FORK:
+    case PERFDATA_EXIT:
+    case PERFDATA_LOST:
+    case PERFDATA_SWITCH:
+    case PERFDATA_NAMESPACES:
+    case PERFDATA_CGROUP:
+    case PERFDATA_KSYMBOL:
+    case PERFDATA_BPF:
+    case PERFDATA_TEXT_POKE:
+    case PERFDATA_DEFERRED:
+        return ordered_events_add(&loader->events, event);
+    }
+    return 0;
+}
+
+static int load_records(struct loader *loader)
+{
+    struct perfdata_event event;
+    int err = 0, more;
+    while (err == 0 && (more = perfdata_next(loader->capture->reader, &event)) > 0)
+        err = take_record(loader, &event);
+    if (err == 0 && more < 0)
+        err = more;
+    return err ? err : ordered_events_finish(&loader->events);
+}
+
+static void note_count(struct profile *profile, const char *key, uint64_t count)
+{
+    char text[24];
+    if (count == 0)
+        return;
+    snprintf(text, sizeof(text), "%" PRIu64, count);
+    profile_add_note(profile, key, text);
+}
+
+/* Since perf 6.1 a loss is told where it happened, of records of any kind, and at the end once more, of each event's
+ * samples. Of what is lost at the very end there is the second alone. */
+static uint64_t lost_in_all(const struct loader *loader)
+{
+    return loader->lost_records > loader->lost_samples ? loader->lost_records
+                                                       : loader->lost_samples;
+}
+
+__attribute__((format(printf, 2, 3))) static void note_limit(struct profile *profile,
+                                                             const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    profile_add_note(profile, "no_names", text);
+}
+
+static void add_limits(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    if (profile->overflow_count)
+        note_limit(profile,
+                   "the samples have more than %zu different addresses: the others are shown as "
+                   "%s; raise the limit with %s=SIZE",
+                   profile->address_limit, PROFILE_TOO_MANY, budget_option(BUDGET_ADDRESSES));
+    if (loader->tasks.without_map)
+        note_limit(profile,
+                   "%" PRIu64 " forked processes inherit more than %" PRIu64
+                   " mappings together: some have none; raise the limit with %s=SIZE",
+                   loader->tasks.without_map, budget_amount(BUDGET_COPIED_MAPPINGS),
+                   budget_option(BUDGET_COPIED_MAPPINGS));
+}
+
+static void add_jit_limit(struct loader *loader)
+{
+    if (loader->jits.sources.is_exceeded)
+        note_limit(loader->profile,
+                   "perf maps and jitdumps of more than %" PRIu64 " MiB or %" PRIu64
+                   " pieces of code: some names are missing; raise the limit with %s=SIZE",
+                   budget_amount(BUDGET_JIT_BYTES) >> 20, budget_amount(BUDGET_JIT_PIECES),
+                   budget_option(BUDGET_JIT_BYTES));
+}
+
+static void add_notes(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    const char *damage = perfdata_damage(loader->capture->reader);
+    if (!damage && perfdata_is_unfinished(loader->capture->reader))
+        damage = "the recording was not finished: records may be missing";
+    if (damage)
+        profile_add_note(profile, "damage", damage);
+    if (loader->capture->has_unusable_store)
+        profile_add_note(profile, "stored_names", "damaged or of another version: not used");
+    add_limits(loader);
+    add_jit_limit(loader);
+    note_count(profile, "lost_records", lost_in_all(loader));
+    note_count(profile, "unknown_records", loader->unknown);
+    note_count(profile, "processes_without_mappings", loader->tasks.without_map);
+    const struct sample_unwinder *unwinder = &loader->samples.callchain.unwinder;
+    note_count(profile, "unwound.complete", unwinder->complete);
+    note_count(profile, "unwound.cut_at_the_copied_bytes", unwinder->truncated);
+    note_count(profile, "unwound.lost", unwinder->lost);
+}
+
+/* perf record notes what time it was with -k only. Else the file tells: it was written last at the end. */
+static void set_wall_time(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
+    uint64_t span_ns = profile->end_ns - profile->start_ns;
+    struct stat st;
+    if (facts->wall_ns) {
+        profile->start_wall_ns = facts->wall_ns + (profile->start_ns - facts->clock_ns);
+    } else if (fstat(loader->capture->fd, &st) == 0) {
+        uint64_t end_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+        profile->start_wall_ns = end_ns > span_ns ? end_ns - span_ns : 0;
+        profile->is_wall_time_of_file = true;
+    }
+}
+
+/* The recording's own span, widened where samples lie outside of it. */
+static void set_times(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    if (profile->end_ns == 0) {
+        profile->start_ns = loader->first_ns;
+        profile->end_ns = loader->last_ns;
+    }
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct sample_list *samples = &profile->lists[i].samples;
+        if (samples->first_ns < profile->start_ns)
+            profile->start_ns = samples->first_ns;
+        if (samples->last_ns > profile->end_ns)
+            profile->end_ns = samples->last_ns;
+    }
+    set_wall_time(loader);
+    for (size_t i = 0; i < profile->process_count; i++)
+        if (profile->processes[i].start_ns == 0)
+            profile->processes[i].start_ns = profile->start_ns;
+    for (size_t i = 0; i < profile->thread_count; i++)
+        if (profile->threads[i].start_ns == 0)
+            profile->threads[i].start_ns = profile->start_ns;
+}
+
+static void init_jits(struct loader *loader, bool symbols_only)
+{
+    const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
+    struct stat st;
+    loader->jits = (struct jits){.profile = loader->profile,
+                                 .store = loader->capture->store,
+                                 .owner = fstat(loader->capture->fd, &st) == 0 ? st.st_uid : 0,
+                                 .symbols_only = symbols_only,
+                                 .clock_ns = facts->clock_ns,
+                                 .wall_ns = facts->wall_ns};
+    loader->samples.callchain.jits = &loader->jits;
+}
+
+static int load(struct loader *loader, struct profile *profile, struct capture *capture,
+                const struct convert_options *options)
+{
+    *loader = (struct loader){
+        .profile = profile, .capture = capture, .ahead = options->ahead, .filter = options->filter};
+    profile->adds_samples_up = options->adds_samples_up;
+    profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
+    loader->events.handle = load_event;
+    loader->events.prefetch = prefetch_event;
+    loader->events.context = loader;
+    metadata_load(profile, capture);
+    int err = tasks_init(&loader->tasks, profile);
+    if (err == 0)
+        err = modules_init(&loader->modules, profile, capture->store, options);
+    if (err == 0)
+        err = samples_init(&loader->samples, &loader->tasks, &loader->modules, &loader->kernel,
+                           capture->reader, &loader->filter);
+    init_jits(loader, options->symbols_only);
+    if (err == 0)
+        err = load_records(loader);
+    if (err == 0)
+        err = samples_finish(&loader->samples, loader->last_ns);
+    if (err != 0)
+        return err;
+    if (loader->ahead)
+        lookup_ahead_tell_rest(loader->ahead, profile);
+    if (profile->product == PROFILE_NONE)
+        profile->product =
+            profile->process_count ? profile->processes[0].name : profile_string(profile, "");
+    profile_end_calls(profile);
+    set_times(loader);
+    add_notes(loader);
+    profile->address_limit = 0;
+    return profile->failed ? -ENOMEM : 0;
+}
+
+static void loader_free(struct loader *loader)
+{
+    tasks_free(&loader->tasks);
+    modules_free(&loader->modules);
+    jits_free(&loader->jits);
+    address_map_free(&loader->kernel);
+    ordered_events_free(&loader->events);
+    samples_free(&loader->samples);
+}
+
+int convert_load(struct profile **out, const char *path, const struct convert_options *options,
+                 struct error *error)
+{
+    struct capture capture;
+    struct loader loader = {0};
+    struct convert_options chosen = options ? *options : (struct convert_options){0};
+    struct symfs_path usual = symfs_path(chosen.symfs, CONVERT_DEBUG_DIRECTORY);
+    if (!chosen.debug_directory)
+        chosen.debug_directory = usual.text;
+    const char *name = chosen.input_name ? chosen.input_name : path;
+    *out = NULL;
+    int err = capture_open(&capture, path, name, error);
+    if (err != 0)
+        return err;
+    err = filter_prepare(&chosen.filter, capture.reader, name, error);
+    if (err != 0) {
+        capture_close(&capture);
+        return err;
+    }
+    if (chosen.ahead && !capture.store)
+        lookup_ahead_start(chosen.ahead, &chosen);
+    struct profile *profile = profile_new();
+    err = profile ? load(&loader, profile, &capture, &chosen) : -ENOMEM;
+    loader_free(&loader);
+    capture_close(&capture);
+    if (err != 0) {
+        profile_free(profile);
+        return error_set(
+            error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s", name);
+    }
+    *out = profile;
+    return 0;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/load/samples.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+
+static const char off_cpu[] = "off-cpu";
+
+static int add(void *context, const struct profile_sample *sample)
+{
+    struct samples *samples = context;
+    return profile_add_sample(samples->profile, sample);
+}
+
+static bool has_thread(const struct samples *samples, uint32_t index)
+{
+    const struct profile_thread *thread = &samples->profile->threads[index];
+    const struct profile_process *process = &samples->profile->processes[thread->process];
+    return filter_accepts_task(samples->filter, (uint32_t)process->pid, (uint32_t)thread->tid) &&
+           filter_accepts_comm(samples->filter, profile_text(samples->profile, thread->name));
+}
+
+static int add_off_cpu(void *context, const struct profile_sample *sample)
+{
+    struct samples *samples = context;
+    struct profile *profile = samples->profile;
+    if (!filter_accepts_event(samples->filter, off_cpu) || !has_thread(samples, sample->thread) ||
+        !filter_accepts_time(samples->filter, sample->time_ns))
+        return 0;
+    if (samples->off_cpu_event == PROFILE_NONE)
+        samples->off_cpu_event = profile_add_event(
+            profile, &(struct profile_event){.name = profile_string(profile, off_cpu),
+                                             .unit = PROFILE_NANOSECONDS,
+                                             .is_off_cpu = true});
+    struct profile_sample added = *sample;
+    added.event = (uint16_t)samples->off_cpu_event;
+    return profile->failed ? -ENOMEM : add(samples, &added);
+}
+
+int samples_init(struct samples *samples, struct tasks *tasks, struct modules *modules,
+                 const struct address_map *kernel, struct perfdata_reader *reader,
+                 const struct filter *filter)
+{
+    *samples = (struct samples){.profile = tasks->profile,
+                                .reader = reader,
+                                .tasks = tasks,
+                                .filter = filter,
+                                .is_whole = filter_is_empty(filter),
+                                .off_cpu_event = PROFILE_NONE};
+    callchain_cache_init(&samples->callchain_cache);
+    off_cpu_init(&samples->off_cpu, tasks, reader);
+    samples->off_cpu.handle = add_off_cpu;
+    samples->deferred.handle = add;
+    samples->off_cpu.context = samples->deferred.context = samples;
+    int err = events_init(&samples->events, tasks->profile, reader);
+    if (err == 0)
+        err = deferred_init(&samples->deferred);
+    if (err == 0)
+        err = cgroups_init(&samples->cgroups, tasks->profile);
+    if (err == 0)
+        err = group_reads_init(&samples->reads);
+    if (err == 0)
+        err = callchain_init(&samples->callchain, modules, kernel, perfdata_facts(reader));
+    return err;
+}
+
+void samples_free(struct samples *samples)
+{
+    callchain_free(&samples->callchain);
+    callchain_cache_free(&samples->callchain_cache);
+    events_free(&samples->events);
+    deferred_free(&samples->deferred);
+    off_cpu_free(&samples->off_cpu);
+    cgroups_free(&samples->cgroups);
+    group_reads_free(&samples->reads);
+}
+
+static int gather(struct samples *samples, const struct perfdata_event *event, uint32_t process)
+{
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, samples->attr_index);
+    samples->callchain.process = process;
+    samples->callchain.time_ns = event->time_ns;
+    return callchain_build(&samples->callchain, event, attr,
+                           &samples->tasks->processes[process].map);
+}
+
+/* An event that is not wanted may still tell when threads stop and run, and where. */
+static int take_stack(struct samples *samples, const struct perfdata_event *event,
+                      struct profile_sample *sample, bool is_wanted)
+{
+    uint32_t process = samples->profile->threads[sample->thread].process;
+    struct address_map *map = &samples->tasks->processes[process].map;
+    if ((event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
+        address_map_forget_former(map);
+    const struct callchain_context place = {process, map, samples->callchain.kernel};
+    if (samples->has_call) {
+        sample->call = samples->call;
+    } else if (!callchain_cache_find(&samples->callchain_cache, event->callchain_hash, &place,
+                                     &sample->call)) {
+        int err = gather(samples, event, process);
+        if (err != 0)
+            return err;
+        if (samples->callchain.is_deferred && is_wanted)
+            return deferred_add(&samples->deferred, &samples->callchain, event->tid, sample);
+        sample->call = callchain_call(&samples->callchain);
+        if (!samples->callchain.is_deferred && !samples->callchain.depends_on_more)
+            callchain_cache_add(&samples->callchain_cache, sample->call);
+    }
+    int err = samples->profile->failed ? -ENOMEM : 0;
+    if (err == 0 && event->attr_index == samples->attr_index)
+        err = off_cpu_sample(&samples->off_cpu, event, sample);
+    samples->has_call = true;
+    samples->call = sample->call;
+    return err == 0 && is_wanted ? add(samples, sample) : err;
+}
+
+static uint16_t cpu_of(const struct perfdata_event *event)
+{
+    return event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
+}
+
+static void note_cgroup(struct samples *samples, uint32_t thread, uint64_t id)
+{
+    uint32_t path = id ? cgroups_path(&samples->cgroups, id) : PROFILE_NONE;
+    if (path != PROFILE_NONE)
+        samples->profile->threads[thread].cgroup = path;
+}
+
+static bool is_wanted_here(const struct samples *samples, const struct perfdata_event *event)
+{
+    return samples->is_whole || filter_accepts_sample(samples->filter, event);
+}
+
+static bool is_wanted_of(const struct samples *samples, uint32_t thread,
+                         const struct perfdata_attr *attr)
+{
+    return samples->is_whole ||
+           (has_thread(samples, thread) &&
+            filter_accepts_event(samples->filter, attr->name ? attr->name : ""));
+}
+
+static int take(struct samples *samples, const struct perfdata_event *event)
+{
+    if (event->attr_index >= samples->events.attr_count)
+        return 0;
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    struct profile_sample sample = {
+        .time_ns = event->time_ns, .stack = PROFILE_NONE, .cpu = cpu_of(event)};
+    bool is_wanted = is_wanted_here(samples, event);
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, attr))
+        return 0;
+    sample.thread = tasks_thread(samples->tasks, event->pid, event->tid, event->time_ns);
+    if (sample.thread == PROFILE_NONE)
+        return -ENOMEM;
+    is_wanted = is_wanted && is_wanted_of(samples, sample.thread, attr);
+    if (!is_wanted && !off_cpu_needs(&samples->off_cpu, attr))
+        return 0;
+    if (is_wanted) {
+        uint32_t of_event = events_of(&samples->events, event->attr_index);
+        if (of_event == PROFILE_NONE)
+            return -ENOMEM;
+        sample.event = (uint16_t)of_event;
+        sample.weight = events_weight(&samples->events, event);
+        note_cgroup(samples, sample.thread, event->cgroup);
+    }
+    return take_stack(samples, event, &sample, is_wanted);
+}
+
+/* One sample for each counter that moved. */
+static int take_counts(struct samples *samples, const struct perfdata_event *event)
+{
+    const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
+    int err = 0;
+    for (size_t i = 0; i < event->count_count && err == 0; i++) {
+        struct perfdata_event member = *event;
+        member.attr_index = event->counts[i].attr_index;
+        err = group_reads_delta(&samples->reads, &event->counts[i],
+                                attr->is_inherited ? event->tid : 0, &member.period);
+        if (err == 0 && member.period)
+            err = take(samples, &member);
+    }
+    return err;
+}
+
+int samples_take(struct samples *samples, const struct perfdata_event *event)
+{
+    if (event->attr_index >= samples->events.attr_count)
+        return 0;
+    samples->attr_index = event->attr_index;
+    samples->has_call = false;
+    return event->count_count ? take_counts(samples, event) : take(samples, event);
+}
+
+int samples_deferred(struct samples *samples, const struct perfdata_event *event)
+{
+    uint32_t process = tasks_process(samples->tasks, event->pid, event->time_ns);
+    if (process == PROFILE_NONE)
+        return -ENOMEM;
+    samples->callchain.process = process;
+    samples->callchain.time_ns = event->time_ns;
+    return deferred_resume(&samples->deferred, &samples->callchain, event,
+                           &samples->tasks->processes[process].map);
+}
+
+int samples_switch(struct samples *samples, const struct perfdata_event *event)
+{
+    return off_cpu_record(&samples->off_cpu, event);
+}
+
+int samples_cgroup(struct samples *samples, const struct perfdata_event *event)
+{
+    return event->path ? cgroups_name(&samples->cgroups, event) : 0;
+}
+
+int samples_finish(struct samples *samples, uint64_t end_ns)
+{
+    int err = deferred_finish(&samples->deferred, &samples->callchain);
+    if (err == 0)
+        err = off_cpu_finish(&samples->off_cpu, end_ns);
+    if (err == 0)
+        err = profile_finish_samples(samples->profile);
+    events_choose_main(&samples->events, samples->off_cpu_event);
+    return err;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From SAMPLE records to the profile's samples: which are wanted, what they weigh, whose they are, and
+ * their stacks, some of which are known only later.
+ *
+ *     SAMPLE ─▶ reads ─▶ filter ─▶ callchain ─┬──────────────────────────▶ profile
+ *                                             ├─▶ deferred ── DEFERRED ──▶
+ *     SWITCH ─────────────────────────────────┴─▶ off_cpu ───────────────▶
+ */
+#pragma once
+
+#include "convert/filter.h"
+#include "convert/load/cgroups.h"
+#include "convert/load/events.h"
+#include "convert/load/group_read.h"
+#include "convert/load/off_cpu.h"
+#include "convert/stack/callchain_cache.h"
+#include "convert/stack/deferred.h"
+
+struct samples {
+    struct profile *profile;
+    struct perfdata_reader *reader;
+    struct tasks *tasks;
+    const struct filter *filter; /* settled */
+    bool is_whole;               /* it lets all through */
+    struct callchain callchain;  /* of the sample at hand */
+    struct callchain_cache callchain_cache;
+    struct events events;
+    struct deferred deferred;
+    struct off_cpu off_cpu;
+    struct cgroups cgroups;
+    struct group_reads reads;
+    /* Of the record at hand, for all samples that it is. */
+    size_t attr_index;
+    bool has_call;
+    uint32_t call;
+    uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
+};
+
+/* All are borrowed. 0 or -ENOMEM. */
+int samples_init(struct samples *samples, struct tasks *tasks, struct modules *modules,
+                 const struct address_map *kernel, struct perfdata_reader *reader,
+                 const struct filter *filter);
+void samples_free(struct samples *samples);
+
+/* SAMPLE, DEFERRED, SWITCH, CGROUP, in the order of time. 0 or -ENOMEM. */
+int samples_take(struct samples *samples, const struct perfdata_event *event);
+int samples_deferred(struct samples *samples, const struct perfdata_event *event);
+int samples_switch(struct samples *samples, const struct perfdata_event *event);
+int samples_cgroup(struct samples *samples, const struct perfdata_event *event);
+
+/* At the end of the recording: what still waits, order, main event. 0 or -ENOMEM. */
+int samples_finish(struct samples *samples, uint64_t end_ns);

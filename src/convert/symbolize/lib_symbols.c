@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/symbolize/lib_symbols.h"
+
+#include "convert/files/symfs.h"
+#include "convert/files/vdso.h"
+#include "convert/frames.h"
+#include "convert/store/symbol_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+bool lib_symbols_is_judged_by_time(const struct profile *profile, uint32_t lib)
+{
+    return profile->libs[lib].build_id_bytes == 0 && profile->start_wall_ns != 0 &&
+           !profile->is_wall_time_of_file;
+}
+
+/* Whether the file was written after the recording ended. */
+static bool is_changed(const struct profile *profile, const char *path)
+{
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return false;
+    uint64_t end_ns = profile->start_wall_ns + (profile->end_ns - profile->start_ns);
+    return (uint64_t)status.st_mtim.tv_sec > end_ns / 1000000000 + 1;
+}
+
+void lib_symbols_set_directories(struct confine_limits *limits,
+                                 const struct convert_options *options)
+{
+    limits->directories[0] = options->symfs;
+    limits->directories[1] = options->debug_directory;
+}
+
+static const char *find_fetched(const void *context, const uint8_t *build_id, size_t build_id_bytes)
+{
+    return debuginfod_find(context, build_id, build_id_bytes);
+}
+
+static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count)
+{
+    const struct convert_options *options = symbols->options;
+    const struct profile_lib *lib = &symbols->profile->libs[symbols->lib];
+    const char *path = profile_text(symbols->profile, lib->path);
+    struct symfs_path here = symfs_path(options->symfs, path);
+    struct symfs_path now = symfs_path_of(options, path, lib->build_id, lib->build_id_bytes);
+    struct symbols_config config = {
+        .debug_directory = options->debug_directory,
+        .find_fetched = symbols->debuginfod ? find_fetched : NULL,
+        .find_fetched_context = symbols->debuginfod,
+        .path_now = now.text,
+        .symbols_only = options->symbols_only,
+        .needed = wanted,
+        .needed_count = wanted_count,
+        .most_symbols = symbols->most_symbols,
+    };
+    bool is_vdso = strcmp(path, "[vdso]") == 0;
+    /* Below --symfs lie copies, which have the time of copying. */
+    if (!is_vdso && !options->symfs &&
+        lib_symbols_is_judged_by_time(symbols->profile, symbols->lib) &&
+        is_changed(symbols->profile, now.text))
+        return error_set(&symbols->error, -ESTALE,
+                         "%s was written after it was recorded, and has no build-id to tell by: "
+                         "names are left out; put the old file back to get them",
+                         path);
+    if (!is_vdso)
+        return symbols_open(&symbols->symbols, here.text, lib->build_id, lib->build_id_bytes,
+                            &config, &symbols->error);
+    size_t size;
+    const void *bytes = vdso_of_build_id(lib->build_id, lib->build_id_bytes, &size);
+    return bytes ? symbols_open_memory(&symbols->symbols, bytes, size, &symbols->error) : -ENOENT;
+}
+
+/* Names go the way they are stored in captures: a profile of this one lib is made for them. */
+static void open_names(struct lib_symbols *symbols)
+{
+    const struct profile *profile = symbols->profile;
+    const struct profile_lib *lib = &profile->libs[symbols->lib];
+    struct profile *named = symbols->named = profile_new();
+    if (!named) {
+        symbols->err = -ENOMEM;
+        return;
+    }
+    symbols->named_lib =
+        profile_lib_id(named, profile_text(profile, lib->path), lib->build_id, lib->build_id_bytes);
+    if (symbols->named_lib != PROFILE_NONE)
+        named->libs[symbols->named_lib].category = PROFILE_LIBRARY;
+}
+
+static bool wants_names(const struct lib_symbols *symbols)
+{
+    return !symbols->only_debug_info || strcmp(symbols_source(symbols->symbols), "dwarf") == 0;
+}
+
+void lib_symbols_open(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count)
+{
+    symbols->err = open_symbols(symbols, wanted, wanted_count);
+    if (symbols->err == 0 && wants_names(symbols))
+        open_names(symbols);
+}
+
+void lib_symbols_add(struct lib_symbols *symbols, uint64_t svma)
+{
+    struct profile *named = symbols->named;
+    struct symbol_result result;
+    if (!named || named->failed)
+        return;
+    uint32_t address = profile_add_address(named, symbols->named_lib, svma);
+    if (address == PROFILE_NONE || symbols_resolve(symbols->symbols, svma, &result) != 0)
+        named->failed = true;
+    else if (result.frame_count)
+        frames_add(named, &named->addresses[address], &result);
+    else
+        named->addresses[address].is_nameless = true;
+}
+
+/* A file that is not on this machine is nothing to complain of; one that is no file any more is. Nor is one that
+ * never was a program: what a Lisp maps, or a Java. */
+static bool is_expected(int err, const struct profile_lib *lib)
+{
+    return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG ||
+           (err == -ENOEXEC && lib->build_id_bytes == 0);
+}
+
+static void say_unnamed(const struct symbols *symbols, const char *path, struct buffer *out)
+{
+    const char *missing = symbols_missing_file(symbols);
+    if (missing) /* the same text for all files that refer to it: the note is added once */
+        buffer_printf(out,
+                      "%s: not found; the names of inlined functions in it are shown as (unnamed): "
+                      "install it, or use --debug-dir or --debuginfod",
+                      missing);
+    else
+        buffer_printf(out, "%s: its debug info lacks names of inlined functions: (unnamed)", path);
+}
+
+void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
+{
+    const struct profile *profile = symbols->profile;
+    const struct profile_lib *lib = &profile->libs[symbols->lib];
+    const char *path = profile_text(profile, lib->path);
+    if (symbols->err != 0 && !is_expected(symbols->err, lib))
+        buffer_text(out, symbols->error.text);
+    if (symbols->err == -EACCES && getenv("SUDO_UID"))
+        buffer_text(out, " (under sudo, binaries are read with the rights of the user)");
+    /* What is damaged shows when it is asked for. */
+    if (symbols->symbols && symbols_is_damaged(symbols->symbols))
+        buffer_printf(
+            out, "%s: its debug info is damaged: lines, inlined calls, names may be missing", path);
+    else if (symbols->symbols && symbols_has_unnamed(symbols->symbols))
+        say_unnamed(symbols->symbols, path, out);
+    buffer_u8(out, 0);
+    symbols_close(symbols->symbols);
+    symbols->symbols = NULL;
+}
+
+void lib_symbols_write(struct lib_symbols *symbols, struct buffer *out)
+{
+    struct profile *named = symbols->named;
+    if (named)
+        profile_end_names(named);
+    if (symbols->err == -ENOMEM ||
+        (named && (named->failed || symbol_store_write(named, NULL, out) != 0)))
+        out->failed = true;
+}
+
+void lib_symbols_close(struct lib_symbols *symbols)
+{
+    symbols_close(symbols->symbols);
+    profile_free(symbols->named);
+    symbols->symbols = NULL;
+    symbols->named = NULL;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/convert.h"
+
+#include "convert/addresses.h"
+#include "convert/files/debug_info.h"
+#include "convert/files/symfs.h"
+#include "convert/frames.h"
+#include "convert/store/capture.h"
+#include "convert/store/symbol_store.h"
+#include "convert/symbolize/kallsyms.h"
+#include "convert/symbolize/symbolizer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct resolver {
+    struct profile *profile;
+    const struct symbol_store *store; /* stored ones; NULL: none */
+    const struct stored_lib *stored;  /* of the lib being resolved */
+    uint32_t *order;                  /* addresses by lib, then svma */
+    struct symbolizer symbolizer;
+    const struct convert_options *options;
+    bool has_other_places; /* to look in than those that were there when names were stored */
+    const struct perfdata_facts *facts;
+    struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
+    bool is_kernel_needed;
+};
+
+/* What is stored about a lib; NULL: nothing. */
+static const struct stored_lib *stored_names(const struct resolver *resolver, uint32_t lib_id)
+{
+    if (!resolver->store || lib_id == PROFILE_NONE)
+        return NULL;
+    const struct profile_lib *lib = &resolver->profile->libs[lib_id];
+    return symbol_store_find_lib(resolver->store, profile_text(resolver->profile, lib->path),
+                                 lib->build_id, lib->build_id_bytes);
+}
+
+static bool has_all(const struct resolver *resolver, const struct stored_lib *stored, size_t first,
+                    size_t end)
+{
+    struct symbol_result result;
+    for (size_t i = first; i < end; i++)
+        if (!symbol_store_find(resolver->store, stored,
+                               resolver->profile->addresses[resolver->order[i]].svma, &result) ||
+            (result.frame_count == 0 && resolver->has_other_places))
+            return false;
+    return true;
+}
+
+/* Debug info that was installed since names without lines were stored is worth a second look. */
+static bool may_have_more(const struct resolver *resolver, uint32_t lib)
+{
+    const struct convert_options *options = resolver->options;
+    return options->use_debuginfod || debug_info_bytes(resolver->profile, lib, options) > 0;
+}
+
+/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
+static int plan_lib(struct resolver *resolver, size_t first, size_t end)
+{
+    const struct profile *profile = resolver->profile;
+    uint32_t lib = profile->addresses[resolver->order[first]].lib;
+    const struct stored_lib *stored = stored_names(resolver, lib);
+    if (addresses_are_of_kernel(profile, lib))
+        resolver->is_kernel_needed |= !stored || !has_all(resolver, stored, first, end);
+    if (!addresses_are_of_file(profile, lib) || (stored && profile->libs[lib].build_id_bytes == 0))
+        return 0;
+    bool has_no_lines = stored && !resolver->options->symbols_only &&
+                        !symbol_store_has_lines(resolver->store, stored);
+    if (has_no_lines ? !may_have_more(resolver, lib)
+                     : stored && has_all(resolver, stored, first, end))
+        return 0;
+    return symbolizer_add(&resolver->symbolizer, first, end - first, has_no_lines);
+}
+
+static int plan(struct resolver *resolver)
+{
+    const struct profile *profile = resolver->profile;
+    int err = 0;
+    for (size_t first = 0, end; first < profile->address_count && err == 0; first = end) {
+        uint32_t lib = profile->addresses[resolver->order[first]].lib;
+        for (end = first + 1; end < profile->address_count; end++)
+            if (profile->addresses[resolver->order[end]].lib != lib)
+                break;
+        err = plan_lib(resolver, first, end);
+    }
+    return err;
+}
+
+static bool look_up(const struct resolver *resolver, size_t place, struct symbol_result *result)
+{
+    uint64_t svma = resolver->profile->addresses[resolver->order[place]].svma;
+    if (symbolizer_has_debug_info(&resolver->symbolizer, place) &&
+        symbolizer_find(&resolver->symbolizer, place, result))
+        return true;
+    if (resolver->stored && symbol_store_find(resolver->store, resolver->stored, svma, result) &&
+        result->frame_count)
+        return true;
+    return symbolizer_find(&resolver->symbolizer, place, result);
+}
+
+/* Reading /proc/kallsyms takes as long as reading the debug info of a library. */
+static void open_kernel(void *context)
+{
+    struct resolver *resolver = context;
+    if (resolver->is_kernel_needed &&
+        kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
+        profile_add_note(resolver->profile, "no_names",
+                         "the kernel hides its addresses: names of its functions need "
+                         "`sysctl kernel.kptr_restrict=0`, or root");
+}
+
+static void do_meanwhile(void *context)
+{
+    const struct resolver *resolver = context;
+    const struct convert_options *options = resolver->options;
+    if (options->meanwhile)
+        options->meanwhile(options->meanwhile_context);
+    open_kernel(context);
+}
+
+static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result)
+{
+    if (resolver->stored && symbol_store_find(resolver->store, resolver->stored, avma, result))
+        return result->frame_count > 0;
+    return resolver->kallsyms && kallsyms_find(resolver->kallsyms, avma, result);
+}
+
+static void resolve_address(struct resolver *resolver, size_t place)
+{
+    struct profile *profile = resolver->profile;
+    struct profile_address *address = &profile->addresses[resolver->order[place]];
+    struct symbol_result result = {0};
+    struct symbol_frame symbol;
+    if (address->frame_count) /* code made at run time: named while loading */
+        return;
+    if (address->lib != PROFILE_NONE && profile->libs[address->lib].is_synthetic)
+        frames_add_bare(profile, address, profile_text(profile, profile->libs[address->lib].name));
+    else if (addresses_are_of_kernel(profile, address->lib)
+                 ? look_up_kernel(resolver, address->svma, &result)
+                 : addresses_are_stored(profile, address->lib) &&
+                       look_up(resolver, place, &result)) {
+        if (resolver->options->symbols_only)
+            frames_keep_symbol(&result, &symbol);
+        frames_add(profile, address, &result);
+    } else {
+        frames_add_bare(profile, address, address_number(address->svma).text);
+        address->is_nameless = symbolizer_is_answered(&resolver->symbolizer, place);
+    }
+}
+
+static void resolve_all(struct resolver *resolver)
+{
+    struct profile *profile = resolver->profile;
+    uint32_t lib = PROFILE_NONE;
+    for (size_t i = 0; i < profile->address_count && !profile->failed; i++) {
+        uint32_t next = profile->addresses[resolver->order[i]].lib;
+        if (i == 0 || next != lib)
+            resolver->stored = stored_names(resolver, next);
+        lib = next;
+        resolve_address(resolver, i);
+    }
+    profile_link_stacks(profile);
+    profile_end_names(profile);
+}
+
+static int resolve(struct resolver *resolver)
+{
+    struct profile *profile = resolver->profile;
+    resolver->order = addresses_order(profile);
+    resolver->symbolizer = (struct symbolizer){.profile = profile,
+                                               .order = resolver->order,
+                                               .options = resolver->options,
+                                               .meanwhile = do_meanwhile,
+                                               .meanwhile_context = resolver};
+    int err = resolver->order ? plan(resolver) : -ENOMEM;
+    if (err == 0) {
+        symbolizer_run(&resolver->symbolizer);
+        resolve_all(resolver);
+    }
+    kallsyms_close(resolver->kallsyms);
+    symbolizer_free(&resolver->symbolizer);
+    free(resolver->order);
+    return profile->failed ? -ENOMEM : err;
+}
+
+int convert_resolve(struct profile *profile, const char *path,
+                    const struct convert_options *options, struct error *error)
+{
+    struct capture capture;
+    struct convert_options usual = options ? *options : (struct convert_options){0};
+    const char *name = usual.input_name ? usual.input_name : path;
+    int err = capture_open(&capture, path, name, error);
+    if (err != 0)
+        return err;
+    bool has_other_places = usual.debug_directory || usual.symfs || usual.use_debuginfod;
+    struct symfs_path debug = symfs_path(usual.symfs, CONVERT_DEBUG_DIRECTORY);
+    if (!usual.debug_directory)
+        usual.debug_directory = debug.text;
+    struct resolver resolver = {.profile = profile,
+                                .store = capture.store,
+                                .options = &usual,
+                                .has_other_places = has_other_places,
+                                .facts = perfdata_facts(capture.reader)};
+    err = resolve(&resolver);
+    capture_close(&capture);
+    return err ? error_set(error, err, "out of memory while finding names for %s", name) : 0;
+}

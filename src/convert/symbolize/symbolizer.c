@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+#include "convert/symbolize/symbolizer.h"
+
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
+#include "base/heap.h"
+#include "base/sandbox/confine.h"
+#include "base/sandbox/workers.h"
+#include "convert/files/debug_info.h"
+#include "convert/symbolize/lookup_ahead.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
+ * compressed is inflated by each. */
+enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 20 };
+/* Of libs without debug info: half of so many take less time than another process. */
+enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8, MOST_SMALL_JOBS = 64 };
+
+static bool may_have_debug_info(const struct symbolizer *symbolizer, uint32_t lib)
+{
+    const struct convert_options *options = symbolizer->options;
+    return options->use_debuginfod ||
+           (!options->symbols_only && debug_info_bytes(symbolizer->profile, lib, options) > 0);
+}
+
+/* Where there is little debug info, opening the file is most of the work, and each piece does it: node has 1 MB, and
+ * 10 MB of symbols. */
+static size_t range_count(const struct symbolizer *symbolizer, uint32_t lib, size_t address_count)
+{
+    size_t count = address_count / PIECE_ADDRESSES;
+    if (count < 2 || symbolizer->options->symbols_only ||
+        debug_info_bytes(symbolizer->profile, lib, symbolizer->options) < LITTLE_DEBUG_INFO_BYTES)
+        return 1;
+    size_t most = workers_at_once() < MOST_PIECES ? workers_at_once() : MOST_PIECES;
+    return count < most ? count : most;
+}
+
+static struct symbolize_range *add_range(struct symbolizer *symbolizer, size_t first, size_t count,
+                                         bool only_debug_info)
+{
+    struct symbolize_range *range =
+        ARRAY_PUSH(symbolizer->ranges, symbolizer->count, symbolizer->capacity);
+    if (range)
+        *range = (struct symbolize_range){
+            .lib = symbolizer->profile->addresses[symbolizer->order[first]].lib,
+            .first = first,
+            .count = count,
+            .only_debug_info = only_debug_info,
+        };
+    return range;
+}
+
+int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bool only_debug_info)
+{
+    uint32_t lib = symbolizer->profile->addresses[symbolizer->order[first]].lib;
+    size_t ranges = range_count(symbolizer, lib, count);
+    bool has_more = may_have_debug_info(symbolizer, lib);
+    for (size_t i = 0; i < ranges; i++) {
+        size_t start = count * i / ranges, end = count * (i + 1) / ranges;
+        struct symbolize_range *range =
+            add_range(symbolizer, first + start, end - start, only_debug_info);
+        if (!range)
+            return -ENOMEM;
+        range->may_have_debug_info = has_more;
+        range->is_small = !has_more && count <= SMALL_ADDRESSES;
+    }
+    return 0;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+    for (size_t i = 0; i < symbolizer->count; i++) {
+        symbol_store_free(symbolizer->ranges[i].store);
+        free(symbolizer->ranges[i].note);
+    }
+    free(symbolizer->ranges);
+    free(symbolizer->turn);
+    free(symbolizer->jobs.items);
+    free(symbolizer->again.items);
+    debuginfod_free(&symbolizer->debuginfod);
+    *symbolizer = (struct symbolizer){0};
+}
+
+static struct symbolize_range *range_in_job(const struct symbolizer *symbolizer,
+                                            const struct symbolize_job *job, size_t i)
+{
+    return &symbolizer->ranges[symbolizer->turn[job->first + i * job->stride]];
+}
+
+static void answer_range(const struct symbolizer *symbolizer, const struct symbolize_range *range,
+                         struct buffer *out)
+{
+    struct lib_symbols symbols = {
+        .profile = symbolizer->profile,
+        .options = symbolizer->options,
+        .debuginfod = &symbolizer->debuginfod,
+        .lib = range->lib,
+        .only_debug_info = range->only_debug_info,
+    };
+    symbolize_range_run(&symbols, range, symbolizer->order + range->first, out);
+}
+
+/* In the worker. The answer: of each piece its answer's size, then that. */
+static void run_job(void *context, size_t number, struct buffer *out)
+{
+    const struct symbolizer *symbolizer = context;
+    const struct symbolize_job *job = &symbolizer->jobs.items[number];
+    for (size_t i = 0; i < job->count; i++) {
+        buffer_u32(out, 0); /* the size's place */
+        size_t start = out->size;
+        answer_range(symbolizer, range_in_job(symbolizer, job, i), out);
+        if (!out->failed)
+            buffer_set_u32(out, start - sizeof(uint32_t), (uint32_t)(out->size - start));
+    }
+}
+
+static void report_progress(struct symbolizer *symbolizer)
+{
+    const struct convert_options *options = symbolizer->options;
+    symbolizer->ended_count++;
+    if (options->progress)
+        options->progress(options->progress_context, "finding names", symbolizer->ended_count,
+                          symbolizer->count);
+}
+
+/* In the order of pieces, whoever of them came first. Several pieces of a lib may have the same to say. */
+static void add_notes(struct symbolizer *symbolizer)
+{
+    for (size_t i = 0; i < symbolizer->count; i++)
+        if (symbolizer->ranges[i].note)
+            profile_add_note(symbolizer->profile, "no_names", symbolizer->ranges[i].note);
+}
+
+static void keep_note(struct symbolize_range *range, char *note)
+{
+    free(range->note);
+    range->note = note;
+}
+
+static void note_failure(struct symbolizer *symbolizer, struct symbolize_range *range,
+                         const char *why)
+{
+    struct buffer text = {0};
+    const struct profile_lib *lib = &symbolizer->profile->libs[range->lib];
+    buffer_printf(&text, "%s: reading its symbols %s", profile_text(symbolizer->profile, lib->path),
+                  why);
+    buffer_u8(&text, 0);
+    if (text.failed)
+        buffer_free(&text);
+    else
+        keep_note(range, (char *)text.bytes);
+}
+
+static void add_job(struct symbolize_jobs *jobs, struct symbolize_job added)
+{
+    struct symbolize_job *job = ARRAY_PUSH(jobs->items, jobs->count, jobs->capacity);
+    if (job)
+        *job = added;
+}
+
+/* Which of several it was is not known. */
+static void job_failed(void *context, size_t number, const char *why)
+{
+    struct symbolizer *symbolizer = context;
+    const struct symbolize_job *job = &symbolizer->jobs.items[number];
+    if (job->count == 1) {
+        note_failure(symbolizer, range_in_job(symbolizer, job, 0), why);
+        report_progress(symbolizer);
+        return;
+    }
+    for (size_t i = 0; i < job->count; i++)
+        add_job(&symbolizer->again, (struct symbolize_job){job->first + i * job->stride, 1, 1});
+}
+
+static bool forget_names(struct symbolize_range *range)
+{
+    symbol_store_free(range->store);
+    range->store = NULL;
+    range->found = NULL;
+    return false;
+}
+
+/* False: it cannot be, and nothing of it is kept. */
+static bool take_answer(struct symbolize_range *range, struct cursor c)
+{
+    const char *note = cursor_string(&c);
+    if (!note || (cursor_left(&c) &&
+                  symbol_store_parse(&range->store, c.bytes + c.at, cursor_left(&c)) != 0))
+        return false;
+    if (range->store && range->store->lib_count != 1)
+        return forget_names(range);
+    range->found = range->store ? &range->store->libs[0] : NULL;
+    if (note[0] && (range->store || !range->only_debug_info)) /* not of names that are not used */
+        keep_note(range, strdup(note));
+    return true;
+}
+
+/* The same; what is not of all addresses is left to others. */
+static bool take_answer_ahead(struct symbolize_range *range, struct cursor c)
+{
+    if (!take_answer(range, c))
+        return false;
+    return !range->found || range->found->address_count == range->count || forget_names(range);
+}
+
+static void range_done(struct symbolizer *symbolizer, struct symbolize_range *range,
+                       struct cursor c)
+{
+    if (!take_answer(range, c))
+        note_failure(symbolizer, range, "gave an answer that cannot be");
+    report_progress(symbolizer);
+}
+
+static void take_answers(struct symbolizer *symbolizer, struct lookup_ahead *ahead)
+{
+    struct cursor answer;
+    lookup_ahead_finish(ahead);
+    for (size_t i = 0; i < symbolizer->count; i++) {
+        struct symbolize_range *range = &symbolizer->ranges[i];
+        if (lookup_ahead_find(ahead, symbolizer->profile, range->lib, &answer))
+            range->is_answered = take_answer_ahead(range, answer);
+        if (range->is_answered)
+            report_progress(symbolizer);
+    }
+}
+
+static bool is_whole(const struct symbolize_job *job, const struct buffer *answer)
+{
+    struct cursor c = cursor_of(answer->bytes, answer->size);
+    for (size_t i = 0; i < job->count; i++)
+        cursor_skip(&c, cursor_u32(&c));
+    return !c.failed;
+}
+
+static void job_done(void *context, size_t number, const struct buffer *answer)
+{
+    struct symbolizer *symbolizer = context;
+    const struct symbolize_job *job = &symbolizer->jobs.items[number];
+    struct cursor c = cursor_of(answer->bytes, answer->size);
+    if (!is_whole(job, answer)) {
+        job_failed(context, number, "crashed");
+        return;
+    }
+    for (size_t i = 0; i < job->count; i++) {
+        uint32_t size = cursor_u32(&c);
+        range_done(symbolizer, range_in_job(symbolizer, job, i), cursor_sub(&c, size));
+    }
+}
+
+static void debuginfod_each(struct symbolizer *symbolizer,
+                            int add(struct debuginfod *debuginfod, uint32_t lib))
+{
+    for (size_t i = 0; i < symbolizer->count; i++)
+        if (i == 0 || symbolizer->ranges[i].lib != symbolizer->ranges[i - 1].lib)
+            if (add(&symbolizer->debuginfod, symbolizer->ranges[i].lib) != 0)
+                return;
+    const char *why = debuginfod_run(&symbolizer->debuginfod);
+    if (why)
+        profile_add_note(symbolizer->profile, "no_names", why);
+}
+
+/* Asks the servers for what is missing, before those who look names up are confined. */
+static void debuginfod_missing(struct symbolizer *symbolizer)
+{
+    symbolizer->debuginfod =
+        (struct debuginfod){.profile = symbolizer->profile, .options = symbolizer->options};
+    debuginfod_each(symbolizer, debuginfod_add);
+    debuginfod_each(symbolizer, debuginfod_add_supplement);
+}
+
+/* Once for all files. False: nothing may be read. */
+static bool note_gap(struct symbolizer *symbolizer)
+{
+    struct error message;
+    bool is_refused = false;
+    if (symbolizer->count && confine_gap(&message, &is_refused))
+        profile_add_note(symbolizer->profile, "sandbox", message.text);
+    return !is_refused;
+}
+
+static void do_meanwhile(void *context)
+{
+    struct symbolizer *symbolizer = context;
+    symbolizer->meanwhile(symbolizer->meanwhile_context);
+}
+
+static void run_jobs(struct symbolizer *symbolizer, void (*meanwhile)(void *context))
+{
+    struct workers workers = {
+        .job_count = symbolizer->jobs.count,
+        .run = run_job,
+        .done = job_done,
+        .failed = job_failed,
+        .meanwhile = meanwhile,
+        .context = symbolizer,
+    };
+    workers_set_limits(&workers);
+    lib_symbols_set_directories(&workers.limits, symbolizer->options);
+    workers.fds.kept = symbolizer->options->gone_fds;
+    workers.fds.kept_count = symbolizer->options->gone_fd_count;
+    workers_run(&workers);
+}
+
+static int by_addresses(const void *left, const void *right, void *context)
+{
+    const struct symbolize_range *ranges = context;
+    size_t a = *(const size_t *)left, b = *(const size_t *)right;
+    if (ranges[a].count != ranges[b].count)
+        return ranges[a].count > ranges[b].count ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* Appended to the first count. Returns how many there are then. */
+static size_t add_turns(struct symbolizer *symbolizer, size_t count, bool are_small)
+{
+    for (size_t i = 0; i < symbolizer->count; i++)
+        if (!symbolizer->ranges[i].is_answered && symbolizer->ranges[i].is_small == are_small)
+            symbolizer->turn[count++] = i;
+    return count;
+}
+
+/* What takes longest first. Small ones are dealt out, the largest to one job each. */
+static void make_jobs(struct symbolizer *symbolizer)
+{
+    symbolizer->turn = calloc(symbolizer->count + 1, sizeof(*symbolizer->turn));
+    if (!symbolizer->turn)
+        return;
+    size_t large = add_turns(symbolizer, 0, false);
+    size_t small = add_turns(symbolizer, large, true) - large;
+    qsort_r(symbolizer->turn + large, small, sizeof(*symbolizer->turn), by_addresses,
+            symbolizer->ranges);
+    size_t jobs = (small + PIECES_OF_JOB - 1) / PIECES_OF_JOB;
+    jobs = jobs < MOST_SMALL_JOBS ? jobs : MOST_SMALL_JOBS;
+    for (size_t i = 0; i < large; i++)
+        add_job(&symbolizer->jobs, (struct symbolize_job){i, 1, 1});
+    for (size_t i = 0; i < jobs; i++)
+        add_job(&symbolizer->jobs,
+                (struct symbolize_job){large + i, (small - i + jobs - 1) / jobs, jobs});
+}
+
+void symbolizer_run(struct symbolizer *symbolizer)
+{
+    if (symbolizer->options->use_debuginfod)
+        debuginfod_missing(symbolizer);
+    if (symbolizer->options->ahead)
+        take_answers(symbolizer, symbolizer->options->ahead);
+    if (note_gap(symbolizer))
+        make_jobs(symbolizer);
+    if (symbolizer->options->symbols_only && symbolizer->jobs.count)
+        heap_give_back();
+    run_jobs(symbolizer, do_meanwhile);
+    free(symbolizer->jobs.items);
+    symbolizer->jobs = symbolizer->again;
+    symbolizer->again = (struct symbolize_jobs){0};
+    if (symbolizer->jobs.count)
+        run_jobs(symbolizer, NULL);
+    add_notes(symbolizer);
+}
+
+static const struct symbolize_range *range_of(const struct symbolizer *symbolizer, size_t place)
+{
+    size_t low = ARRAY_COUNT_UP_TO(symbolizer->ranges, symbolizer->count, first, place);
+    const struct symbolize_range *range = low ? &symbolizer->ranges[low - 1] : NULL;
+    return range && place - range->first < range->count ? range : NULL;
+}
+
+bool symbolizer_find(const struct symbolizer *symbolizer, size_t place,
+                     struct symbol_result *result)
+{
+    const struct symbolize_range *range = range_of(symbolizer, place);
+    if (!range || !range->found)
+        return false;
+    uint64_t svma = symbolizer->profile->addresses[symbolizer->order[place]].svma;
+    return symbol_store_find_at(range->store, range->found, place - range->first, svma, result) &&
+           result->frame_count > 0;
+}
+
+bool symbolizer_is_answered(const struct symbolizer *symbolizer, size_t place)
+{
+    const struct symbolize_range *range = range_of(symbolizer, place);
+    return range && !range->only_debug_info && range->found;
+}
+
+bool symbolizer_has_debug_info(const struct symbolizer *symbolizer, size_t place)
+{
+    const struct symbolize_range *range = range_of(symbolizer, place);
+    return range && range->only_debug_info && range->found;
+}
