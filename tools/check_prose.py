@@ -42,7 +42,7 @@ LIMITS = {
         "messages": (2.1, 1, 40.9),
     },
     "src/sampler": {
-        "comments": (5.6, 8.5, 90.7),
+        "comments": (4.5, 7.1, 68.7),
     },
     "src/symbols": {
         "comments": (1.8, 11.7, 84.2),

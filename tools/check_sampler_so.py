@@ -18,7 +18,7 @@ from pathlib import Path
 HANDLER = "handler"
 # Signals that are not ours end here: what they would have done without us takes system calls, and ends in
 # the program's own handler, whose address is a copy by then.
-DELIVER = "signals_deliver"
+DELIVER = "deliver_foreign"
 STACK_BYTES_MAX = 1536
 TLS_BYTES_MAX = 64
 PAGE_BYTES = 4096

@@ -31,8 +31,8 @@ SHOWN void shown(void);
 SHOWN void shown(void) { state++; }
 %(outside)s
 static APART void work(int n) { sink += n; %(inside)s }
-APART void signals_deliver(int number);
-APART void signals_deliver(int number)
+APART void deliver_foreign(int number);
+APART void deliver_foreign(int number)
 {
     void (*action)(int) = program;
     system_call();
@@ -41,7 +41,7 @@ APART void signals_deliver(int number)
     %(deliver)s
 }
 void handler(int number);
-void handler(int number) { if (number == 5) signals_deliver(number); else { work(number); state++; } }
+void handler(int number) { if (number == 5) deliver_foreign(number); else { work(number); state++; } }
 """
 COMPILE = ["-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-plt", "-fno-stack-protector",
            "-fno-jump-tables", "-ftls-model=initial-exec"]
@@ -67,7 +67,7 @@ CASES = {
                    "inside": "pthread_attr_destroy(&sink);"}, []),
     "the address of an import": (
         IMPORTED, {"inside": "sink = (long)&dlsym;"}, []),
-    "a call into the C library below signals_deliver": (
+    "a call into the C library below deliver_foreign": (
         IMPORTED, {"deliver": 'program = dlsym(RTLD_NEXT, "y"); sink++;'}, []),
     "a system call": (
         "handler makes no system call", {"inside": "system_call();"}, []),

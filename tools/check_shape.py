@@ -28,15 +28,11 @@ KNOWN = {
         "src/cli": 26,
         "src/convert": 133,
         "src/record": 15,
-        "src/sampler": 191,
+        "src/sampler": 170,
         "src/symbols": 82,
         "src/unwind": 80,
     },
-    "headers": {
-        "src/sampler": 23,
-    },
     "parameters": {
-        "src/sampler": 1,
         "src/unwind": 1,
     },
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/base/memory.h"
 
-#include "sampler/sampler.h"
+#include "sampler/base/own_call.h"
 
 /* valgrind says on the program's standard error how wrong that call is, and which bytes nobody has written. There a
  * program that hands in no memory gets its SIGSEGV. */

@@ -2,9 +2,11 @@
 /* What a program hands in may be no memory at all: then it gets EFAULT, and no SIGSEGV. */
 #pragma once
 
-#include "sampler/base/own_call.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-/* Where these are forbidden nothing is known to be readable. */
+/* The own calls without which no memory is known to be readable. */
 #define CALLS_OF_MEMORY CALL_BIT(SIGPROCMASK)
 
 #define MEMORY_NO_PAGE UINTPTR_MAX

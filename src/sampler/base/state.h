@@ -96,7 +96,15 @@ struct process {
 };
 extern struct process process;
 
-/* In memory that fork wipes: 1 in the process that joined, 0 in its forked children. */
+/* Memory that fork() wipes, by index. The first word is 1 in the process that joined, and 0 in its
+ * forked children. */
+enum {
+    WIPED_ALIVE,
+    WIPED_ACTION_LOCK,   /* see program_action.h */
+    WIPED_ENVIRON_LOCK,  /* see environ_refresh() */
+    WIPED_SHOWN_IGNORED, /* threads between own_action_show_ignored() and …_hide_ignored() */
+    WIPED_MARK           /* struct process_mark */
+};
 extern uint32_t *process_alive;
 
 extern __thread struct thread_state *thread_self;

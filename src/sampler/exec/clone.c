@@ -12,8 +12,12 @@
  *
  * So is a thread with thread-local memory of the program's own: it begins with our signal blocked.
  */
+#include "sampler/exec/clone.h"
+
 #include "sampler/base/next_symbol.h"
-#include "sampler/sampler.h"
+#include "sampler/base/state.h"
+#include "sampler/process/start.h"
+#include "sampler/signals/mask.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -60,25 +64,20 @@ static bool is_in_own_stack(const void *stack, const void *frame)
            avma >= (uint64_t)(uintptr_t)frame + ROOM_BYTES;
 }
 
-/* Its own declaration has no parameters to hand on. */
 typedef int clone_function(int (*)(void *), void *, int, void *, void *, void *, void *);
-int clone_hook(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
-               void *tls, void *child_tid) __asm__("clone");
-
-__attribute__((visibility("default"))) int clone_hook(int (*run)(void *), void *stack, int flags,
-                                                      void *argument, void *parent_tid, void *tls,
-                                                      void *child_tid)
+HOOK int clone_hook(int (*run)(void *), void *stack, int flags, void *argument, void *parent_tid,
+                    void *tls, void *child_tid)
 {
-    clone_function *real = (clone_function *)next_symbol(NEXT_INDEX_clone);
+    clone_function *next = (clone_function *)next_symbol(NEXT_INDEX_clone);
     if (makes_own_thread((unsigned long)flags) && process.engine == ENGINE_PERF_TRAP) {
         uint64_t mask = mask_block_ours();
-        int tid = real(run, stack, flags, argument, parent_tid, tls, child_tid);
+        int tid = next(run, stack, flags, argument, parent_tid, tls, child_tid);
         mask_restore(mask);
         return tid;
     }
     if (!run || !makes_copy((unsigned long)flags) || !process_is_followed() ||
         !is_in_own_stack(stack, __builtin_frame_address(0)))
-        return real(run, stack, flags, argument, parent_tid, tls, child_tid);
+        return next(run, stack, flags, argument, parent_tid, tls, child_tid);
     struct child child = {run, argument}; /* in the child, too */
-    return real(run_child, stack, flags, &child, parent_tid, tls, child_tid);
+    return next(run_child, stack, flags, &child, parent_tid, tls, child_tid);
 }

@@ -11,7 +11,9 @@
  */
 #include "sampler/exec/environ.h"
 
+#include "sampler/arch/arch.h"
 #include "sampler/base/memory.h"
+#include "sampler/base/own_call.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -344,10 +346,10 @@ static void update_session(char **environment)
 }
 
 /* Changes the program's own memory, as setenv() would. Two threads at once would lose entries, so
- * the second one returns. The flag lies behind process_alive, in memory that fork wipes. */
+ * the second one returns. */
 void environ_refresh(void)
 {
-    if (!session_entry[0] || !environ || exchange_acquire(process_alive + 2, 1))
+    if (!session_entry[0] || !environ || exchange_acquire(process_alive + WIPED_ENVIRON_LOCK, 1))
         return;
     if (is_all_readable(environ) && !names_other_session(environ)) {
         if (environ_wants_children())
@@ -355,5 +357,5 @@ void environ_refresh(void)
         else
             remove_variables(environ);
     }
-    store_release(process_alive + 2, 0);
+    store_release(process_alive + WIPED_ENVIRON_LOCK, 0);
 }

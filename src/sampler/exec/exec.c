@@ -2,11 +2,13 @@
 /* execve() and relatives: the same program is executed, with what exec.h says. */
 #include "sampler/exec/exec.h"
 
-#include "sampler/exec/exec_target.h"
-#include "sampler/exec/environ.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/sampler.h"
 #include "sampler/base/own_call.h"
+#include "sampler/exec/environ.h"
+#include "sampler/exec/exec_target.h"
+#include "sampler/process/exit_time.h"
+#include "sampler/signals/mask.h"
+#include "sampler/signals/own_action.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,14 +22,14 @@
 
 struct inheritance inheritance_begin(void)
 {
-    return (struct inheritance){.shows_ignored = signals_show_ignored(),
+    return (struct inheritance){.shows_ignored = own_action_show_ignored(),
                                 .blocks = mask_block_for_exec()};
 }
 
 void inheritance_end(struct inheritance inheritance)
 {
     if (inheritance.shows_ignored)
-        signals_hide_ignored();
+        own_action_hide_ignored();
     if (inheritance.blocks)
         mask_unblock_after_exec();
 }
@@ -50,25 +52,23 @@ static int execute(int directory, const char *path, char *const *argv, char *con
     return raw_told(result);
 }
 
-__attribute__((visibility("default"))) int execve(const char *path, char *const *argv,
-                                                  char *const *environment)
+int execve(const char *path, char *const *argv, char *const *environment)
 {
     return execute(AT_FDCWD, path, argv, environment, 0);
 }
 
-__attribute__((visibility("default"))) int execv(const char *path, char *const *argv)
+int execv(const char *path, char *const *argv)
 {
     return execute(AT_FDCWD, path, argv, environ, 0);
 }
 
-__attribute__((visibility("default"))) int
-execveat(int directory, const char *path, char *const *argv, char *const *environment, int flags)
+int execveat(int directory, const char *path, char *const *argv, char *const *environment,
+             int flags)
 {
     return execute(directory, path, argv, environment, flags);
 }
 
-__attribute__((visibility("default"))) int fexecve(int fd, char *const *argv,
-                                                   char *const *environment)
+int fexecve(int fd, char *const *argv, char *const *environment)
 {
     if (fd < 0 || !argv || !environment)
         return raw_told(-EINVAL);
@@ -115,8 +115,7 @@ bool search_takes_variables(const char *file)
     }
 }
 
-__attribute__((visibility("default"))) int execvpe(const char *file, char *const *argv,
-                                                   char *const *environment)
+int execvpe(const char *file, char *const *argv, char *const *environment)
 {
     size_t bytes = file ? environ_bytes(environment) : 0;
     if (bytes)
@@ -130,7 +129,7 @@ __attribute__((visibility("default"))) int execvpe(const char *file, char *const
     return result;
 }
 
-__attribute__((visibility("default"))) int execvp(const char *file, char *const *argv)
+int execvp(const char *file, char *const *argv)
 {
     return execvpe(file, argv, environ);
 }
@@ -148,7 +147,7 @@ __attribute__((visibility("default"))) int execvp(const char *file, char *const 
     for (size_t i = 1; i <= count; i++)                            \
     words[i] = va_arg(list, char *)
 
-__attribute__((visibility("default"))) int execl(const char *path, const char *first, ...)
+int execl(const char *path, const char *first, ...)
 {
     va_list list;
     COLLECT_WORDS(first, words, list);
@@ -156,7 +155,7 @@ __attribute__((visibility("default"))) int execl(const char *path, const char *f
     return execv(path, words);
 }
 
-__attribute__((visibility("default"))) int execlp(const char *file, const char *first, ...)
+int execlp(const char *file, const char *first, ...)
 {
     va_list list;
     COLLECT_WORDS(first, words, list);
@@ -164,7 +163,7 @@ __attribute__((visibility("default"))) int execlp(const char *file, const char *
     return execvp(file, words);
 }
 
-__attribute__((visibility("default"))) int execle(const char *path, const char *first, ...)
+int execle(const char *path, const char *first, ...)
 {
     va_list list;
     COLLECT_WORDS(first, words, list);

@@ -9,7 +9,20 @@
  */
 #pragma once
 
+#include "sampler/base/hook.h"
+
 #include <stdbool.h>
+
+HOOK int execve(const char *path, char *const *argv, char *const *environment);
+HOOK int execv(const char *path, char *const *argv);
+HOOK int execveat(int directory, const char *path, char *const *argv, char *const *environment,
+                  int flags);
+HOOK int fexecve(int fd, char *const *argv, char *const *environment);
+HOOK int execvpe(const char *file, char *const *argv, char *const *environment);
+HOOK int execvp(const char *file, char *const *argv);
+HOOK int execl(const char *path, const char *first, ...);
+HOOK int execlp(const char *file, const char *first, ...);
+HOOK int execle(const char *path, const char *first, ...);
 
 /* exec_target_takes_variables() for the file that execvp() would find. */
 bool search_takes_variables(const char *file);

@@ -4,9 +4,11 @@
  * launcher then, through /proc; but not from within another user namespace or as another user, where the kernel forbids it,
  * nor where there is no /proc. There the descriptors stay.
  */
+#include "sampler/exec/fds.h"
+
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/process/attach.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,7 +41,7 @@ static uint32_t first_needed(uint32_t first, uint32_t last)
     return found;
 }
 
-__attribute__((visibility("default"))) int close(int fd)
+int close(int fd)
 {
     return first_needed((uint32_t)fd, (uint32_t)fd) == NO_FD ? NEXT(close)(fd) : 0;
 }
@@ -59,13 +61,13 @@ static long close_pieces(uint32_t first, uint32_t last, int flags)
     }
 }
 
-__attribute__((visibility("default"))) int close_range(unsigned first, unsigned last, int flags)
+int close_range(unsigned first, unsigned last, int flags)
 {
     return raw_told(close_pieces(first, last, flags));
 }
 
 /* On a kernel without close_range() the C library finds another way. */
-__attribute__((visibility("default"))) void closefrom(int lowest)
+void closefrom(int lowest)
 {
     if (raw_failed(close_pieces(lowest > 0 ? (uint32_t)lowest : 0, UINT32_MAX, 0)))
         NEXT(closefrom)(lowest);

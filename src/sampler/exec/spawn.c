@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* posix_spawn(), system() and popen(): another program starts, and this one goes on. */
-#include "sampler/exec/exec.h"
+#include "sampler/exec/spawn.h"
 
-#include "sampler/exec/exec_target.h"
-#include "sampler/exec/environ.h"
+#include "sampler/base/hook.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/sampler.h"
+#include "sampler/exec/environ.h"
+#include "sampler/exec/exec.h"
+#include "sampler/exec/exec_target.h"
+#include "sampler/process/rusage.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,31 +19,45 @@
 typedef int spawn_function(pid_t *, const char *, const posix_spawn_file_actions_t *,
                            const posix_spawnattr_t *, char *const *, char *const *);
 
-static int spawn(spawn_function *next, bool takes_variables, pid_t *pid, const char *file,
-                 const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-                 char *const *argv, char *const *environment)
+/* The arguments of a posix_spawn() other than the environment. */
+struct request {
+    spawn_function *next;
+    pid_t *pid;
+    const char *file;
+    const posix_spawn_file_actions_t *actions;
+    const posix_spawnattr_t *attributes;
+    char *const *argv;
+};
+
+static int spawn(const struct request *request, bool takes_variables, char *const *environment)
 {
     size_t bytes = environ_bytes(environment);
     if (bytes)
         environment = environ_into(__builtin_alloca(bytes), environment,
                                    takes_variables && environ_wants_children());
     struct inheritance inheritance = inheritance_begin();
-    int err = next(pid, file, actions, attributes, argv, environment);
+    int err = request->next(request->pid, request->file, request->actions, request->attributes,
+                            request->argv, environment);
     inheritance_end(inheritance);
     return err;
 }
 
-/* Before 2.15, a file that is no program was given to the shell. */
-#define DEFINE_SPAWN(name, version, next, looks)                                                  \
-    __asm__(".symver " #name ", " version ", remove");                                            \
-    __attribute__((visibility("default"))) int name(                                              \
-        pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,                  \
-        const posix_spawnattr_t *attributes, char *const *argv, char *const *environment);        \
-    int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,             \
-             const posix_spawnattr_t *attributes, char *const *argv, char *const *environment)    \
-    {                                                                                             \
-        return spawn((spawn_function *)next_symbol(NEXT_INDEX_##next), looks, pid, file, actions, \
-                     attributes, argv, environment);                                              \
+/* Before glibc 2.15, posix_spawn() passed a file without a known format to the shell. */
+#define DEFINE_SPAWN(name, version, next, looks)                                               \
+    __asm__(".symver " #name ", " version ", remove");                                         \
+    HOOK int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,     \
+                  const posix_spawnattr_t *attributes, char *const *argv,                      \
+                  char *const *environment);                                                   \
+    int name(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,          \
+             const posix_spawnattr_t *attributes, char *const *argv, char *const *environment) \
+    {                                                                                          \
+        const struct request request = {(spawn_function *)next_symbol(NEXT_INDEX_##next),      \
+                                        pid,                                                   \
+                                        file,                                                  \
+                                        actions,                                               \
+                                        attributes,                                            \
+                                        argv};                                                 \
+        return spawn(&request, looks, environment);                                            \
     }
 
 DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn,
@@ -75,7 +91,7 @@ static int run_shell(const char *command)
     return status;
 }
 
-__attribute__((visibility("default"))) int system(const char *command)
+int system(const char *command)
 {
     if (!command)
         return NEXT(system)(command);
@@ -85,7 +101,7 @@ __attribute__((visibility("default"))) int system(const char *command)
     return status;
 }
 
-__attribute__((visibility("default"))) FILE *popen(const char *command, const char *mode)
+FILE *popen(const char *command, const char *mode)
 {
     struct inheritance inheritance = shell_begin();
     FILE *file = NEXT(popen)(command, mode);

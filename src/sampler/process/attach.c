@@ -272,7 +272,7 @@ static bool make_private_memory(void)
         raw_failed(own_syscall(ADVISE, memory->wiped, sizeof(memory->wiped), MADV_WIPEONFORK)))
         return false;
     process_alive = memory->wiped;
-    process.mark = (struct process_mark *)(void *)(memory->wiped + 4);
+    process.mark = (struct process_mark *)(void *)(memory->wiped + WIPED_MARK);
     process.threads = memory->threads;
     process.apart = space_is_limited ? memory->apart : NULL;
     return true;

@@ -4,8 +4,10 @@
  * its address space, and no sample will tell one from the other. Whoever ends in another way (_exit(), a signal)
  * does not say.
  */
+#include "sampler/process/exit_time.h"
+
+#include "sampler/base/identity.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
 
 /* A vfork child has its parent's. */
 static bool has_own_slot(void)

@@ -8,9 +8,11 @@
  *
  * Locked on fault first: of errors that leaves those of the limit, as no page is asked for yet.
  */
+#include "sampler/process/mlock.h"
+
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/process/attach.h"
 
 #include <sys/mman.h>
 
@@ -118,7 +120,7 @@ static bool has_maps(void)
     return !raw_failed(fd);
 }
 
-__attribute__((visibility("default"))) int mlockall(int flags)
+int mlockall(int flags)
 {
     bool is_asked = (flags & MCL_CURRENT) && !(flags & ~ALL_FLAGS);
     if (!is_asked || !process.tables || seccomp_forbids(CALLS_OF_LOCKING) || !has_maps())

@@ -7,9 +7,11 @@
  *
  * dlopen() is left alone: it looks at who called it.
  */
+#include "sampler/process/modules.h"
+
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/process/launcher.h"
 
 #include <dlfcn.h>
 
@@ -37,7 +39,7 @@ static void await_maps(void)
     add_relaxed(&waited_ns, clock_ns(CLOCK) - start_ns);
 }
 
-__attribute__((visibility("default"))) int dlclose(void *handle)
+int dlclose(void *handle)
 {
     if (!process_is_sampled())
         return NEXT(dlclose)(handle);

@@ -14,8 +14,13 @@
  * signal of another sender arrives. Only a thread itself can change its mask, and an extra signal for this purpose
  * would end a poll() with EINTR.
  */
+#include "sampler/process/retire.h"
+
+#include "sampler/base/identity.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/process/launcher.h"
+#include "sampler/signals/mask.h"
+#include "sampler/threads/timer.h"
 
 static void tell_launcher(void)
 {
@@ -32,7 +37,7 @@ void process_retire(void)
     if (!process_is_followed() || process_is_another())
         return;
     exchange_acquire(&process.is_retired, 1);
-    threads_stop_timers();
+    timer_stop_all();
     tell_launcher();
     if (thread_self)
         mask_retire(thread_self);

@@ -4,17 +4,15 @@
  * after its last sample, the taking down of its address space above all (0.2 ms of gcc, 1.5 of a compiler),
  * the launcher finds only if it looks before that. So the bill is passed on:
  *
- *     child:  exit ─▶ zombie ──────────────┬─▶ gone
- *     parent:      wait4(…, usage) ────────┘   usage ─▶ the child's process slot ─▶ launcher
- *
  * It holds those that the child has waited for itself, which it says in its own slot.
  *
  * The calls that wait make no system call more for that: a sandbox may kill for one. Only system() and pclose(),
  * which wait inside the C library and do not say for whom, need some to find that out.
  */
+#include "sampler/process/rusage.h"
+
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -91,8 +89,7 @@ static void note(pid_t pid, const struct rusage *usage)
     pass_on((uint32_t)pid, bill_ns);
 }
 
-__attribute__((visibility("default"))) pid_t wait4(pid_t pid, int *status, int options,
-                                                   struct rusage *usage)
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
 {
     if (!process_is_followed())
         return NEXT(wait4)(pid, status, options, usage);
@@ -115,8 +112,7 @@ static bool is_end(const siginfo_t *info)
 }
 
 /* The kernel's has a fifth argument, which the C library does not hand on. While it waits the thread may be cancelled. */
-__attribute__((visibility("default"))) int waitid(idtype_t type, id_t id, siginfo_t *info,
-                                                  int options)
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (!process_is_followed() || options & WNOWAIT)
         return NEXT(waitid)(type, id, info, options);
@@ -136,22 +132,22 @@ __attribute__((visibility("default"))) int waitid(idtype_t type, id_t id, siginf
 }
 
 /* The C library's own are the same system call. */
-__attribute__((visibility("default"))) pid_t waitpid(pid_t pid, int *status, int options)
+pid_t waitpid(pid_t pid, int *status, int options)
 {
     return wait4(pid, status, options, NULL);
 }
 
-__attribute__((visibility("default"))) pid_t wait3(int *status, int options, struct rusage *usage)
+pid_t wait3(int *status, int options, struct rusage *usage)
 {
     return wait4(-1, status, options, usage);
 }
 
-__attribute__((visibility("default"))) pid_t wait(int *status)
+pid_t wait(int *status)
 {
     return wait4(-1, status, 0, NULL);
 }
 
-__attribute__((visibility("default"))) int pclose(FILE *file)
+int pclose(FILE *file)
 {
     uint64_t before_ns = rusage_of_children_ns();
     int status = NEXT(pclose)(file);

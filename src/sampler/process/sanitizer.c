@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The address sanitizer's shared library ends a program before whose libraries another one was loaded,
- * because functions of that one could come before its own. None of ours is one that it needs. */
-#include "sampler/sampler.h"
+#include "sampler/process/sanitizer.h"
 
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
+#include "sampler/base/state.h"
 
-/* Asked for by the sanitizer alone, and not ours when the program has one of its own. Not
- * async-signal-safe. */
+/* The sanitizer's shared library ends a program in which another library precedes it, because
+ * functions of that library may hide its own. The sampler exports none of the functions that the
+ * sanitizer needs. Programs with a function of this name are not affected. */
 const char *__asan_default_options(void)
 {
     return process.tables ? "verify_asan_link_order=0" : "";

@@ -5,11 +5,22 @@
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
-#include "sampler/sample/clock.h"
-#include "sampler/exec/environ.h"
+#include "sampler/process/start.h"
+
+#include "sampler/arch/arch.h"
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/exec/environ.h"
+#include "sampler/process/attach.h"
+#include "sampler/process/launcher.h"
+#include "sampler/process/retire.h"
+#include "sampler/process/rusage.h"
+#include "sampler/sample/clock.h"
+#include "sampler/signals/mask.h"
+#include "sampler/signals/own_action.h"
+#include "sampler/signals/signalfd.h"
+#include "sampler/threads/threads.h"
+#include "sampler/threads/timer.h"
 
 #include <elf.h>
 
@@ -118,7 +129,7 @@ static void give_up(void)
 {
     process.engine = ENGINE_NONE;
     process.mark->token = 0; /* the slot will be another one's */
-    signals_uninstall();
+    own_action_uninstall();
     if (thread_self) {
         struct thread_state *thread = thread_self;
         thread_self = NULL;
@@ -129,8 +140,8 @@ static void give_up(void)
 /* Gives up when the kernel refuses. */
 static bool change_signal(int signal)
 {
-    signals_uninstall();
-    if (signals_install(signal))
+    own_action_uninstall();
+    if (own_action_install(signal))
         return true;
     give_up();
     return false;
@@ -153,7 +164,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     process.engine = ENGINE_PERF_TRAP;
     bool has_handler = process.signal == SIGTRAP; /* its parent's */
     bool ready = (!session_has_records() || bind_main_thread(stack_start_avma)) &&
-                 (has_handler || signals_install(SIGTRAP));
+                 (has_handler || own_action_install(SIGTRAP));
     enum engine engine = ENGINE_NONE;
     if (ready)
         engine = ask_launcher();
@@ -174,7 +185,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
         return;
     mask_hide(thread_self);
-    thread_start_timer(thread_self);
+    timer_start(thread_self);
 }
 
 /* One of the timer's that is pending arrives before its handler goes. */
@@ -184,12 +195,12 @@ void process_leave_sigprof(void)
     avoids_sigprof = true;
     if (!process_is_followed() || process.signal != SIGPROF || !thread)
         return;
-    thread_stop_timer(thread);
+    timer_stop(thread);
     mask_unhide(thread);
     if (!change_signal(SIGTRAP))
         return;
     mask_hide(thread);
-    thread_start_timer(thread);
+    timer_start(thread);
 }
 
 /* The main thread's stack grows down to its limit; with no limit, farther than anybody goes. */
@@ -221,13 +232,13 @@ void process_join_after_fork(void)
     main_stack_start_avma = stack_start_avma;
     thread_self = NULL;
     if (process.signal != SIGTRAP)
-        signals_uninstall();
+        own_action_uninstall();
     process.engine = ENGINE_NONE;
     /* A child of a retired process may read the same descriptor, where it would find its own signals. */
     if (!process.tables->header.no_inherit && !process.is_retired)
         join(start_cpu_ns, start_ticks, stack_start_avma);
     if (process.engine == ENGINE_NONE)
-        signals_uninstall();
+        own_action_uninstall();
 }
 
 /* With --no-inherit, only the process of the command. A child may have the variables from an exec

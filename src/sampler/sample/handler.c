@@ -1,35 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* From the signal to one record: whose signal, which thread, what it weighs. */
+#include "sampler/sample/handler.h"
+
+#include "sampler/arch/arch.h"
 #include "sampler/sample/clock.h"
-#include "sampler/sample/perf_trap.h"
-#include "sampler/sampler.h"
+#include "sampler/sample/own_signal.h"
+#include "sampler/sample/walk.h"
+#include "sampler/signals/deliver.h"
 
 #include <stddef.h>
-
-#ifndef TRAP_PERF
-#define TRAP_PERF 6
-#endif
-
-const char handler_timer_token;
-
-_Static_assert(PERF_TRAP_DATA_AT == offsetof(siginfo_t, si_addr) + sizeof(void *),
-               "si_perf_data follows si_addr");
-
-static bool is_event(const siginfo_t *info)
-{
-    return process.engine == ENGINE_PERF_TRAP && info->si_code == TRAP_PERF &&
-           perf_trap_data(info) == process.tables->header.sig_data;
-}
-
-static bool is_timer(const siginfo_t *info)
-{
-    return info->si_code == SI_TIMER && info->si_value.sival_ptr == &handler_timer_token;
-}
-
-bool handler_is_ours(const siginfo_t *info)
-{
-    return is_event(info) || is_timer(info);
-}
 
 /* The program is already dying of something: its crash handler runs on whatever stack is left. */
 static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
@@ -84,7 +63,7 @@ static uint64_t expiries(const siginfo_t *info)
 static uint64_t engine_weight_ns(const siginfo_t *info)
 {
     uint64_t period_ns = process.tables->header.period_ns;
-    if (!is_timer(info))
+    if (!own_signal_is_timer(info))
         return period_ns;
     return process.engine == ENGINE_TIMER ? expiries(info) * period_ns : 0;
 }
@@ -94,7 +73,7 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
                       uint16_t *flags)
 {
     uint64_t weight_ns = engine_weight_ns(info);
-    if (!is_timer(info)) {
+    if (!own_signal_is_timer(info)) {
         thread->user_ns += weight_ns;
         return weight_ns;
     }
@@ -181,8 +160,8 @@ static void skip(struct thread_state *thread, const siginfo_t *info)
 
 void handler(int signal, siginfo_t *info, void *context)
 {
-    if (!handler_is_ours(info)) {
-        signals_deliver(signal, info, context);
+    if (!own_signal_is_ours(info)) {
+        deliver_foreign(signal, info, context);
         return;
     }
     if (!process_is_sampled())

@@ -9,8 +9,9 @@
  *     │      │ in eleven in R and one in six in rustc         │ copied  │      │
  *     └──────┴───────────────────────────────────────────────┴─────────┴──────┘
  */
-#include "sampler/sample/walk.h"
+#include "sampler/sample/stack_copy.h"
 
+#include "sampler/arch/arch.h"
 #include "sampler/sample/stack_record.h"
 
 /* A stack of no more than that is copied whole. */

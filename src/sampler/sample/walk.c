@@ -11,6 +11,8 @@
  */
 #include "sampler/sample/walk.h"
 
+#include "sampler/arch/arch.h"
+#include "sampler/sample/stack_copy.h"
 #include "sampler/sample/stack_record.h"
 
 #define PAGE_MASK UINT64_C(4095)

@@ -9,9 +9,12 @@
  */
 #include "sampler/seccomp/seccomp.h"
 
-#include "sampler/seccomp/seccomp_eval.h"
-#include "sampler/exec/environ.h"
+#include "sampler/arch/arch.h"
 #include "sampler/base/memory.h"
+#include "sampler/base/own_call.h"
+#include "sampler/exec/environ.h"
+#include "sampler/seccomp/seccomp_eval.h"
+#include "sampler/signals/own_action.h"
 
 /* Above the calls in process.forbidden: how often it changed. */
 #define ONE_CHANGE (UINT64_C(1) << SECCOMP_USES_MAX)
@@ -54,7 +57,7 @@ struct seccomp_change seccomp_begin(const void *filter)
     struct seccomp_change change = {.before = load_relaxed(&process.forbidden)};
     uint64_t forbidden = read_forbidden(filter);
     if (ends_sampling(change.before, forbidden))
-        signals_ignore(); /* while it may */
+        own_action_ignore(); /* while it may */
     do
         change.after = (change.before | forbidden) + ONE_CHANGE;
     while (!__atomic_compare_exchange_n(&process.forbidden, &change.before, change.after, false,
@@ -71,5 +74,5 @@ void seccomp_end(struct seccomp_change change, bool has_failed)
         __atomic_compare_exchange_n(&process.forbidden, &after, change.before, false,
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
         ends_sampling(change.before, change.after))
-        signals_heed();
+        own_action_restore();
 }

@@ -8,8 +8,8 @@
  */
 #pragma once
 
-#include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Around the call that installs a filter, a struct sock_fprog of the program's. Async-signal-safe. */
 struct seccomp_change {

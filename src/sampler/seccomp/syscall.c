@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* syscall(): calls that the sampler interposes by their own names are passed to those functions. */
+#include "sampler/seccomp/syscall.h"
+
 #include "sampler/base/next_symbol.h"
+#include "sampler/base/raw_call.h"
+#include "sampler/exec/clone.h"
+#include "sampler/exec/fds.h"
+#include "sampler/process/mlock.h"
+#include "sampler/process/start.h"
+#include "sampler/seccomp/prctl.h"
 #include "sampler/seccomp/seccomp.h"
+#include "sampler/signals/sigaction.h"
+#include "sampler/signals/signalfd.h"
+#include "sampler/signals/sigwait.h"
 
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-/* Its own declaration has no parameters to hand on: with these the call becomes a jump, which leaves nothing on the
- * stack, as those need who make a new process this way. */
-long syscall_hook(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 
 /* With flags it may return a descriptor, or the id of a thread that cannot take the filter. */
 static long install_filter(long number, long a, long b, long c)
@@ -20,8 +26,7 @@ static long install_filter(long number, long a, long b, long c)
     return result;
 }
 
-__attribute__((visibility("default"))) long syscall_hook(long number, long a, long b, long c,
-                                                         long d, long e, long f)
+HOOK long syscall_hook(long number, long a, long b, long c, long d, long e, long f)
 {
     typedef long function(long, long, long, long, long, long, long);
     if (number == SYS_seccomp && a == SECCOMP_SET_MODE_FILTER)
@@ -33,12 +38,11 @@ __attribute__((visibility("default"))) long syscall_hook(long number, long a, lo
     if (number == SYS_signalfd || number == SYS_signalfd4)
         signalfd_prepare((const sigset_t *)b, (size_t)c);
     if (number == SYS_rt_sigtimedwait && d == sizeof(uint64_t))
-        return waits_bare((const sigset_t *)a, (siginfo_t *)b, (const struct timespec *)c);
+        return sigwait_bare((const sigset_t *)a, (siginfo_t *)b, (const struct timespec *)c);
     if (number == SYS_prctl)
         return prctl((int)a, b, c, d, e);
-    if (signals_are_set_by(number, (int)a, d))
-        return raw_told(
-            signals_set_bare((const struct kernel_action *)b, (struct kernel_action *)c));
+    if (sigaction_is_bare_call(number, (int)a, d))
+        return raw_told(sigaction_bare((const struct kernel_action *)b, (struct kernel_action *)c));
     if (clone_is_fork(number, a, b)) {
         long pid = ((function *)next_symbol(NEXT_INDEX_syscall))(number, a, b, c, d, e, f);
         if (pid == 0)

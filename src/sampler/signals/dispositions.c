@@ -1,64 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program's actions for all signals but the sampler's. Two of them concern it:
+ * Two kinds of actions concern the sampler:
  *
- *     handlers on an alternate stack   ours waits until they have returned
- *     signals that are ignored         ours does not block them while it runs
+ *     handlers on an alternate stack   the sampler's signal is blocked until they return
+ *     ignored signals                  not blocked while the sampler's handler runs
  *
- * The kernel drops what is ignored when it is sent, unless the thread that it looks at blocks it: then it is pending,
- * some other thread is told, and its epoll_wait() ends with EINTR. The thread that it looks at is the one which made the
- * child that ends (SIGCHLD), or the main thread; ours would be running in it. In a program that was sent SIGURG all the
- * time 180 waits a second ended so at 9999 Hz, and one in some million calls by a child's end.
+ * The kernel drops an ignored signal at the time of sending, unless the target thread blocks the
+ * signal. Then the signal stays pending, the kernel wakes another thread, and epoll_wait() there ends
+ * with EINTR. The target is the main thread or, for SIGCHLD, the thread that created the child: often
+ * the thread that is in the sampler's handler. Seen with the ignored signals blocked, at 9999 Hz: 180
+ * waits ended per second in a program that received SIGURG all the time, and one in some million calls
+ * by SIGCHLD.
  */
-#include "sampler/sampler.h"
+#include "sampler/signals/dispositions.h"
 
+#include "sampler/base/identity.h"
 #include "sampler/base/next_symbol.h"
+#include "sampler/base/state.h"
+#include "sampler/signals/kernel_action.h"
+#include "sampler/signals/own_action.h"
 
-#include <stddef.h>
-
-#define BIT(signal) (UINT64_C(1) << ((signal)-1))
-#define IGNORED_BY_DEFAULT (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
-
-/* A new program handles nothing yet; what it inherits as ignored by its own choice is not known. */
-static uint64_t ignored = IGNORED_BY_DEFAULT;
-
-/* Our signal was added to the mask of the program's action for these. */
+/* A bit for each signal whose action has the sampler's signal added to its mask. */
 static uint64_t deferring;
-
-uint64_t dispositions_ignored(void)
-{
-    return load_acquire(&ignored);
-}
 
 static bool ignores(int signal, uintptr_t handler_value)
 {
     return handler_value == (uintptr_t)SIG_IGN ||
-           (handler_value == (uintptr_t)SIG_DFL && BIT(signal) & IGNORED_BY_DEFAULT);
+           (handler_value == (uintptr_t)SIG_DFL && SIGNAL_BIT(signal) & KERNEL_IGNORED_BY_DEFAULT);
 }
 
-/* A vfork child sets actions for itself alone, while it runs on its parent's memory. */
+/* A vfork child has actions of its own in the kernel, but runs on its parent's memory. */
 static bool is_known(int signal)
 {
     return signal >= 1 && signal <= 64 && !process_is_another();
 }
 
-/* Blocked before it can have a handler, which might leave ours by longjmp. One of ours that has begun still lets it
- * through. */
+/* Before the signal gets a handler, because the handler may leave the sampler's by longjmp(). A
+ * sampler's handler that runs already still lets the signal through. */
 static void note_before(int signal, uintptr_t handler_value)
 {
-    if (!is_known(signal) || ignores(signal, handler_value))
-        return;
-    if (__atomic_fetch_and(&ignored, ~BIT(signal), __ATOMIC_SEQ_CST) & BIT(signal))
-        signals_refresh_mask();
+    if (is_known(signal) && !ignores(signal, handler_value))
+        own_action_remove_ignored(SIGNAL_BIT(signal));
 }
 
-/* No longer once it has none. */
 static void note_after(int signal, uintptr_t handler_value)
 {
-    if (!is_known(signal) || !ignores(signal, handler_value))
-        return;
-    if (~__atomic_fetch_or(&ignored, BIT(signal), __ATOMIC_SEQ_CST) & BIT(signal))
-        signals_refresh_mask();
+    if (is_known(signal) && ignores(signal, handler_value))
+        own_action_add_ignored(SIGNAL_BIT(signal));
 }
 
 signal_handler dispositions_set_simple(signal_handler (*set)(int, signal_handler), int signal,
@@ -72,9 +60,9 @@ signal_handler dispositions_set_simple(signal_handler (*set)(int, signal_handler
 }
 
 /*
- * Ours would run on the alternate stack too when it interrupts that handler, and the kernel's frame alone takes
- * 3.4 KiB (AVX-512), more than many such stacks have left. So our signal waits until that handler returns; the
- * program does not see that its mask holds one more.
+ * The sampler's handler would run on the alternate stack, too, if it interrupted the program's handler
+ * there. The kernel's frame alone takes 3.4 KiB with AVX-512, more than many alternate stacks have
+ * left. So the signal is added to the action's mask, and taken out of the mask that the program reads.
  */
 static int set_deferring(int signal, const struct sigaction *action, struct sigaction *old)
 {
@@ -90,9 +78,9 @@ static int set_deferring(int signal, const struct sigaction *action, struct siga
         return result;
     uint64_t before = load_relaxed(&deferring);
     if (action)
-        before = defers ? __atomic_fetch_or(&deferring, BIT(signal), __ATOMIC_RELAXED)
-                        : __atomic_fetch_and(&deferring, ~BIT(signal), __ATOMIC_RELAXED);
-    if (old && before & BIT(signal) && process.signal != 0)
+        before = defers ? __atomic_fetch_or(&deferring, SIGNAL_BIT(signal), __ATOMIC_RELAXED)
+                        : __atomic_fetch_and(&deferring, ~SIGNAL_BIT(signal), __ATOMIC_RELAXED);
+    if (old && before & SIGNAL_BIT(signal) && process.signal != 0)
         sigdelset(&old->sa_mask, process.signal);
     return 0;
 }

@@ -24,17 +24,20 @@
  *
  * No function here needs the C library: the program may call these from its own signal handlers.
  */
-#include "sampler/sampler.h"
+#include "sampler/signals/mask.h"
 
-#include "sampler/seccomp/seccomp.h"
+#include "sampler/arch/arch.h"
+#include "sampler/base/identity.h"
+#include "sampler/base/own_call.h"
+#include "sampler/sample/own_signal.h"
+#include "sampler/signals/kernel_action.h"
+#include "sampler/threads/timer.h"
 
 #include <errno.h>
 #include <time.h>
 
 /* The C library's own, which it never lets a program block. */
 #define LIBC_SIGNALS (UINT64_C(3) << 31)
-/* What the kernel leaves out of every mask. */
-#define NEVER_BLOCKED (UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1))
 
 static uint64_t samplers_bit(void)
 {
@@ -149,7 +152,7 @@ static bool take_pending(siginfo_t *info)
     do
         if (raw_failed(raw_syscall(SYS_rt_sigtimedwait, &bit, info, &no_time, sizeof(bit))))
             return false;
-    while (handler_is_ours(info));
+    while (own_signal_is_ours(info));
     return true;
 }
 
@@ -164,7 +167,7 @@ static bool is_on_own_stack(const struct thread_state *thread)
 static void resume(struct thread_state *thread)
 {
     thread->is_blocked = false;
-    thread_start_timer(thread);
+    timer_start(thread);
 }
 
 /* Of other senders, a signal below SIGRTMIN is pending at most twice: for the thread and for the process. */
@@ -196,7 +199,7 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
     uint64_t before = kernel_mask();
     bool is_another = process_is_another();
     bool hid_block = is_hidden_at(thread, before, is_another);
-    uint64_t shown = combine(how, before | (hid_block ? bit : 0), asked) & ~NEVER_BLOCKED;
+    uint64_t shown = combine(how, before | (hid_block ? bit : 0), asked) & ~KERNEL_NEVER_BLOCKED;
     uint64_t wanted = shown;
     if (is_another)
         thread = NULL;
@@ -235,19 +238,17 @@ static long change(int how, const sigset_t *set, sigset_t *old)
     return result;
 }
 
-__attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t *set,
-                                                           sigset_t *old)
+int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
     return (int)-change(how, set, old);
 }
 
-__attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
     return raw_told(change(how, set, old));
 }
 
-/* Obsolete, with a mask of 32 bits. dash calls it whenever it starts, and where it handles an error. */
-__attribute__((visibility("default"))) int sigsetmask(int mask)
+int sigsetmask(int mask)
 {
     sigset_t set, old;
     *word_of(&set) = (uint32_t)mask;
@@ -331,7 +332,7 @@ bool mask_defer(int signal, siginfo_t *info, void *context)
         return false;
     thread->hides_block = false;
     thread->is_blocked = true;
-    thread_stop_timer(thread);
+    timer_stop(thread);
     *word_of(&interrupted->uc_sigmask) |= UINT64_C(1) << (signal - 1);
     send_on(signal, info);
     return true;

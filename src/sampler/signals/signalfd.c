@@ -12,10 +12,14 @@
  * Not detected: descriptors from a socket, inherited descriptors above INHERITED_MAX or without /proc, and system calls
  * outside of the C library.
  */
+#include "sampler/signals/signalfd.h"
+
+#include "sampler/base/identity.h"
 #include "sampler/base/memory.h"
 #include "sampler/base/next_symbol.h"
-#include "sampler/seccomp/seccomp.h"
+#include "sampler/base/own_call.h"
 #include "sampler/base/text.h"
+#include "sampler/process/retire.h"
 
 #include <sys/signalfd.h>
 
@@ -39,7 +43,7 @@ void signalfd_prepare(const sigset_t *mask, size_t mask_bytes)
     process_retire();
 }
 
-__attribute__((visibility("default"))) int signalfd(int fd, const sigset_t *mask, int flags)
+int signalfd(int fd, const sigset_t *mask, int flags)
 {
     signalfd_prepare(mask, sizeof(uint64_t));
     return NEXT(signalfd)(fd, mask, flags);

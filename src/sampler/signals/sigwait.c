@@ -6,10 +6,12 @@
  *     sigsuspend, ppoll  with a mask that unblocks the signal, in a thread that hides a block (mask.c): a foreign
  *                        signal runs the program's handler
  */
-#include "sampler/sampler.h"
+#include "sampler/signals/sigwait.h"
 
 #include "sampler/base/next_symbol.h"
-#include "sampler/seccomp/seccomp.h"
+#include "sampler/base/own_call.h"
+#include "sampler/sample/own_signal.h"
+#include "sampler/signals/mask.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -44,15 +46,14 @@ static int wait_for_theirs(wait_function *wait, const sigset_t *set, siginfo_t *
     siginfo_t unwanted;
     siginfo_t *got = info ? info : &unwanted;
     int number = wait(set, got, time);
-    while (number > 0 && number == process.signal && handler_is_ours(got)) {
+    while (number > 0 && number == process.signal && own_signal_is_ours(got)) {
         time = remaining(timeout, start_ns, &left);
         number = wait(set, got, time);
     }
     return number;
 }
 
-__attribute__((visibility("default"))) int sigtimedwait(const sigset_t *set, siginfo_t *info,
-                                                        const struct timespec *timeout)
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     return wait_for_theirs(NEXT(sigtimedwait), set, info, timeout);
 }
@@ -63,17 +64,17 @@ static int wait_bare(const sigset_t *set, siginfo_t *info, const struct timespec
     return raw_told(raw_syscall(SYS_rt_sigtimedwait, set, info, timeout, sizeof(uint64_t)));
 }
 
-long waits_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+long sigwait_bare(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     return wait_for_theirs(wait_bare, set, info, timeout);
 }
 
-__attribute__((visibility("default"))) int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     return sigtimedwait(set, info, NULL);
 }
 
-__attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *number)
+int sigwait(const sigset_t *set, int *number)
 {
     int got;
     do
@@ -95,36 +96,31 @@ __attribute__((visibility("default"))) int sigwait(const sigset_t *set, int *num
         return result;                                                               \
     } while (0)
 
-__attribute__((visibility("default"))) int sigsuspend(const sigset_t *mask)
+int sigsuspend(const sigset_t *mask)
 {
     WITH_MASK(mask, NEXT(sigsuspend)(mask));
 }
 
-__attribute__((visibility("default"))) int pselect(int count, fd_set *readable, fd_set *writable,
-                                                   fd_set *exceptional,
-                                                   const struct timespec *timeout,
-                                                   const sigset_t *mask)
+int pselect(int count, fd_set *readable, fd_set *writable, fd_set *exceptional,
+            const struct timespec *timeout, const sigset_t *mask)
 {
     WITH_MASK(mask, NEXT(pselect)(count, readable, writable, exceptional, timeout, mask));
 }
 
-__attribute__((visibility("default"))) int
-ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
 {
     WITH_MASK(mask, NEXT(ppoll)(fds, count, timeout, mask));
 }
 
-__attribute__((visibility("default"))) int epoll_pwait(int epoll_fd, struct epoll_event *events,
-                                                       int count, int timeout_ms,
-                                                       const sigset_t *mask)
+int epoll_pwait(int epoll_fd, struct epoll_event *events, int count, int timeout_ms,
+                const sigset_t *mask)
 {
     WITH_MASK(mask, NEXT(epoll_pwait)(epoll_fd, events, count, timeout_ms, mask));
 }
 
 /* ppoll() in programs that are compiled with _FORTIFY_SOURCE. */
-__attribute__((visibility("default"))) int __ppoll_chk(struct pollfd *fds, nfds_t count,
-                                                       const struct timespec *timeout,
-                                                       const sigset_t *mask, size_t bytes);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+                const sigset_t *mask, size_t bytes);
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
                 const sigset_t *mask, size_t bytes)
 {
@@ -137,9 +133,8 @@ int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
 #endif
 
 /* A program may ask whether the C library has it. */
-__attribute__((visibility("default"))) int epoll_pwait2(int epoll_fd, struct epoll_event *events,
-                                                        int count, const struct timespec *timeout,
-                                                        const sigset_t *mask)
+int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
+                 const struct timespec *timeout, const sigset_t *mask)
 {
     if (!NEXT(epoll_pwait2)) {
         errno = ENOSYS;

@@ -4,7 +4,9 @@
  * may have none: when it has run, the call ends with EINTR. Listed is what begins again with SA_RESTART alone: some
  * others (fork, FUTEX_LOCK_PI) do so after every signal, and look the same.
  */
-#include "sampler/sampler.h"
+#include "sampler/signals/syscall_restart.h"
+
+#include "sampler/arch/arch.h"
 
 #include <errno.h>
 #include <linux/futex.h>

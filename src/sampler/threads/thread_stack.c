@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stacks of new threads: what the walker may read of them, and room for a sample.
- *
  * A sample takes 3.8 KiB of the interrupted stack with AVX-512, nearly all of it the kernel's frame. Threads
  * that ask for a small stack may not have that to spare, so they get 16 KiB more than they asked for, below
  * what they see of it.
  */
-#include "sampler/sampler.h"
+#include "sampler/threads/thread_stack.h"
 
 #include "sampler/base/next_symbol.h"
 
@@ -77,8 +75,7 @@ static const struct thread_state *find_thread(pthread_t thread)
 }
 
 /* The attributes of a running thread: those that it asked for. */
-__attribute__((visibility("default"))) int pthread_getattr_np(pthread_t thread,
-                                                              pthread_attr_t *attributes)
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
 {
     int err = NEXT(pthread_getattr_np)(thread, attributes);
     const struct thread_state *state = err || !process.slot ? NULL : find_thread(thread);
@@ -111,13 +108,13 @@ static void note_context(const ucontext_t *context)
     set_stack(&thread->context_stacks[0], &context->uc_stack);
 }
 
-__attribute__((visibility("default"))) int swapcontext(ucontext_t *from, const ucontext_t *to)
+int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
     note_context(to);
     return NEXT(swapcontext)(from, to);
 }
 
-__attribute__((visibility("default"))) int setcontext(const ucontext_t *context)
+int setcontext(const ucontext_t *context)
 {
     note_context(context);
     return NEXT(setcontext)(context);

@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Threads: a slot and a ring from before the first instruction of the program's start routine until
- * after its last destructor.
- *
- *     parent: pthread_create, thrd_create ─ claim slot ─ the real one, of thread_main
- *     thread: thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
- *     launcher: drains the ring ─ slot FREE
- */
-#include "sampler/sample/clock.h"
-#include "sampler/base/own_call.h"
-#include "sampler/sampler.h"
+#include "sampler/threads/threads.h"
 
 #include "sampler/base/next_symbol.h"
+#include "sampler/base/own_call.h"
+#include "sampler/process/attach.h"
+#include "sampler/process/launcher.h"
+#include "sampler/sample/clock.h"
+#include "sampler/signals/mask.h"
+#include "sampler/threads/thread_stack.h"
+#include "sampler/threads/timer.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <linux/prctl.h>
-#include <threads.h>
-#include <time.h>
-
-#ifndef SIGEV_THREAD_ID
-#define SIGEV_THREAD_ID 4
-#endif
 
 static pthread_key_t end_key;
 static bool has_end_key;
@@ -171,51 +161,6 @@ void thread_bind(struct thread_state *thread)
     signal_fence();
 }
 
-void thread_start_timer(struct thread_state *thread)
-{
-    const struct tables_header *header = &process.tables->header;
-    if (seccomp_forbids(CALLS_OF_TIMER) || load_relaxed(&process.is_retired))
-        return;
-    uint64_t interval_ns =
-        process.engine == ENGINE_TIMER ? header->period_ns : header->kernel_interval_ns;
-    struct sigevent event = {0};
-    event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = process.signal;
-    event.sigev_value.sival_ptr = (void *)(uintptr_t)&handler_timer_token;
-    /* glibc has no public name for the thread id's place. */
-    event._sigev_un._tid = (pid_t)thread->slot->tid;
-    int32_t timer;
-    if (raw_failed(own_syscall(TIMER_CREATE, CLOCK_THREAD_CPUTIME_ID, &event, &timer)))
-        return;
-    struct timespec interval = {.tv_sec = (time_t)(interval_ns / 1000000000),
-                                .tv_nsec = (long)(interval_ns % 1000000000)};
-    struct itimerspec setting = {.it_interval = interval, .it_value = interval};
-    own_syscall(TIMER_SETTIME, timer, 0, &setting);
-    exchange_acquire(&thread->timer, timer);
-    if (load_relaxed(&process.is_retired)) /* threads_stop_timers() may have missed this timer */
-        thread_stop_timer(thread);
-}
-
-/* Two may want to: each timer is deleted once, before the program can get its number for one of its own. */
-void thread_stop_timer(struct thread_state *thread)
-{
-    int32_t timer = exchange_acquire(&thread->timer, -1);
-    if (timer >= 0)
-        own_syscall(TIMER_DELETE, timer);
-}
-
-void threads_stop_timers(void)
-{
-    uint32_t used = load_relaxed(&process.rings->header.threads_used);
-    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
-        const struct thread_slot *slot = &process.rings->threads[i];
-        /* A forked child has copies of its parent's state, whose timers it does not have. */
-        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
-            load_acquire(&process.threads[i].user_joins) == process.joins)
-            thread_stop_timer(&process.threads[i]);
-    }
-}
-
 /* One that is stopped, or has to wait for a processor, comes back: so it is asked for, and before its silence is long
  * enough to stop recording. From another pid namespace one cannot tell. */
 static bool launcher_is_gone(void)
@@ -245,7 +190,7 @@ static struct begun begin(struct thread_state *thread)
         pthread_setspecific(end_key, thread);
     thread_bind(thread);
     mask_hide(thread);
-    thread_start_timer(thread);
+    timer_start(thread);
     return begun;
 }
 
@@ -269,7 +214,7 @@ static struct thread_state *claim_for_new_thread(void)
     if (!launcher_is_gone())
         return thread_claim();
     /* The handler would return at once, but it still has to be called. */
-    threads_stop_timers();
+    timer_stop_all();
     return NULL;
 }
 
@@ -312,9 +257,8 @@ static int create(pthread_t *thread, const pthread_attr_t *attributes, void *(*s
     return NEXT(pthread_create)(thread, attributes, start, argument);
 }
 
-__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
-                                                          const pthread_attr_t *attributes,
-                                                          void *(*start)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument)
 {
     struct thread_state *state = prepare(attributes, start, argument);
     if (!state)
@@ -325,8 +269,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
     return err;
 }
 
-__attribute__((visibility("default"))) int thrd_create(thrd_t *thread, thrd_start_t start,
-                                                       void *argument)
+int thrd_create(thrd_t *thread, thrd_start_t start, void *argument)
 {
     struct thread_state *state = prepare(NULL, (thread_start *)(void (*)(void))start, argument);
     if (!state)
@@ -377,7 +320,7 @@ static void thread_end(void *argument)
     mask_unhide(thread);
     thread_self = NULL;
     signal_fence();
-    thread_stop_timer(thread);
+    timer_stop(thread);
     if (process_is_sampled() && !seccomp_forbids(CALL_BIT(THREAD_CLOCK) | CALL_BIT(GET_NAME)))
         record_exit(thread);
     thread_finish(thread);

@@ -4,6 +4,7 @@
  * take notes here. The time that the kernel would bill is the tests' own bookkeeping.
  */
 #include "sampler/sample/handler.c"
+#include "sampler/sample/own_signal.c"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +58,7 @@ bool walk_record(struct thread_state *self, const ucontext_t *where, uint64_t ti
     return true;
 }
 
-void signals_deliver(int number, siginfo_t *info, void *where)
+void deliver_foreign(int number, siginfo_t *info, void *where)
 {
     (void)number;
     (void)info;
@@ -102,7 +103,7 @@ static void raise_timer_of(const void *owner, int overruns)
 static void raise_timer(int overruns)
 {
     thread.last_end_ticks = 0;
-    raise_timer_of(&handler_timer_token, overruns);
+    raise_timer_of(&own_signal_timer_token, overruns);
 }
 
 static void interrupted_in(bool system_call)

@@ -25,19 +25,19 @@ bool process_is_another(void)
     return false;
 }
 
-void thread_start_timer(struct thread_state *self)
+void timer_start(struct thread_state *self)
 {
     (void)self;
     running_timers++;
 }
 
-void thread_stop_timer(struct thread_state *self)
+void timer_stop(struct thread_state *self)
 {
     (void)self;
     running_timers--;
 }
 
-bool handler_is_ours(const siginfo_t *info)
+bool own_signal_is_ours(const siginfo_t *info)
 {
     (void)info;
     bool is_ours = next_is_ours;

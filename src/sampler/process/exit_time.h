@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CPU time of the process at exit() or exec. The teardown of the address space follows, without
+ * samples, and the launcher charges the difference as teardown. A process that ends by _exit() or by a
+ * signal leaves no such time.
+ */
+#pragma once
+
+/* Notes the time before an exec; the second function drops the time after a failed exec.
+ * Async-signal-safe (makes system calls). */
+void exit_time_note_exec(void);
+void exit_time_forget(void);

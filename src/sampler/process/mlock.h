@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* Hook: mlockall(). */
+#pragma once
+
+#include "sampler/base/hook.h"
+
+HOOK int mlockall(int flags);

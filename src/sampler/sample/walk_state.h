@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* A walk in progress, shared by walk.c and stack_copy.c. */
+#pragma once
+
+#include "sampler/base/state.h"
+
+#include <ucontext.h>
+
+struct walk {
+    struct thread_state *thread;
+    const ucontext_t *context;
+    const struct wire_module *modules;
+    uint32_t module_count;
+    uint32_t generation; /* low half of the map's generation: tags the cache */
+    struct unwind_regs regs;
+    struct stack_view stack;
+    bool is_foreign; /* an unknown stack: only the page of SP may be read */
+    bool is_context; /* the stack was given to makecontext() */
+    bool is_return_address;
+    uint32_t frame_count; /* all frames, kept or not */
+    uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
+};

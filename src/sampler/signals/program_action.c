@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/signals/program_action.h"
+
+#include "sampler/base/own_call.h"
+
+/* Handlers read the current entry without a lock; a writer fills the other entry and flips. */
+static struct action actions[2];
+static uint32_t current_action;
+
+static void (*libc_restorer)(void);
+
+uint64_t program_action_set_mask(uint64_t mask)
+{
+    uint64_t old = 0;
+    own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, &old, sizeof(mask));
+    return old;
+}
+
+/* A handler that interrupts the owner would wait for ever, so the owner blocks every signal. fork()
+ * wipes the lock's memory: a child never inherits a taken lock. */
+uint64_t program_action_lock(void)
+{
+    uint64_t mask = program_action_set_mask(~UINT64_C(0));
+    while (exchange_acquire(process_alive + WIPED_ACTION_LOCK, 1))
+        own_syscall(YIELD);
+    return mask;
+}
+
+void program_action_unlock(uint64_t mask)
+{
+    store_release(process_alive + WIPED_ACTION_LOCK, 0);
+    program_action_set_mask(mask);
+}
+
+struct action program_action_read(void)
+{
+    return actions[load_acquire(&current_action)];
+}
+
+struct action program_action_write(const struct action *action)
+{
+    uint64_t mask = program_action_lock();
+    struct action old = program_action_read();
+    if (action) {
+        uint32_t next = !load_relaxed(&current_action);
+        actions[next] = *action;
+        store_release(&current_action, next); /* publishes the action */
+    }
+    program_action_unlock(mask);
+    return old;
+}
+
+void program_action_set_restorer(void (*restorer)(void))
+{
+    libc_restorer = restorer;
+}
+
+void (*program_action_restorer(void))(void)
+{
+    return libc_restorer;
+}
+
+struct action action_from_libc(const struct sigaction *from)
+{
+    struct action action = {.mask = sigset_word(&from->sa_mask) & ~KERNEL_NEVER_BLOCKED,
+                            .flags = (from->sa_flags & (int)KERNEL_ACTION_FLAGS) |
+                                     KERNEL_ACTION_RESTORER,
+                            .restorer = libc_restorer};
+    action.handler.full = from->sa_sigaction;
+    return action;
+}
+
+struct action action_from_kernel(const struct kernel_action *from)
+{
+    struct action action = {.mask = from->mask & ~KERNEL_NEVER_BLOCKED,
+                            .flags = (int)(from->flags & KERNEL_ACTION_FLAGS),
+                            .restorer = from->restorer};
+    action.handler.full = from->handler;
+    return action;
+}
+
+struct kernel_action action_to_kernel(const struct action *action)
+{
+    return (struct kernel_action){.handler = action->handler.full,
+                                  .flags = (unsigned)action->flags,
+                                  .restorer = action->restorer,
+                                  .mask = action->mask};
+}
+
+void action_to_libc(const struct action *action, struct sigaction *to)
+{
+    *to = (struct sigaction){0};
+    sigset_assign(&to->sa_mask, action->mask);
+    to->sa_flags = action->flags;
+    to->sa_sigaction = action->handler.full;
+    to->sa_restorer = action->restorer;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <ucontext.h>
+
+/* If the signal interrupted a system call that waits, the call ends with EINTR instead of a restart.
+ * Async-signal-safe. */
+void syscall_restart_cancel(ucontext_t *interrupted);
