@@ -75,6 +75,15 @@ static void silence_standard_streams(void)
             (void)dup2(null, fd);
 }
 
+static bool are_in_order(const struct worker_fds *fds)
+{
+    int above = CONFINE_RULES_FD;
+    for (size_t i = 0; i < fds->kept_count; above = fds->kept[i++])
+        if (fds->kept[i] <= above)
+            return false;
+    return true;
+}
+
 static void close_all_but(const struct worker_fds *fds)
 {
     unsigned from = (fds->rules < 0 ? CONFINE_ANSWER_FD : CONFINE_RULES_FD) + 1;
@@ -92,6 +101,8 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
     heap_save_memory();
     budget_lift_memory();
     forget_handlers();
+    if (!are_in_order(fds))
+        return -EINVAL;
     /* Duplicates above the target descriptors, because a source may have a target's number. */
     int answer = fcntl(fds->answer, F_DUPFD, CONFINE_RULES_FD + 1);
     int rules = fds->rules < 0 ? -1 : fcntl(fds->rules, F_DUPFD, CONFINE_RULES_FD + 1);

@@ -31,6 +31,8 @@ struct outcomes {
     int release_fd; /* written to while jobs run; 0: nobody waits */
     unsigned meanwhile_calls;
     bool keeps; /* descriptors 200 and 205 */
+    const int *kept;
+    size_t kept_count;
     bool kills; /* the first that there is, while jobs run */
 };
 
@@ -101,6 +103,9 @@ static void run_all(struct outcomes *outcomes)
     static const int kept[] = {200, 205};
     if (outcomes->keeps)
         workers.fds = (struct worker_fds){.kept = kept, .kept_count = 2};
+    if (outcomes->kept)
+        workers.fds =
+            (struct worker_fds){.kept = outcomes->kept, .kept_count = outcomes->kept_count};
     while (workers.job_count < MOST_JOBS && outcomes->jobs[workers.job_count])
         workers.job_count++;
     workers_run(&workers);
@@ -298,6 +303,19 @@ static void a_job_has_its_answer_and_what_it_was_given(void **state)
     close_range(3, 300, 0);
 }
 
+/* These numbers are taken by the pipe of the result and by the rules. */
+static void kept_descriptors_below_5_or_out_of_order_are_refused(void **state)
+{
+    (void)state;
+    static const int lists[][2] = {{3, 200}, {4, 200}, {200, 100}, {200, 200}};
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        struct outcomes outcomes = {.jobs = {answers}, .kept = lists[i], .kept_count = 2};
+        run_all(&outcomes);
+        assert_non_null(outcomes.troubles[0]);
+        assert_non_null(strstr(outcomes.troubles[0], "could not be confined"));
+    }
+}
+
 /* Then the answer's pipe takes the numbers of the standard streams. */
 static void a_process_without_standard_streams_has_workers(void **state)
 {
@@ -326,6 +344,7 @@ int main(void)
         cmocka_unit_test(more_jobs_than_processors),
         cmocka_unit_test(answers_of_any_size_are_what_was_said),
         cmocka_unit_test(a_job_has_its_answer_and_what_it_was_given),
+        cmocka_unit_test(kept_descriptors_below_5_or_out_of_order_are_refused),
         cmocka_unit_test(a_process_without_standard_streams_has_workers),
     };
     if (mkfifo(fifo_path(), 0600) != 0)
