@@ -59,9 +59,19 @@ static void use_user(void)
         setenv("HOME", user->pw_dir, 1);
 }
 
+/* Closes every other descriptor: the capture and the outputs may be open for writing. */
+static int keep_only(int fd)
+{
+    int kept = dup2(fd, STDERR_FILENO + 1);
+    if (kept < 0 || close_range((unsigned)kept + 1, ~0u, 0) != 0)
+        _exit(0);
+    return kept;
+}
+
 /* Writes the path of what was fetched; nothing on failure. */
 __attribute__((noreturn)) static void fetch_one(const struct debuginfod_file *file, int out)
 {
+    out = keep_only(out);
     use_user();
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* which a change of ids takes away */
     setenv("DEBUGINFOD_MAXTIME", MODULE_SECONDS, 0);
