@@ -19,7 +19,8 @@ NOBODY = 65534
 SUDO = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 NR_PRCTL, NR_SECCOMP, NR_LANDLOCK = 157, 317, 444
-EINVAL, ENOSYS = 22, 38
+CREATE_RULESET_VERSION = 1
+EPERM, EINVAL, ENOSYS = 1, 22, 38
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -44,10 +45,42 @@ def refuse_filters():
              (result, 0, 0, 0x00050000 | EINVAL)])
 
 
-def refuse_landlock():
+def refuse_landlock(error=ENOSYS):
     load, equal, result = 0x20, 0x15, 0x06
     install([(load, 0, 0, 0), (equal, 1, 0, NR_LANDLOCK), (result, 0, 0, 0x7FFF0000),
-             (result, 0, 0, 0x00050000 | ENOSYS)])
+             (result, 0, 0, 0x00050000 | error)])
+
+
+def landlock_of_this_kernel():
+    """The ABI, from the kernel; 0: none."""
+    return max(0, LIBC.syscall(NR_LANDLOCK, None, 0, CREATE_RULESET_VERSION))
+
+
+# Lists its descriptors instead of fetching a file.
+DEBUGINFOD = r"""
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+void *debuginfod_begin(void) { return (void *)1; }
+int debuginfod_find_debuginfo(void *client, const unsigned char *id, int size, char **path)
+{
+    char name[300], target[4096];
+    FILE *out = fopen(getenv("REC_TEST_LIST"), "a");
+    DIR *own = opendir("/proc/self/fd");
+    for (struct dirent *entry; (entry = readdir(own));) {
+        snprintf(name, sizeof(name), "/proc/self/fd/%s", entry->d_name);
+        ssize_t n = readlink(name, target, sizeof(target));
+        int fd = atoi(entry->d_name);
+        if (n > 0 && fd != dirfd(own) && fd != fileno(out))
+            fprintf(out, "%d %.*s\n", fd, (int)n, target);
+    }
+    fclose(out);
+    return -2;
+}
+int debuginfod_find_source(void) { return -2; }
+void debuginfod_end(void *client) {}
+"""
 
 
 @unittest.skipUnless(os.geteuid() == 0, "only root becomes other users")
@@ -58,10 +91,10 @@ class Sandbox(rec.Case):
         self.rec = os.path.join(self.directory, "rec")  # where nobody may execute it
         shutil.copy(rec.REC, self.rec)
 
-    def run_rec(self, *words, user=0, environment=None, before=None):
+    def run_rec(self, *words, user=0, environment=None, before=None, prefix=()):
         ids = {"user": user, "group": user, "extra_groups": []} if user else {}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SUDO_")}
-        return subprocess.run([self.rec, *words], cwd="/", capture_output=True, text=True, **ids,
+        return subprocess.run([*prefix, self.rec, *words], cwd="/", capture_output=True, text=True, **ids,
                               env={**kept, **(environment or {})}, preexec_fn=before,
                               stdin=subprocess.DEVNULL, timeout=rec.TIMEOUT_S, check=False)
 
@@ -91,7 +124,8 @@ class Sandbox(rec.Case):
             shown = self.doctor(user=user, environment=environment)
             self.assertIn(rights, shown)
             self.assertIn("seccomp filter: in force", shown)
-            self.assertRegex(shown, r"Landlock: (in force, ABI \d+|not in this kernel)")
+            abi = landlock_of_this_kernel()
+            self.assertIn(f"Landlock: in force, ABI {abi}\n" if abi else "Landlock: not in this kernel", shown)
             self.assertRegex(shown, r"limits: .* of address space, \d+ s of CPU time")
 
     def test_doctor_shows_what_is_missing(self):
@@ -103,6 +137,12 @@ class Sandbox(rec.Case):
                       self.doctor(before=refuse_filters, environment=SUDO))
         self.assertIn("Landlock: not in this kernel (Function not implemented)",
                       self.doctor(before=refuse_landlock))
+
+    def test_doctor_shows_rights_and_rules_that_are_refused(self):
+        self.assertIn("Landlock: refused by an outer sandbox (Operation not permitted)",
+                      self.doctor(before=lambda: refuse_landlock(EPERM)))
+        self.assertIn(f"sandbox        none: symbols are not read: under sudo, binaries are parsed as user {NOBODY}",
+                      self.doctor(environment=SUDO, prefix=("unshare", "--map-root-user")))
 
     def report_lines(self, path, **how):
         done = self.run_rec("report", path, **how)
@@ -131,6 +171,36 @@ class Sandbox(rec.Case):
             shown, lines = self.report_lines(path, before=refuse_landlock, user=user)
             self.assertIn("hot_70", shown)
             self.assertEqual(lines, [])
+
+    def test_landlock_refused_by_an_outer_sandbox_is_reported_once(self):
+        path = self.capture(self.directory)
+        shown, lines = self.report_lines(path, before=lambda: refuse_landlock(EPERM))
+        self.assertIn("hot_70", shown)
+        self.assertEqual(lines, ["rec: symbols are read without Landlock: an outer sandbox refuses the system call "
+                                 "(Operation not permitted); see `rec doctor`"])
+
+    def test_no_names_are_read_with_the_rights_of_root_where_the_user_of_sudo_is_not_mapped(self):
+        path = self.capture(self.directory)
+        shown, lines = self.report_lines(path, environment=SUDO, prefix=("unshare", "--map-root-user"))
+        self.assertNotIn("hot_70", shown)
+        self.assertEqual(len(lines), 1)
+        self.assertIn(f"symbols are not read: under sudo, binaries are parsed as user {NOBODY}", lines[0])
+
+    def test_the_debuginfod_client_has_no_descriptor_of_the_capture(self):
+        path = self.capture(self.directory)
+        subprocess.run(["strip", "-g", os.path.join(self.directory, "shares")], check=True)
+        library = os.path.join(self.directory, "libdebuginfod.so.1")
+        subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-", "-o", library], input=DEBUGINFOD, text=True, check=True)
+        listed = os.path.join(self.directory, "listed")
+        done = self.run_rec("report", "--debuginfod", path,
+                            environment={"DEBUGINFOD_URLS": "http://127.0.0.1:1", "LD_LIBRARY_PATH": self.directory,
+                                         "REC_TEST_LIST": listed})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(listed, encoding="utf-8") as file:
+            lines = [line.split(" ", 1) for line in file.read().splitlines()]
+        above = [target for number, target in lines if int(number) > 2]
+        self.assertGreater(len(lines), 3)  # the standard streams and the pipe of the result
+        self.assertTrue(all(target.startswith("pipe:") for target in above), lines)
 
     def test_under_sudo_binaries_are_read_with_the_rights_of_the_user(self):
         closed = os.path.join(self.directory, "closed")

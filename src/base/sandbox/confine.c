@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sandbox/confine_internal.h"
 
-#include "base/files/sudo_user.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -58,7 +55,8 @@ static int end_with(pid_t parent)
 
 struct confine_support confine_support(void)
 {
-    return (struct confine_support){.seccomp_err = confine_calls_are_missing(),
+    return (struct confine_support){.rights_err = confine_rights_are_refused(),
+                                    .seccomp_err = confine_calls_are_missing(),
                                     .landlock_abi = confine_files_abi()};
 }
 
@@ -87,26 +85,4 @@ int confine(const struct confine_limits *limits, int rules_fd, pid_t parent)
     else if (err == 0 && geteuid() == 0)
         err = -EPERM;
     return err;
-}
-
-bool confine_gap(struct error *message, bool *is_refused)
-{
-    struct confine_support support = confine_support();
-    struct sudo_user user = sudo_user_find();
-    if (support.seccomp_err == 0)
-        return false;
-    const char *reason = strerror(-support.seccomp_err);
-    *is_refused = geteuid() == 0 && (!user.is_known || user.uid == 0);
-    if (*is_refused)
-        error_set(
-            message, -EPERM,
-            "symbols are not read: for root, parsing binaries needs a seccomp filter, and none "
-            "can be installed here (%s); convert the capture as another user",
-            reason);
-    else
-        error_set(message, -EPERM,
-                  "symbols are read without a seccomp filter: none can be installed here (%s); see "
-                  "`rec doctor`",
-                  reason);
-    return true;
 }

@@ -15,7 +15,8 @@
  *               system calls fail with EPERM (seccomp)
  *
  * The kernel may lack Landlock (before Linux 5.13, or disabled). If seccomp is missing, confine()
- * fails for root; for other users the remaining layers apply, and confine_gap() has a message.
+ * fails for root; for other users the remaining layers apply. If the process cannot become the
+ * invoking user, confine() fails. confine_gap() has a message for each.
  */
 #pragma once
 
@@ -39,6 +40,7 @@ struct confine_limits {
 
 /* Features of the kernel, less the refusals of an outer sandbox. */
 struct confine_support {
+    int rights_err;   /* 0 or a negative errno: under sudo, a process cannot become the user */
     int seccomp_err;  /* 0 or a negative errno */
     int landlock_abi; /* 1 and more, or a negative errno */
 };
@@ -56,6 +58,6 @@ int confine(const struct confine_limits *limits, int rules_fd, pid_t parent);
 /* The second layer alone. 0 or a negative errno. */
 int confine_rights(void);
 
-/* Whether the seccomp filter is missing. If so, *message describes the gap to the user, and
- * *is_refused is set if confine() fails for lack of the filter. */
+/* Whether a layer is missing. If so, *message describes the gap to the user, and *is_refused is
+ * set if confine() fails for lack of the layer. */
 bool confine_gap(struct error *message, bool *is_refused);

@@ -11,5 +11,6 @@ int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_
 int confine_files(int rules_fd);
 int confine_calls(void);
 
-int confine_files_abi(void);         /* 1 and more, or a negative errno */
-int confine_calls_are_missing(void); /* 0: the kernel takes filters */
+int confine_rights_are_refused(void); /* 0: confine_rights() can succeed */
+int confine_files_abi(void);          /* 1 and more, or a negative errno */
+int confine_calls_are_missing(void);  /* 0: the kernel takes filters */

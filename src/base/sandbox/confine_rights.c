@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/sandbox/confine.h"
+#include "base/sandbox/confine_internal.h"
 
+#include "base/files/rights.h"
 #include "base/files/sudo_user.h"
 
 #include <errno.h>
@@ -36,11 +37,27 @@ static int keep_capabilities(uint32_t kept)
     return syscall(SYS_capset, &header, sets) == 0 ? 0 : -errno;
 }
 
+static bool is_given_up(const struct sudo_user *user)
+{
+    return user->is_known && user->uid != 0;
+}
+
 int confine_rights(void)
 {
     struct sudo_user user = sudo_user_find();
-    int err = user.is_known && user.uid != 0 ? become(&user) : 0;
-    if (err && err != -EINVAL && err != -EPERM)
-        return err;
-    return keep_capabilities(geteuid() == 0 ? 1u << CAP_DAC_READ_SEARCH : 0);
+    int err = is_given_up(&user) ? become(&user) : 0;
+    return err ? err : keep_capabilities(geteuid() == 0 ? 1u << CAP_DAC_READ_SEARCH : 0);
+}
+
+/* Borrowed rights need setgroups() and mapped ids, as become() does, and can be returned. */
+int confine_rights_are_refused(void)
+{
+    struct rights_loan loan;
+    struct sudo_user user = sudo_user_find();
+    if (!is_given_up(&user))
+        return 0;
+    int err = rights_borrow(&loan, &(struct rights){.uid = user.uid, .gid = user.gid});
+    if (err == 0)
+        rights_return(&loan);
+    return err;
 }

@@ -65,8 +65,11 @@ static void print_files(const struct trial *trial, const struct confine_support 
         printf("               Landlock: in force, ABI %d\n", support->landlock_abi);
     else if (support->landlock_abi > 0)
         printf("               Landlock: ABI %d, but nothing is refused\n", support->landlock_abi);
-    else
+    else if (support->landlock_abi == -ENOSYS || support->landlock_abi == -EOPNOTSUPP)
         text_print(stdout, "               Landlock: not in this kernel (%s)\n",
+                   strerror(-support->landlock_abi));
+    else
+        text_print(stdout, "               Landlock: refused by an outer sandbox (%s)\n",
                    strerror(-support->landlock_abi));
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -228,11 +229,17 @@ ATTEMPT(opens_a_device, open("/dev/null", O_RDONLY))
 ATTEMPT(lists_a_directory, open("/usr/bin", O_RDONLY | O_DIRECTORY))
 ATTEMPT(reads_entries, syscall(SYS_getdents64, shared_fd, directory, sizeof(directory)))
 
+/* Independent of the code under test. 444: landlock_create_ruleset(), the same on every machine. */
+static bool kernel_has_landlock(void)
+{
+    return syscall(444, NULL, 0, 1) > 0;
+}
+
 static void devices_and_the_system_are_out_of_reach(void **state)
 {
     (void)state;
     expect("getdents64", reads_entries, EPERM);
-    if (confine_support().landlock_abi < 0)
+    if (!kernel_has_landlock())
         return;
     expect("/etc", reads_etc, EACCES);
     expect("/proc/self/status", reads_proc, EACCES);
@@ -365,6 +372,41 @@ static int keeps_no_capability_of_a_user(void)
     return has_capabilities(0, 0) && getuid() == NOBODY ? 0 : 2;
 }
 
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY);
+    bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    close(fd);
+    return is_written;
+}
+
+/* As root of a user namespace without the user of sudo. */
+static int cannot_become_an_unmapped_user(void)
+{
+    struct confine_limits limits = {.memory_bytes = 64 << 20, .cpu_s = 2};
+    struct error message;
+    bool is_refused = false;
+    if (unshare(CLONE_NEWUSER) != 0 || !write_file("/proc/self/setgroups", "deny") ||
+        !write_file("/proc/self/uid_map", "0 0 1") || !write_file("/proc/self/gid_map", "0 0 1"))
+        return 1;
+    setenv("SUDO_UID", "1000", 1);
+    setenv("SUDO_GID", "1000", 1);
+    if (confine_support().rights_err == 0 || !confine_gap(&message, &is_refused) || !is_refused)
+        return 2;
+    if (!strstr(message.text, "1000") || !strstr(message.text, "SUDO_UID"))
+        return 3;
+    return confine_rights() == 0 ? 4 : confine(&limits, -1, getppid()) == 0 ? 5 : 0;
+}
+
+static int refusal_is_probed_without_effect(void)
+{
+    setenv("SUDO_UID", "65534", 1);
+    setenv("SUDO_GID", "65533", 1);
+    if (confine_support().rights_err != 0)
+        return 1;
+    return is_user(0, 0) && open(place("private"), O_RDWR) >= 0 ? 0 : 2;
+}
+
 static void root_is_given_up(void **state)
 {
     (void)state;
@@ -375,6 +417,8 @@ static void root_is_given_up(void **state)
     assert_int_equal(in_child(stays_root_of_a_root_that_used_sudo), 0);
     assert_int_equal(in_child(ignores_what_is_no_number), 0);
     assert_int_equal(in_child(keeps_no_capability_of_a_user), 0);
+    assert_int_equal(in_child(refusal_is_probed_without_effect), 0);
+    assert_int_equal(in_child(cannot_become_an_unmapped_user), 0);
 }
 
 /* Also when the user has changed, which takes the signal of the parent's death away. */
