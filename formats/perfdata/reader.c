@@ -2,6 +2,7 @@
 #include "perfdata/reader.h"
 
 #include "base/containers/cursor.h"
+#include "base/files/foreign_file.h"
 #include "perfdata/read/events.h"
 #include "perfdata/read/features.h"
 #include "perfdata/header.h"
@@ -35,8 +36,8 @@ static int cannot_read(const char *path, int err, struct error *error)
     return error_set(error, err, "cannot read %s: %s", path, strerror(-err));
 }
 
-/* perf record --threads leaves a directory; "data" in it is what is a file else. Links of a capture's
- * author may lead to devices, so no link is followed. */
+/* perf record --threads leaves a directory with the header in the file "data". The author of the
+ * directory may have placed links, devices and FIFOs there, so only regular files are opened. */
 static int open_directory(struct perfdata_reader *reader, int fd, const char *path,
                           struct error *error)
 {
@@ -46,10 +47,10 @@ static int open_directory(struct perfdata_reader *reader, int fd, const char *pa
         return cannot_read(path, -errno, error);
     if (!S_ISDIR(status.st_mode))
         return 0;
-    reader->file = openat(fd, "data", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    reader->file = foreign_file_open_at(fd, "data", NULL);
     if (reader->file < 0)
-        return error_set(error, -errno, "%s is a directory without a perf.data file: %s", path,
-                         strerror(errno));
+        return error_set(error, reader->file, "%s is a directory without a perf.data file: %s",
+                         path, foreign_file_error(reader->file));
     reader->is_directory = true;
     return 0;
 }

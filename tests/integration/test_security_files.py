@@ -225,6 +225,46 @@ class NamedFiles(Case):
         self.not_opened(self.watch(self.device))
 
 
+class CaptureDirectories(Case):
+    """`perf record --threads` leaves a directory: a file with the header, and the files of the threads."""
+
+    def setUp(self):
+        super().setUp()
+        done = self.rec("-q", "-o", "rec.data", "--", rec.target("shares"), "50")
+        self.assertEqual(done.status, 0, done.stderr)
+
+    def assert_not_opened(self, name, make):
+        capture = os.path.join(self.theirs, "capture")
+        os.mkdir(capture)
+        shutil.copy(os.path.join(self.directory, "rec.data"), os.path.join(capture, "data"))
+        path = os.path.join(capture, name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        make(path)
+        watch = self.watch(path)
+        for command in (("report",), ("info",), ("convert", "-o", "out.folded")):
+            done = self.rec(*command, capture)
+            self.assertEqual(watch.opens(), 0, (command, name))
+            if name == "data":
+                self.assertEqual(done.status, 125, done.stderr)
+                self.assertIn(b"not a regular file", done.stderr)
+        shutil.rmtree(capture)
+
+    def test_devices_and_fifos_are_not_opened(self):
+        for name in ("data", "data.0"):
+            for make in (lambda path: os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 3)), os.mkfifo):
+                with self.subTest(name=name):
+                    self.assert_not_opened(name, make)
+
+    def test_such_a_directory_is_read(self):
+        capture = os.path.join(self.theirs, "capture")
+        os.mkdir(capture)
+        shutil.copy(os.path.join(self.directory, "rec.data"), os.path.join(capture, "data"))
+        done = self.rec("report", capture)
+        self.assertEqual(done.status, 0, done.stderr)
+        self.assertIn(b"hot_70", done.stdout)
+
+
 class EmbeddedSource(Case):
     """--embed-source puts into files of a user what that user can read, and lists it."""
 

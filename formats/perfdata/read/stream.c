@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "perfdata/read/stream.h"
 
+#include "base/files/foreign_file.h"
 #include "base/prefetch.h"
 
 #include <errno.h>
@@ -100,16 +101,13 @@ static int open_part(struct stream *stream)
     if (stream->directory < 0)
         return 0;
     snprintf(name, sizeof(name), "data.%u", stream->next_part);
-    int fd =
-        openat(stream->directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
+    int fd = foreign_file_open_at(stream->directory, name, &status);
     if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
+        return fd == -ENOENT ? 0 : fd;
     stream->part_file = fd;
     stream->next_part++;
-    if (fstat(fd, &status) != 0)
-        return -errno;
     stream->at = 0;
-    stream->end = S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    stream->end = (uint64_t)status.st_size;
     window_reuse(&stream->window, fd, stream->end);
     return 1;
 }

@@ -104,6 +104,12 @@ int foreign_file_open(const char *path, const struct rights *rights, struct stat
     return foreign_file_reopen(foreign_file_find(0, path, 0, rights), rights, status);
 }
 
+int foreign_file_open_at(int directory, const char *name, struct stat *status)
+{
+    int place = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return foreign_file_reopen(place < 0 ? -errno : place, NULL, status);
+}
+
 const char *foreign_file_error(int err)
 {
     if (err == -ENOEXEC)

@@ -23,6 +23,9 @@
  * this process. */
 int foreign_file_open(const char *path, const struct rights *rights, struct stat *status);
 
+/* The same for an entry of a directory; a link is not followed (-ELOOP). */
+int foreign_file_open_at(int directory, const char *name, struct stat *status);
+
 /* Makes foreign_file_open() return err for this path. Used for mappings of another user's
  * process without an ELF file behind them: the process can replace the object at the path before
  * symbols are read with other rights. Not thread-safe. */

@@ -128,6 +128,21 @@ static void neither_fifo_nor_directory_is_opened(void **state)
     is_refused_unopened("directory", "directory/");
 }
 
+static void entries_of_a_directory_obey_the_same_rules(void **state)
+{
+    (void)state;
+    struct stat status;
+    int here = open(".", O_PATH | O_DIRECTORY), watch = watch_opens("fifo");
+    assert_int_equal(foreign_file_open_at(here, "fifo", &status), -ENOEXEC);
+    assert_false(was_opened(watch));
+    assert_int_equal(foreign_file_open_at(here, "link", &status), -ELOOP);
+    assert_int_equal(foreign_file_open_at(here, "missing", &status), -ENOENT);
+    int fd = foreign_file_open_at(here, "file", &status);
+    assert_true(fd >= 0 && S_ISREG(status.st_mode));
+    close(fd);
+    close(here);
+}
+
 static void a_socket_is_refused(void **state)
 {
     (void)state;
@@ -225,6 +240,7 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_reported),
         cmocka_unit_test(a_device_is_not_opened),
         cmocka_unit_test(neither_fifo_nor_directory_is_opened),
+        cmocka_unit_test(entries_of_a_directory_obey_the_same_rules),
         cmocka_unit_test(a_socket_is_refused),
         cmocka_unit_test(the_object_that_was_found_is_opened),
         cmocka_unit_test(files_that_the_user_cannot_read_are_not_opened),
