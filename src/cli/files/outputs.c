@@ -5,9 +5,7 @@
 #include "base/files/out_file.h"
 #include "cli/commands/commands.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,34 +195,6 @@ int outputs_make_private(struct outputs *outputs, struct error *error)
     return err;
 }
 
-static bool is_empty(int directory)
-{
-    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = again < 0 ? NULL : fdopendir(again);
-    if (!listing) {
-        if (again >= 0)
-            close(again);
-        return false;
-    }
-    size_t others = 0;
-    for (struct dirent *entry; (entry = readdir(listing));)
-        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-    closedir(listing);
-    return others == 0;
-}
-
-/* Another user may have put a different directory in its place since mkdirat(). */
-static void give_directory(const struct output_path *path, const struct sudo_owner *owner)
-{
-    struct stat status;
-    int fd = openat(path->directory, path->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && is_empty(fd))
-        sudo_owner_give(owner, fd);
-    close(fd);
-}
-
 static int make_directory(const char *name, const struct sudo_owner *owner, struct error *error)
 {
     struct output_path path;
@@ -232,7 +202,7 @@ static int make_directory(const char *name, const struct sudo_owner *owner, stru
     if (err)
         return err;
     if (mkdirat(path.directory, path.name, 0777) == 0)
-        give_directory(&path, owner);
+        sudo_owner_give_directory(owner, path.directory, path.name);
     else if (errno != EEXIST)
         err = error_set(error, -errno, "cannot make %s: %s", name, strerror(errno));
     output_path_close(&path);

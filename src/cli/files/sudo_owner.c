@@ -3,6 +3,10 @@
 
 #include "base/files/sudo_user.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct sudo_owner sudo_owner_find(void)
@@ -20,4 +24,31 @@ void sudo_owner_give(const struct sudo_owner *owner, int fd)
 {
     if (owner->is_other && fchown(fd, owner->uid, owner->gid) != 0)
         return;
+}
+
+static bool is_empty(int directory)
+{
+    int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = again < 0 ? NULL : fdopendir(again);
+    if (!listing) {
+        if (again >= 0)
+            close(again);
+        return false;
+    }
+    size_t others = 0;
+    for (struct dirent *entry; (entry = readdir(listing));)
+        others += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(listing);
+    return others == 0;
+}
+
+void sudo_owner_give_directory(const struct sudo_owner *owner, int above, const char *name)
+{
+    struct stat status;
+    int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && status.st_uid == geteuid() && is_empty(fd))
+        sudo_owner_give(owner, fd);
+    close(fd);
 }
