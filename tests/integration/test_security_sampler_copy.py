@@ -259,6 +259,22 @@ class Trust(Installed):
         os.chown(above, 12345, 12345)
         self.refused(place, above)
 
+    def test_an_unmapped_owner_in_a_directory_open_to_all(self):
+        """In a user namespace the other user has the same id as root."""
+        place = self.install("linked", 0o755)
+        other = self.install("other", 0o755)
+        os.chmod(self.directory, 0o1777)
+        sampler = os.path.join(place, "librec-sampler.so")
+        os.unlink(sampler)
+        os.symlink(os.path.join(other, "librec-sampler.so"), sampler)
+        inside = [*NOBODY, "unshare", "--map-root-user"]
+        self.accepted(place)
+        for path in (other, os.path.join(other, "librec-sampler.so")):
+            os.chown(path, 12345, 12345)
+        self.refused(place, other)
+        self.refused(place, other, prefix=inside)
+        self.accepted(other, prefix=inside)  # there, the same user could replace rec itself
+
     def test_a_build_of_a_user_with_a_private_group(self):
         """User and group `daemon` have the same name, and the group no other member."""
         account = pwd.getpwnam("daemon")

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/files/out_file.h"
 
+#include "base/files/unmapped_owner.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@ static int failed(const struct out_file *out, int err, struct error *error)
 static int judge_in_place(const struct out_file *out, const struct stat *status, uid_t reader,
                           struct error *error)
 {
-    if (status->st_uid == 0 || status->st_uid == geteuid() || status->st_uid == reader)
+    if (status->st_uid == 0 || owner_is_self(status->st_uid) || status->st_uid == reader)
         return 0;
     return error_set(error, -EPERM,
                      "cannot write %s: the %s belongs to another user (%u); remove it or use "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/files/output_path.h"
 
+#include "base/files/unmapped_owner.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -29,7 +31,7 @@ static int failed(const struct walk *walk, int err, struct error *error)
 
 static bool is_trusted(uid_t uid)
 {
-    return uid == 0 || uid == geteuid();
+    return uid == 0 || owner_is_self(uid);
 }
 
 /* A private group is common (umask 002), so the group of this process counts as its user. */

@@ -4,6 +4,7 @@
 #include "base/containers/buffer.h"
 #include "base/containers/hash.h"
 #include "base/files/io.h"
+#include "base/files/unmapped_owner.h"
 #include "record/launch/trust.h"
 #include "wire/session.h"
 
@@ -53,7 +54,7 @@ static int open_own_directory(int above, const char *name)
     if (fd < 0)
         return -errno;
     int err = fstat(fd, &status) != 0 ? -errno : 0;
-    if (err == 0 && (status.st_uid != geteuid() || status.st_mode & (S_IWGRP | S_IWOTH)))
+    if (err == 0 && (!owner_is_self(status.st_uid) || status.st_mode & (S_IWGRP | S_IWOTH)))
         err = -EPERM;
     if (err == 0 && (status.st_mode & DIRECTORY_MODE) != DIRECTORY_MODE &&
         fchmod(fd, DIRECTORY_MODE) != 0)
@@ -77,7 +78,7 @@ static int open_base(const struct place *place, char resolved[PATH_MAX])
         return err ? err : -errno;
     if (fstat(fd, &status) != 0 || fstatvfs(fd, &mount) != 0)
         err = -errno;
-    else if (mount.f_flag & ST_NOEXEC || (!place->is_shared && status.st_uid != geteuid()))
+    else if (mount.f_flag & ST_NOEXEC || (!place->is_shared && !owner_is_self(status.st_uid)))
         err = -EPERM;
     if (err == 0)
         return fd;
@@ -93,8 +94,8 @@ static bool is_good(int directory, const struct buffer *content)
         openat(directory, SESSION_SAMPLER_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
-                (status.st_mode & 0777) == (FILE_MODE & 0777) &&
+    bool good = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                owner_is_self(status.st_uid) && (status.st_mode & 0777) == (FILE_MODE & 0777) &&
                 (uint64_t)status.st_size == content->size &&
                 io_read_all(fd, &found, content->size) == 0 && found.size == content->size &&
                 memcmp(found.bytes, content->bytes, content->size) == 0;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/launch/trust.h"
 
+#include "base/files/unmapped_owner.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,8 +30,19 @@ static bool is_owner_of(uid_t uid, const char *path)
 
 static bool is_trusted_owner(uid_t uid)
 {
-    return uid == 0 || uid == geteuid() || is_owner_of(uid, "/proc/self/exe") ||
+    return uid == 0 || owner_is_self(uid) || is_owner_of(uid, "/proc/self/exe") ||
            is_owner_of(uid, "/");
+}
+
+/* Every user can create entries in such a directory. */
+static bool is_in_directory_of_all(const char *component)
+{
+    char above[PATH_MAX];
+    struct stat status;
+    int length = snprintf(above, sizeof(above), "%s", component);
+    if (length >= (int)sizeof(above))
+        return true;
+    return trust_go_up(above) && (stat(above, &status) != 0 || status.st_mode & S_IWOTH);
 }
 
 /* The convention of useradd(8) and of pam_umask(8), "usergroups". */
@@ -52,6 +66,16 @@ static bool is_open_to_others(const struct stat *status)
            (status->st_mode & S_IWGRP && status->st_gid != 0 && !is_private_group(status->st_gid));
 }
 
+/* The owner of such a directory can replace rec as well. */
+static bool is_above_rec(const char *component)
+{
+    char rec[PATH_MAX];
+    size_t length = strlen(component);
+    ssize_t n = readlink("/proc/self/exe", rec, sizeof(rec) - 1);
+    rec[n < 0 ? 0 : n] = '\0';
+    return strncmp(rec, component, length) == 0 && rec[length] == '/';
+}
+
 static int check_component(const char *path, const char *component, struct error *error)
 {
     struct stat status;
@@ -63,6 +87,12 @@ static int check_component(const char *path, const char *component, struct error
             "will not inject %s: %s belongs neither to root, to you, nor to the owner of rec; "
             "install rec elsewhere",
             path, component);
+    if (owner_is_unmapped(status.st_uid) && is_in_directory_of_all(component) &&
+        !is_above_rec(component))
+        return error_set(error, -EPERM,
+                         "will not inject %s: the owner of %s has no mapping in this user "
+                         "namespace, and may be any user; install rec elsewhere",
+                         path, component);
     if (is_open_to_others(&status))
         return error_set(
             error, -EPERM,

@@ -8,7 +8,8 @@
  *     can be replaced by its owner alone.
  *
  * The owner of the root directory is root, shown as another user inside an unprivileged user
- * namespace.
+ * namespace. Other unmapped users have the same id there, so a component with this id is not
+ * trusted in a directory where every user can create entries, unless rec lies below.
  *
  * The group's write bit counts as open, except for group root and, for users other than root, their
  * private group: named after the user, without other members (as used with umask 002).

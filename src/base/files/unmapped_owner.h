@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * File owners in a user namespace. The kernel shows every user without a mapping in the namespace
+ * as the overflow id, usually 65534 (user_namespaces(7), "Unmapped user and group IDs"). Two files
+ * with this owner may belong to different users, and this process may be a third user.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Whether the id may stand for an unmapped user. */
+bool owner_is_unmapped(uid_t uid);
+
+/* Whether files of this owner certainly belong to the effective user of this process. */
+bool owner_is_self(uid_t uid);
