@@ -44,10 +44,17 @@ enum record_flags {
     RECORD_KERNEL = 1, /* the weight is time spent in the kernel on behalf of this stack */
 };
 
+/* The event of a record; the unit of its weight depends on the event. */
+enum record_event {
+    RECORD_EVENT_CPU = 0, /* CPU time in nanoseconds */
+    RECORD_EVENTS,
+};
+
 struct record_header {
     uint32_t bytes; /* of the whole record, header included */
-    uint16_t kind;  /* enum record_kind */
-    uint16_t flags; /* enum record_flags */
+    uint16_t event; /* enum record_event; not of padding */
+    uint8_t kind;   /* enum record_kind */
+    uint8_t flags;  /* enum record_flags */
     uint64_t ticks; /* clock of the sample */
     uint64_t weight_ns;
 };

@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 16
+#define SESSION_VERSION 17
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN: the
  * system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers pass

@@ -70,7 +70,7 @@ static uint64_t engine_weight_ns(const siginfo_t *info)
 
 /* What this signal weighs; 0: nothing to record. */
 static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context,
-                      uint16_t *flags)
+                      uint8_t *flags)
 {
     uint64_t weight_ns = engine_weight_ns(info);
     if (!own_signal_is_timer(info)) {
@@ -116,7 +116,7 @@ static void note_cost(struct thread_state *thread, uint64_t start_ticks, uint64_
 static void sample(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context)
 {
     uint64_t start_ticks = clock_ticks(thread);
-    uint16_t flags = 0;
+    uint8_t flags = 0;
     if (load_relaxed(&process.tables->header.quiet)) {
         thread->skips_interval = true;
         return;

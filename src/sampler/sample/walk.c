@@ -284,7 +284,7 @@ static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
 }
 
 bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
-                 uint64_t weight_ns, uint16_t flags)
+                 uint64_t weight_ns, uint8_t flags)
 {
     uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
     uint64_t position;
@@ -300,8 +300,11 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         end = walk_once(&walk, unload_count);
     if (end == WALK_ENDS)
         end = WALK_OFF_STACK;
-    struct record_header header = {
-        .kind = RECORD_COPY, .flags = flags, .ticks = ticks, .weight_ns = weight_ns};
+    struct record_header header = {.event = RECORD_EVENT_CPU,
+                                   .kind = RECORD_COPY,
+                                   .flags = flags,
+                                   .ticks = ticks,
+                                   .weight_ns = weight_ns};
     if (wants_copy(&walk, end)) {
         add_relaxed(&process.slot->unknown_count, 1);
         return stack_copy_record(&walk, header, end, unload_count);

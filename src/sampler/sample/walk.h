@@ -8,4 +8,4 @@
 /* Walks the interrupted stack and writes one record; true when the record was committed.
  * Async-signal-safe. */
 bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
-                 uint64_t weight_ns, uint16_t flags);
+                 uint64_t weight_ns, uint8_t flags);

@@ -298,6 +298,7 @@ static void record_exit(struct thread_state *thread)
     struct record_header *header = (struct record_header *)(void *)record;
     struct record_exit *last = (struct record_exit *)(void *)(header + 1);
     header->bytes = bytes;
+    header->event = RECORD_EVENT_CPU;
     header->kind = RECORD_EXIT;
     header->flags = 0;
     header->ticks = clock_ticks(thread);

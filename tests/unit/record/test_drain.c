@@ -155,13 +155,28 @@ static void sizes_that_make_no_sense_skip_the_rest_of_the_ring(void **state)
 static void kinds_that_do_not_exist_are_counted(void **state)
 {
     (void)state;
-    static const uint16_t kinds[] = {0, 6, 99, UINT16_MAX};
+    static const uint8_t kinds[] = {0, 6, 99, UINT8_MAX};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct stack_record record = good_record();
         record.header.kind = kinds[i];
         put(&record, sizeof(record));
         drain();
         assert_int_equal(damaged(), i + 1);
+        expect_good_records_still_pass();
+    }
+}
+
+static void events_that_do_not_exist_are_counted(void **state)
+{
+    (void)state;
+    static const uint16_t events[] = {RECORD_EVENTS, 256, UINT16_MAX};
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        struct stack_record record = good_record();
+        record.header.event = events[i];
+        put(&record, sizeof(record));
+        drain();
+        assert_int_equal(damaged(), i + 1);
+        assert_int_equal(at.summary.samples, i);
         expect_good_records_still_pass();
     }
 }
@@ -185,7 +200,7 @@ static void frame_counts_beyond_the_record_are_counted(void **state)
 static void records_shorter_than_their_kind_are_counted(void **state)
 {
     (void)state;
-    static const uint16_t kinds[] = {RECORD_STACK, RECORD_COPY, RECORD_CHECK};
+    static const uint8_t kinds[] = {RECORD_STACK, RECORD_COPY, RECORD_CHECK};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         for (uint32_t bytes = sizeof(struct record_header); bytes < 40; bytes += 8) {
             uint64_t lost = damaged();
@@ -497,6 +512,7 @@ int main(void)
         TEST(good_records_become_samples),
         TEST(sizes_that_make_no_sense_skip_the_rest_of_the_ring),
         TEST(kinds_that_do_not_exist_are_counted),
+        TEST(events_that_do_not_exist_are_counted),
         TEST(frame_counts_beyond_the_record_are_counted),
         TEST(records_shorter_than_their_kind_are_counted),
         TEST(copies_whose_sizes_do_not_add_up_are_counted),

@@ -39,7 +39,7 @@ static ucontext_t context;
 static void raise_event(void);
 
 bool walk_record(struct thread_state *self, const ucontext_t *where, uint64_t ticks,
-                 uint64_t weight_ns, uint16_t flags)
+                 uint64_t weight_ns, uint8_t flags)
 {
     assert_ptr_equal(self, &thread);
     assert_ptr_equal(where, &context);

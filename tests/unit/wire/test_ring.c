@@ -132,7 +132,8 @@ static void padding_fills_the_end_when_a_record_does_not_fit_before_it(void **st
     assert_true(put(fixture, 7, 32));
     struct {
         uint32_t bytes;
-        uint16_t kind;
+        uint16_t event;
+        uint8_t kind;
     } padding;
     memcpy(&padding, fixture->data + SESSION_RING_BYTES - 8, sizeof(padding));
     assert_int_equal(padding.bytes, 8);
