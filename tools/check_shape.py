@@ -25,7 +25,6 @@ KNOWN = {
         "formats/export": 31,
         "formats/perfdata": 5,
         "src/base": 3,
-        "src/cli": 26,
         "src/convert": 133,
         "src/record": 15,
         "src/sampler": 170,

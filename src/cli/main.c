@@ -3,9 +3,9 @@
 #include "base/heap.h"
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
+#include "cli/files/sudo_reader.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/files/sudo_reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct {
     {"info", cmd_info},     {"list", cmd_list},       {"doctor", cmd_doctor},
 };
 
-/* What is printed must have arrived: `rec info >/dev/full` is a failure. */
+/* Detects lost output: `rec info >/dev/full` is a failure. */
 static int finish(int status)
 {
     if (status == STATUS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
@@ -37,7 +37,7 @@ static int run_help(char *const *words)
     if (help_print_command(stdout, words[0]) == 0)
         return STATUS_OK;
     const char *nearest = options_nearest(words[0], help_commands);
-    log_error("rec has no command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
+    log_error("unknown command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
               nearest ? nearest : "", nearest ? "?" : "");
     return STATUS_FAILED;
 }

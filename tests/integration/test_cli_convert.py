@@ -121,7 +121,7 @@ def info_knows_the_recording(here):
                                               len(module["build_id"]) == 40
                                               for module in info["modules"]), info["modules"])
     notes = info["notes"]
-    check("info: the recording's own account", int(notes["samples"]) > 100 and
+    check("info: the summary of the recording", int(notes["samples"]) > 100 and
           notes["engine"] in ("perf-trap", "timer"), notes)
     check("info: CPU time agrees with the kernel's",
           abs(int(notes["cpu_billed_ns"]) - info["cpu_ns"]) < 0.02 * info["cpu_ns"], notes)

@@ -62,7 +62,7 @@ def usual_files(here):
     check("line 1", "sh ran" in lines[0] and "status 0" in lines[0], lines[0])
     check("line 2", "samples" in lines[1] and "complete stacks" in lines[1], lines[1])
     check("names the files", "wrote rec.data" in done.stderr and "rec.folded" in done.stderr)
-    check("no viewers in a pipe", "see it" not in done.stderr, done.stderr)
+    check("no viewers in a pipe", "view:" not in done.stderr, done.stderr)
 
 
 def the_previous_capture_is_kept(here):
@@ -147,7 +147,7 @@ def nothing_to_sample(here):
         # And each of them longer than a program without samples may be, had it not a period that is longer still.
         done = rec("-F", "1", f"--engine={engine}", "--", "sh", "-c", f"{LONGER}; {LONGER}; {LONGER}", cwd=here)
         check("nor are longer ones", done.returncode == 0, done.stderr)
-        check("the period is named", "as a sampling period, 1.0 s" in done.stderr, done.stderr)
+        check("the period is named", "of a sampling period, 1.0 s" in done.stderr, done.stderr)
         check("nothing is called lost", "no samples for" not in done.stderr, done.stderr)
     done = rec("report", cwd=here)
     check("an empty capture can be reported", done.returncode == 0, done.stderr)
@@ -174,7 +174,7 @@ def a_terminal_gets_the_viewers(here):
         said += part
     done.wait()
     os.close(master)
-    check("see it", b"see it: `rec report`" in said and b"profiler.firefox.com" in said, said)
+    check("viewers", b"view: `rec report`" in said and b"profiler.firefox.com" in said, said)
     check("see a flame graph", b"rec.pb.gz in `go tool pprof -http=localhost:8000` at /ui/flamegraph"
           in said and b"flamegraph.pl" in said, said)
     check("at most six lines", said.count(b"rec: ") <= 7, said)

@@ -106,7 +106,7 @@ REFUSALS = [
     (["convert", "--format", "pprof"], 125, "-o -"),
     (["convert", "--format", "pprof", "-o", "x.pb"], 125, "-o -"),
     (["convert", "--format", "nonsense", "-o", "-"], 125, "pprof"),
-    (["convert", "a", "b", "-o", "x.pb"], 125, "one file"),
+    (["convert", "a", "b", "-o", "x.pb"], 125, "more than one"),
     (["convert", "missing.data", "-o", "x.pb"], 125, "missing.data"),
     (["convert", "plain", "-o", "x.pb"], 125, "plain"),
     (["convert", "empty", "-o", "x.pb"], 125, "empty"),

@@ -65,7 +65,7 @@ class Parts(rec.Case):
 
     def test_a_part_without_samples_is_not_the_whole(self):
         here = self.record("-e", "cpu-clock", "--", "sh", "-c", BUSY)
-        for part, said in (([], "self    total"), (["--pid", "1"], "no samples in that part")):
+        for part, said in (([], "self    total"), (["--pid", "1"], "No samples in the selected part")):
             done = subprocess.run([rec.REC, "report", "perf.data", *part], cwd=here,
                                   capture_output=True, text=True, timeout=60, check=True)
             self.assertIn(said, done.stdout)

@@ -58,7 +58,7 @@ class Launcher(harm.Case):
         self.assertGreater(run.count("lost.away"), 0, run.summary)
         self.assertGreater(run.share_of("[lost]"), 5, run.summary)
         self.assertLess(run.share_of("[exit]"), 5, run.summary)
-        self.assertIn(b"rec itself was stopped", run.stderr)
+        self.assertIn(b"rec was stopped", run.stderr)
 
     def test_time_while_rec_was_stopped_for_long_is_called_lost(self):
         self.at_once(self.check_long_stop)

@@ -27,11 +27,11 @@ class Blind(rec.Case):
                 self.need_engine(engine)
                 run = self.record(rec.target("unsampled"), "blocked", WORK_MS,
                                   rec_options=[f"--engine={engine}"])
-                self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+                self.assert_told(run, "signal-blocked", "blocks the signal of the sampler")
 
     def test_a_signal_that_is_blocked_or_ignored_by_functions_without_a_hook(self):
-        causes = {"held": ("signal-blocked", "blocks the sampler's signal"),
-                  "ignored": ("signal-unhandled", "ignores the sampler's signal")}
+        causes = {"held": ("signal-blocked", "blocks the signal of the sampler"),
+                  "ignored": ("signal-unhandled", "removed the signal handler of the sampler")}
         for engine in rec.ENGINES:
             for how, (cause, words) in causes.items():
                 with self.subTest(engine=engine, how=how):
@@ -47,7 +47,7 @@ class Blind(rec.Case):
                 self.need_engine(engine)
                 run = self.record(rec.target("unsampled"), "foreign", WORK_MS, rec_options=[f"--engine={engine}"])
                 self.assertEqual(run.status, 0, run.stderr)
-                self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+                self.assert_told(run, "signal-blocked", "blocks the signal of the sampler")
 
     def test_a_short_process_without_any_sample(self):
         """It ends before a second look, or is replaced by another program."""
@@ -59,7 +59,7 @@ class Blind(rec.Case):
                 with self.subTest(engine=engine, command=command):
                     run = self.record(*command, rec_options=[f"--engine={engine}"])
                     self.assertEqual(run.status, 0, run.stderr)
-                    self.assert_told(run, "signal-blocked", "blocks the sampler's signal")
+                    self.assert_told(run, "signal-blocked", "blocks the signal of the sampler")
                     self.assertLess(run.share_of("[between samples]"), 5)
                     self.assertNotIn(b"rec doctor", run.stderr)
 
@@ -83,11 +83,11 @@ class Blind(rec.Case):
     def test_a_sandbox_in_which_no_handler_can_return(self):
         run = self.record(rec.target("sandboxed"), "no-handlers", 300)
         self.assertGreater(run.count("blind_ns.signal-unhandled") / run.count("cpu_billed_ns"), 0.6)
-        self.assertIn("its sandbox forbids", run.stderr.decode())
+        self.assertIn("a sandbox forbids", run.stderr.decode())
 
     def test_a_thread_that_the_c_library_does_not_know(self):
         run = self.record(rec.target("unsampled"), "clone", WORK_MS, rec_options=["--engine=timer"])
-        self.assert_told(run, "unknown-thread", "made by clone()")
+        self.assert_told(run, "unknown-thread", "created by clone()")
 
     def test_a_thread_with_thread_local_memory_of_its_own(self):
         for engine in rec.ENGINES:
@@ -95,7 +95,7 @@ class Blind(rec.Case):
                 self.need_engine(engine)
                 run = self.record(rec.target("unsampled"), "tls", WORK_MS, rec_options=[f"--engine={engine}"])
                 self.assertGreaterEqual(run.status, 0)
-                self.assert_told(run, "unknown-thread", "made by clone()")
+                self.assert_told(run, "unknown-thread", "created by clone()")
 
     def assert_thread_in_the_kernel(self, how, name):
         for engine in rec.ENGINES:

@@ -43,7 +43,7 @@ class Deleted(rec.Case):
         if os.geteuid() == 0:
             self.assert_named(run, "work_of_plugin_a")
         else:  # may not open what is mapped and gone
-            self.assertRegex(run.stderr.decode(), "no names for lib_plugin_a.so .*: its file is not there")
+            self.assertRegex(run.stderr.decode(), "no names for lib_plugin_a.so .*: file not found")
         # The names are kept in the capture.
         done = subprocess.run([rec.REC, "report", run.path()], capture_output=True, text=True,
                               timeout=60)

@@ -109,7 +109,7 @@ class Duration(Lifetime):
         options = ["--duration", "300ms", "--end-command"]
         run = self.record(*burn(60000).split(), rec_options=options)
         self.assertEqual(run.status, 0, run.stderr)
-        self.assertIn(b"the command was asked to end", run.stderr)
+        self.assertIn(b"sent SIGTERM to the command", run.stderr)
         run = self.record("bash", "-c", f"trap 'exit 5' TERM; while :; do :; done",
                           rec_options=options)
         self.assertEqual(run.status, 5, run.stderr)
@@ -142,7 +142,7 @@ class Delay(Lifetime):
         run = self.recorded(*burn(200).split(), rec_options=["-D", "60000"])
         self.assertEqual(run.count("cpu_billed_ns"), 0)
         self.assertEqual(run.count("samples"), 0)
-        self.assertIn(b"sampling was to begin after 60.0 s", run.stderr)
+        self.assertIn(b"before sampling began at 60.0 s", run.stderr)
         self.assertNotIn(b"nothing to sample", run.stderr)
 
     def test_what_perf_has_and_we_have_not_is_refused(self):

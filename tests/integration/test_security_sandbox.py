@@ -118,7 +118,7 @@ class Sandbox(rec.Case):
     def test_doctor_shows_each_layer(self):
         for user, environment, rights in (
                 (0, {}, "uid 0, no capability but CAP_DAC_READ_SEARCH"),
-                (0, SUDO, "uid 65534, the user of sudo, no capabilities"),
+                (0, SUDO, "uid 65534, the sudo user, no capabilities"),
                 (NOBODY, {}, "uid 65534, no capabilities"),
                 (NOBODY, {"SUDO_UID": "0", "SUDO_GID": "0"}, "uid 65534, no capabilities")):
             shown = self.doctor(user=user, environment=environment)

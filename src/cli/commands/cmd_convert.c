@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/options/units.h"
 #include "cli/commands/commands.h"
 
 #include "base/files/io.h"
 #include "base/text/log.h"
-#include "cli/options/filter_options.h"
 #include "cli/files/embedded_sources.h"
-#include "cli/options/help.h"
 #include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
-#include "cli/report/symbolized_load.h"
-#include "cli/options/options.h"
 #include "cli/files/outputs.h"
-#include "cli/summary/diagnostics.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/help.h"
+#include "cli/options/options.h"
+#include "cli/options/units.h"
 #include "cli/options/view_options.h"
+#include "cli/report/symbolized_load.h"
+#include "cli/summary/diagnostics.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static const struct option_spec specs[] = {
 struct convert_request {
     const char *input;
     struct convert_options from;
-    const struct exporter *format; /* of standard output; NULL: -o - was not asked for */
+    const struct exporter *format; /* of standard output; NULL: no --format */
     bool to_stdout;
     struct outputs outputs;
     struct export_options options;
@@ -76,7 +76,7 @@ static int parse_format(struct convert_request *request, const char *name, struc
     for (size_t i = 0; exporters[i] && used < sizeof(names); i++)
         used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
                                  exporters[i]->name);
-    return error_set(error, -EINVAL, "there is no format %s; there are %s", name, names);
+    return error_set(error, -EINVAL, "unknown format %s: use %s", name, names);
 }
 
 static int apply(struct convert_request *request, int id, const char *value, struct error *error)
@@ -144,13 +144,13 @@ static int check_complete(struct convert_request *request, struct error *error)
     if (request->help)
         return 0;
     if (request->to_stdout && !request->format)
-        return error_set(error, -EINVAL, "-o - needs --format NAME: there is no suffix to go by");
+        return error_set(error, -EINVAL, "-o - needs --format NAME: standard output has no suffix");
     if (request->format && !request->to_stdout)
         return error_set(error, -EINVAL,
-                         "--format goes with -o -; for files the suffix says the format");
+                         "--format needs -o -: the suffix of a file selects the format");
     if (!request->to_stdout && request->outputs.count == 0)
         return error_set(error, -EINVAL,
-                         "nothing to write: name it with -o, as in `rec convert -o app.pb.gz`");
+                         "no output: name a file with -o, as in `rec convert -o app.pb.gz`");
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int parse(struct convert_request *request, char *const *words, struct err
     return id ? id : check_complete(request, error);
 }
 
-/* Never compressed: what reads a pipe is told how, and gzip is a word away. */
+/* Never compressed: a pipe to gzip does the same. */
 static int write_stdout(const struct convert_request *request, const struct profile *profile,
                         struct error *error)
 {
@@ -185,12 +185,12 @@ static void print_written(const struct convert_request *request, const struct pr
                  request->outputs.items[i].exporter->description);
     for (size_t i = 0; profile->event_count > 1 && i < request->outputs.count; i++)
         if (request->outputs.items[i].exporter->has_one_event)
-            log_info("%s has only %s; for others: --event", request->outputs.items[i].path,
+            log_info("%s contains only the event %s: select another event with --event",
+                     request->outputs.items[i].path,
                      profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
-        log_info(filter_is_empty(&request->from.filter)
-                     ? "there are no samples in it"
-                     : "there are no samples in that part of it");
+        log_info("%s: no samples%s", request->input,
+                 filter_is_empty(&request->from.filter) ? "" : " in the selected part");
 }
 
 static int convert(struct convert_request *request, struct error *error)
@@ -205,7 +205,7 @@ static int convert(struct convert_request *request, struct error *error)
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
-        /* Looking for packages that have names takes longer than most conversions. */
+        /* The search for packages with debug symbols takes longer than most conversions. */
         if (!request->quiet)
             diagnostics_print_for_file(profile, request->from.symfs);
         print_written(request, profile);

@@ -2,9 +2,9 @@
 #include "cli/commands/commands.h"
 
 #include "base/text/log.h"
+#include "cli/commands/doctor_sandbox.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/commands/doctor_sandbox.h"
 #include "record/launch/probe.h"
 #include "record/options.h"
 
@@ -15,10 +15,9 @@
 static void print_engine(const struct record_probe *probe)
 {
     if (probe->perf_trap)
-        printf("engine         perf-trap: perf events, any rate, each thread by itself\n");
+        printf("engine         perf-trap: perf events per thread, any rate\n");
     else
-        text_print(stdout,
-                   "engine         timer: weights are exact, samples fewer; perf-trap: %s\n",
+        text_print(stdout, "engine         timer: exact weights, fewer samples; perf-trap: %s\n",
                    probe->perf_trap_reason);
 }
 
@@ -34,20 +33,19 @@ static void print_rate(const struct record_probe *probe)
         printf("rate           up to %u samples per CPU second, the kernel's tick\n",
                probe->tick_hz);
     else
-        printf("rate           up to the kernel's tick, which is not known\n");
+        printf("rate           up to the kernel's tick (rate unknown)\n");
 }
 
 static void print_kernel(const struct record_probe *probe)
 {
     if (probe->kernel_stacks)
-        printf(
-            "kernel stacks  not recorded: rec samples user code; this kernel would allow them\n");
+        printf("kernel stacks  not recorded: rec samples user code; allowed on this machine\n");
     else if (probe->perf_event_paranoid > -2)
-        printf("kernel stacks  not recorded: rec samples user code; not allowed here either "
+        printf("kernel stacks  not recorded: rec samples user code; not allowed on this machine "
                "(kernel.perf_event_paranoid is %d)\n",
                probe->perf_event_paranoid);
     else
-        printf("kernel stacks  not recorded: rec samples user code; not allowed here either\n");
+        printf("kernel stacks  not recorded: rec samples user code; not allowed on this machine\n");
 }
 
 static void print_debug_info(void)
@@ -56,21 +54,21 @@ static void print_debug_info(void)
     bool has_ids = access("/usr/lib/debug/.build-id", R_OK) == 0;
     printf("debug info     %s%s\n",
            has_ids ? "separate debug files in /usr/lib/debug"
-                   : "no separate debug files: stripped libraries show exported names only",
-           urls && *urls ? "; DEBUGINFOD_URLS is set, but never asked" : "");
+                   : "no separate debug files: stripped libraries have exported names only",
+           urls && *urls ? "; DEBUGINFOD_URLS is set, used with --debuginfod only" : "");
 }
 
 static void print_advice(const struct record_probe *probe)
 {
     if (probe->perf_trap)
-        printf("to improve     nothing: this is the best engine\n");
+        printf("to improve     nothing: the best engine is available\n");
     else if (probe->perf_event_paranoid > 2)
         printf("to improve     sudo sysctl kernel.perf_event_paranoid=2 (is %d)\n",
                probe->perf_event_paranoid);
     else
-        printf(
-            "to improve     let this process use perf_event_open: Linux 5.18 or later, and in a\n"
-            "               container a seccomp profile that allows it\n");
+        printf("to improve     allow perf_event_open(): Linux 5.18 or later, in a container a "
+               "seccomp\n"
+               "               profile with perf_event_open\n");
 }
 
 int cmd_doctor(char *const *words)

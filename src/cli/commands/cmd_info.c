@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
-#include "cli/report/info.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/view_options.h"
+#include "cli/report/info.h"
 #include "convert/convert.h"
 
 #include <errno.h>

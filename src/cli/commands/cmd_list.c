@@ -3,8 +3,8 @@
 
 #include "base/text/log.h"
 #include "cli/options/help.h"
-#include "cli/report/list.h"
 #include "cli/options/options.h"
+#include "cli/report/list.h"
 
 #include <errno.h>
 #include <stdio.h>

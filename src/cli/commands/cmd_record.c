@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check everything that can be known ─▶ claim the capture ─▶ run ─▶ name, convert ─▶ say ─▶ end as
- * the command ended.
+ * check command and outputs ─▶ claim the capture ─▶ run ─▶ symbolize, convert ─▶ print the summary
+ * ─▶ end with the command's status or signal
  */
 #include "cli/commands/commands.h"
 
 #include "base/text/log.h"
-#include "cli/files/capture_file.h"
 #include "cli/commands/command_check.h"
+#include "cli/files/capture_file.h"
 #include "cli/files/embedded_sources.h"
-#include "cli/options/help.h"
-#include "cli/summary/incomplete.h"
 #include "cli/files/memory_limit.h"
+#include "cli/options/help.h"
+#include "cli/options/record_options.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
-#include "cli/options/record_options.h"
+#include "cli/summary/incomplete.h"
 #include "cli/summary/run_summary.h"
 #include "convert/convert.h"
 
@@ -26,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Claims the capture; when another rec is writing it, all files get names of this process. */
+/* Claims the capture. If another rec is writing to the same file, all outputs get names with this
+ * process' pid. */
 static int claim(struct record_request *request, struct capture_file *capture, bool *is_private,
                  struct error *error)
 {
@@ -48,15 +49,16 @@ static int claim(struct record_request *request, struct capture_file *capture, b
     return err;
 }
 
-/* Keeps the names in the capture. convert_store_names() takes the file's lock, so this one is
- * released. */
+/* Stores symbol names in the capture. convert_store_names() takes the lock of the file: release
+ * ours first. */
 static int store_names(struct capture_file *capture, const struct profile *profile,
                        struct error *error)
 {
     struct error reason = {{0}};
     capture_file_unlock(capture);
     int err = convert_store_names(profile, capture->opened, &reason);
-    return err ? error_set(error, err, "cannot keep names in %s: %s", capture->name, reason.text)
+    return err ? error_set(error, err, "cannot store symbol names in %s: %s", capture->name,
+                           reason.text)
                : 0;
 }
 
@@ -71,7 +73,7 @@ static void close_session(void *context)
     session_close(context);
 }
 
-/* Names the capture, writes the other formats. */
+/* Symbolizes the capture and writes the other formats. */
 static int convert(struct record_request *request, struct capture_file *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
 {
@@ -106,8 +108,8 @@ static int convert(struct record_request *request, struct capture_file *capture,
     return err == -ENOMEM ? memory_limit_explain(capture->name, error) : err;
 }
 
-/* Dies of the same signal, without a second core file; a signal that does not kill gives 128 + n.
- */
+/* Ends with the same status, or by the same signal without a second core file. Returns 128 + n for
+ * a signal without effect here. */
 static int end_as(int wait_status)
 {
     if (!WIFSIGNALED(wait_status))
@@ -125,7 +127,7 @@ static int end_as(int wait_status)
     return 128 + number;
 }
 
-/* The summary has the reason, if there was one. */
+/* A printed summary already contains the reason. */
 static void print_why_no_samples(const struct record_summary *summary, bool was_quiet)
 {
     const struct record_process *worst = diagnostics_worst_not_followed(summary);
@@ -138,10 +140,10 @@ static void print_why_no_samples(const struct record_summary *summary, bool was_
         log_error("no samples at all: %s, process %d: %s", worst->name, (int)worst->pid,
                   worst->reason);
     else
-        log_error("no samples at all; `rec doctor` tells what is possible here");
+        log_error("no samples at all; see `rec doctor`");
 }
 
-/* As the command ended; that it did what it was asked to, and died of it, is no failure. */
+/* The status of the command. Death by the SIGTERM of --end-command is no failure. */
 static int status_of(const struct record_result *result)
 {
     int wait_status = result->wait_status;
@@ -150,20 +152,20 @@ static int status_of(const struct record_result *result)
     return end_as(wait_status);
 }
 
-/* 0, or the status that --fail-on asks for. */
+/* 0, or STATUS_INCOMPLETE by --fail-on. */
 static int check_completeness(const struct record_request *request,
                               const struct record_summary *summary)
 {
     double percent = incomplete_percent(summary);
     if (!request->fails_on_incomplete || percent <= request->incomplete_max_percent)
         return STATUS_OK;
-    log_error("incomplete: no complete stack stands for %.1f %% of the CPU time (lost, not "
-              "followed or truncated); --fail-on allows %g %%",
+    log_error("incomplete: %.1f %% of the CPU time has no complete stack (lost, not followed or "
+              "truncated); --fail-on allows %g %%",
               percent, request->incomplete_max_percent);
     return STATUS_INCOMPLETE;
 }
 
-/* The recording is over: everything after it. Returns the exit status. */
+/* All steps after the recording. Returns the exit status. */
 static int finish(struct record_request *request, struct capture_file *capture,
                   struct record_result *result, bool is_private, int recorded, struct error *error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
+#include "cli/options/view_options.h"
+#include "cli/report/report.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
-#include "cli/report/report.h"
-#include "cli/options/view_options.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of `rec`. Each takes the words behind its name and returns the exit status. */
+/* The commands of `rec`. Each takes the words after the command and returns the exit status. */
 #pragma once
 
-/* Statuses of rec's own; every other one is the recorded program's. */
+/* Statuses of rec itself; all others are statuses of the recorded program. */
 enum {
     STATUS_OK = 0,
     STATUS_INCOMPLETE = 124, /* --fail-on */
-    STATUS_FAILED = 125,     /* rec could not do what it was asked to */
-    STATUS_CANNOT_RUN = 126, /* the command is there, but cannot be executed */
-    STATUS_NO_COMMAND = 127, /* there is no such command */
+    STATUS_FAILED = 125,     /* wrong usage, or a failure of rec */
+    STATUS_CANNOT_RUN = 126, /* the command exists, but cannot be executed */
+    STATUS_NO_COMMAND = 127, /* command not found */
 };
 
 #define CAPTURE_DEFAULT "rec.data"

@@ -40,7 +40,7 @@ static void take_answer(void *context, size_t job, const struct buffer *answer)
     trial->refuses_calls = cursor_u32(&c);
     trial->refuses_files = cursor_u32(&c);
     trial->uid = cursor_u32(&c);
-    trial->trouble = c.failed ? "gave no answer" : NULL;
+    trial->trouble = c.failed ? "sent no result" : NULL;
 }
 
 static void take_trouble(void *context, size_t job, const char *why)
@@ -64,7 +64,8 @@ static void print_files(const struct trial *trial, const struct confine_support 
     if (trial->refuses_files)
         printf("               Landlock: in force, ABI %d\n", support->landlock_abi);
     else if (support->landlock_abi > 0)
-        printf("               Landlock: ABI %d, but nothing is refused\n", support->landlock_abi);
+        printf("               Landlock: ABI %d, but no access is refused\n",
+               support->landlock_abi);
     else if (support->landlock_abi == -ENOSYS || support->landlock_abi == -EOPNOTSUPP)
         text_print(stdout, "               Landlock: not in this kernel (%s)\n",
                    strerror(-support->landlock_abi));
@@ -75,7 +76,7 @@ static void print_files(const struct trial *trial, const struct confine_support 
 
 static void print_rights(const struct trial *trial)
 {
-    const char *of_sudo = trial->uid != geteuid() ? ", the user of sudo" : "";
+    const char *of_sudo = trial->uid != geteuid() ? ", the sudo user" : "";
     printf("               rights: uid %u%s, %s\n", trial->uid, of_sudo,
            trial->uid == 0 ? "no capability but CAP_DAC_READ_SEARCH" : "no capabilities");
 }
@@ -98,7 +99,7 @@ void doctor_sandbox_print(void)
         return;
     }
     if (trial.trouble) {
-        text_print(stdout, "sandbox        none: a trial %s\n", trial.trouble);
+        text_print(stdout, "sandbox        none: a test process %s\n", trial.trouble);
         return;
     }
     print_calls(&trial, &support);

@@ -2,5 +2,5 @@
 /* `rec doctor`: the layers of the sandbox for parsing binaries. */
 #pragma once
 
-/* Tries the layers in a sandboxed process; prints a line for each. */
+/* Tests the layers in a sandboxed process; prints a line for each. */
 void doctor_sandbox_print(void);

@@ -46,9 +46,9 @@ static int set_aside(struct capture_file *capture, struct error *error)
 }
 
 /*
- * Moves an earlier capture out of the way, unless another process is writing it. The renaming process
- * holds the lock of the file that bears the name: of two recs that start at once, only one can move the
- * earlier capture, and neither can move the new capture of the other.
+ * Renames an earlier capture, unless another process is writing to the file. The lock of the file
+ * with this name is held during the rename: of two concurrent recs, only the first can rename the
+ * earlier capture, and neither can rename the other's new capture.
  */
 static int move_previous(struct capture_file *capture, int fd, struct error *error)
 {
@@ -59,8 +59,8 @@ static int move_previous(struct capture_file *capture, int fd, struct error *err
     return set_aside(capture, error);
 }
 
-/* A link is renamed, not followed, and the target is not opened. Links to devices, and to open files of
- * a process (/dev/stdout), are refused. */
+/* A link is renamed, not followed, and the target is not opened. Links to devices, and to open
+ * files of a process (/dev/stdout), are refused. */
 static int move_link(struct capture_file *capture, int link, struct error *error)
 {
     static const char procfs[] = "/proc/";
@@ -109,7 +109,7 @@ static void set_descriptor(struct capture_file *capture, int fd)
     snprintf(capture->opened, sizeof(capture->opened), "/proc/%d/fd/%d", (int)getpid(), fd);
 }
 
-/* The file gets its name when it is locked already. */
+/* Locks the file before the file gets a name. */
 static int create_locked(struct capture_file *capture, struct error *error)
 {
     struct new_file file;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The capture's file, from before the recording to its end. It is written in place under its final
- * name (what a crash leaves is readable), so two recordings must not share one, and the previous
- * one is kept:
+ * The file of a capture during a recording. The recorder writes in place under the final name, so
+ * that the file is readable after a crash. Two recordings must not share a file, and an earlier
+ * capture is kept:
  *
  *     claim    rec.data ──▶ rec.data.old      a new, empty, locked rec.data (0600)
- *     abandon  rec.data.old ──▶ rec.data      the command never started: as if nothing had been
- *     release  the lock goes
+ *     abandon  rec.data.old ──▶ rec.data      the command never started: undo
+ *     release  drop the lock
  *
- * The name is used for claiming and abandoning alone, below the held directory. The recorder and the
- * conversion use the descriptor: another user may own the directory and replace the name at any time.
+ * Only claim and abandon use the name, below the held directory. Recorder and conversion use the
+ * descriptor: another user may own the directory and replace the name at any time.
  */
 #pragma once
 
@@ -21,10 +21,10 @@
 
 struct capture_file {
     int fd;                  /* holds the lock */
-    struct output_path path; /* the final name, in its held directory */
-    char previous[264];      /* where the earlier one went; empty: there was none */
-    bool is_unnamed;         /* nothing will be left of it */
-    char opened[64];         /* a path that opens the file of fd again, independent of its name */
+    struct output_path path; /* the final name, below the held directory */
+    char previous[264];      /* new name of an earlier capture; "": none */
+    bool is_unnamed;         /* a temporary file without a name */
+    char opened[64];         /* a path for opening the file of fd again, by /proc */
     char name[4160];         /* in messages */
 };
 
@@ -32,14 +32,14 @@ struct capture_file {
 int capture_file_claim(struct capture_file *capture, const char *path,
                        const struct sudo_owner *owner, struct error *error);
 
-/* A capture that only lives until it is converted, on the file system of `beside`. */
+/* A temporary capture for a conversion, on the file system of `beside`. */
 int capture_file_claim_unnamed(struct capture_file *capture, const char *beside,
                                struct error *error);
 
-/* Whether the capture still has its name. -ENOENT: another process removed or replaced the name. */
+/* 0, or -ENOENT: another process removed or replaced the name. */
 int capture_file_check_name(const struct capture_file *capture, struct error *error);
 
-/* The recording is complete: others may take the lock, or move the file. */
+/* The recording is complete: other processes may take the lock or rename the file. */
 void capture_file_unlock(struct capture_file *capture);
 
 void capture_file_abandon(struct capture_file *capture);

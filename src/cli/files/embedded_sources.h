@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of source files whose text is in the outputs (--embed-source), for users before they pass the outputs on. */
+/* The source files with text in the outputs (--embed-source), listed for users: outputs may be
+ * passed on. */
 #pragma once
 
 #include "export/export.h"
@@ -8,13 +9,13 @@
 #include <stdbool.h>
 
 struct embedded_sources {
-    pthread_mutex_t lock; /* over what follows: outputs are written in several threads */
+    pthread_mutex_t lock; /* of the lists: several threads write outputs */
     struct intern *paths, *newer;
     bool failed; /* out of memory: the list is not complete */
 };
 
-/* Has these options note their source files here, if they embed any. */
+/* Makes the exporters note embedded source files here, if options has embed_source. */
 void embedded_sources_open(struct embedded_sources *embedded, struct export_options *options);
-/* One line with the number of files, and if is_verbose one line for each. */
+/* A line with the number of files; if is_verbose, a line for each file. */
 void embedded_sources_print(struct embedded_sources *embedded, bool is_verbose);
 void embedded_sources_close(struct embedded_sources *embedded);

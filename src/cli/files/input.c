@@ -31,7 +31,7 @@ static int open_spool_in(const char *path)
     return err ? err : file.fd;
 }
 
-/* Captures may be larger than what /tmp holds where that is memory. */
+/* /var/tmp first: /tmp may be a tmpfs, too small for a capture. */
 static int open_spool(struct error *error)
 {
     const char *named = getenv("TMPDIR");
@@ -40,7 +40,7 @@ static int open_spool(struct error *error)
     for (size_t i = 0; fd < 0 && i < sizeof(directories) / sizeof(directories[0]); i++)
         fd = open_spool_in(directories[i]);
     if (fd < 0)
-        return error_set(error, fd, "cannot keep what is read in %s: %s", directories[0],
+        return error_set(error, fd, "cannot store the input in %s: %s", directories[0],
                          strerror(-fd));
     return fd;
 }
@@ -60,11 +60,11 @@ static ssize_t read_some(int from, char *bytes, size_t room, const char *name, s
 static int keep(int to, const char *bytes, size_t size, const char *name, struct error *error)
 {
     int err = io_write(to, bytes, size);
-    return err ? error_set(error, err, "cannot keep what is read from %s: %s", name, strerror(-err))
+    return err ? error_set(error, err, "cannot store the input from %s: %s", name, strerror(-err))
                : 0;
 }
 
-/* A device, or somebody else's pipe, may have no end: what is no capture is not kept. */
+/* Checks the magic first: a device or a pipe may have no end. */
 static int copy_head(int from, int to, const char *name, struct error *error)
 {
     char bytes[FILE_MAGIC_BYTES];
@@ -96,8 +96,8 @@ static void ignore_once(int signal_number)
     (void)signal_number;
 }
 
-/* Ctrl-C ends a recorder in the same pipeline, and what it then still writes is wanted; a second
- * one ends rec. */
+/* Ctrl-C ends a recorder in the same pipeline; read the rest of the recorder's output. A second
+ * Ctrl-C ends rec. */
 static int copy_through_interrupt(int from, int to, const char *name, struct error *error)
 {
     struct sigaction once = {.sa_handler = ignore_once, .sa_flags = (int)SA_RESETHAND}, before;
@@ -107,19 +107,21 @@ static int copy_through_interrupt(int from, int to, const char *name, struct err
     return err;
 }
 
-/* The copy becomes standard input, which has a name that can be opened. */
+/* The copy becomes standard input: /dev/stdin can be opened several times. */
 static int spool(const char **path, int from, struct error *error)
 {
     if (isatty(from))
-        return error_set(error, -EINVAL,
-                         "%s is a terminal: `perf record -o - app | rec convert - -o app.folded`",
-                         *path);
+        return error_set(
+            error, -EINVAL,
+            "%s is a terminal; pipe a recording into rec: `perf record -o - app | rec convert - -o "
+            "app.folded`",
+            *path);
     int to = open_spool(error);
     if (to < 0)
         return to;
     int err = copy_through_interrupt(from, to, *path, error);
     if (!err && dup2(to, STDIN_FILENO) < 0)
-        err = error_set(error, -errno, "cannot keep what is read: %s", strerror(errno));
+        err = error_set(error, -errno, "cannot store the input: %s", strerror(errno));
     close(to);
     if (!err)
         *path = "/dev/stdin";
@@ -135,7 +137,7 @@ int input_resolve(const char **path, struct error *error)
     bool is_there = stat(*path, &status) == 0;
     if (!is_there && errno == ENOENT && strcmp(*path, CAPTURE_DEFAULT) == 0)
         return error_set(error, -ENOENT,
-                         "there is no %s here: record one with `rec -- COMMAND`, or name a file",
+                         "no %s in this directory: record with `rec -- COMMAND`, or name a file",
                          CAPTURE_DEFAULT);
     if (!is_there || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
         return 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is read need not be a file: `perf record -o - app | rec convert - -o app.folded`. Reading
- * takes several passes, so what cannot be read twice is first kept in an unnamed file, which goes
- * when rec ends.
+ * The input of a command may be a pipe: `perf record -o - app | rec convert - -o app.folded`.
+ * Reading takes several passes: pipes and devices are first copied to an unnamed temporary file.
  */
 #pragma once
 
 #include "base/text/error.h"
 
-/* *path: of a file that can be opened again and again, in place of what was named. Stays as it is
- * when it is one already, or cannot be opened at all. -ENOENT: the usual one is not there. */
+/* Replaces *path, if a pipe or a device, by the path of a copy. Regular files, directories and
+ * missing files keep their path. -ENOENT: the default capture does not exist. */
 int input_resolve(const char **path, struct error *error);

@@ -42,7 +42,7 @@ void memory_limit_begin(const char *path, uint64_t bytes)
 int memory_limit_explain(const char *path, struct error *error)
 {
     return error_set(error, -ENOMEM,
-                     "%s: converting it needs more memory than the limit of %" PRIu64
+                     "%s: the conversion needs more memory than the limit of %" PRIu64
                      " MiB; raise the limit with %s=SIZE",
                      path, budget_amount(BUDGET_MEMORY_BYTES) >> 20,
                      budget_option(BUDGET_MEMORY_BYTES));

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* --memory-limit of the commands that convert a capture (base/budget.h). */
+/* --memory-limit of commands with a conversion (base/budget.h). */
 #pragma once
 
 #include "base/text/error.h"
 
 #include <stdint.h>
 
-/* Bounds the memory of converting the capture from now on. bytes: of the option; 0: the default for its size. */
+/* Sets the memory budget of the conversion. bytes: from the option; 0: the default for the size of
+ * the capture. */
 void memory_limit_begin(const char *path, uint64_t bytes);
 
-/* The sentence for a conversion that ended with -ENOMEM. Returns -ENOMEM. */
+/* The message for a conversion with the result -ENOMEM. Returns -ENOMEM. */
 int memory_limit_explain(const char *path, struct error *error);

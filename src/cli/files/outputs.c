@@ -109,7 +109,7 @@ static int add_new_directory(struct outputs *outputs, const char *path, struct e
     return 0;
 }
 
-/* -o DIR/, also when the slash was left out but the directory is there. */
+/* -o DIR/, or DIR without a slash if the directory exists. */
 static int add_directory(struct outputs *outputs, const char *name, bool with_capture,
                          struct error *error)
 {
@@ -161,11 +161,10 @@ int outputs_add_converted(struct outputs *outputs, const char *name, struct erro
         return add_exported(outputs, name, exporter, compress, error);
     char suffixes[256];
     list_suffixes(suffixes, sizeof(suffixes));
-    return error_set(error, -EINVAL, "the suffix of %s says no format; use one of %s", name,
-                     suffixes);
+    return error_set(error, -EINVAL, "%s: unknown suffix; use %s", name, suffixes);
 }
 
-/* Where the suffix begins that says the format: the longest known one, else the end of the name. */
+/* The start of the longest known suffix; without a known suffix the end of the name. */
 static size_t suffix_start(const char *path)
 {
     size_t longest = ends_with(path, ".data") ? strlen(".data") : 0;
@@ -204,7 +203,7 @@ static int make_directory(const char *name, const struct sudo_owner *owner, stru
     if (mkdirat(path.directory, path.name, 0777) == 0)
         sudo_owner_give_directory(owner, path.directory, path.name);
     else if (errno != EEXIST)
-        err = error_set(error, -errno, "cannot make %s: %s", name, strerror(errno));
+        err = error_set(error, -errno, "cannot create the directory %s: %s", name, strerror(errno));
     output_path_close(&path);
     return err;
 }

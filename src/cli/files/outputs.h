@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What -o asks for: the names of the files to write, and what goes into each. No file is touched
- * here but by outputs_prepare() and outputs_write().
+ * The files of -o, with their formats. Only outputs_prepare() and outputs_write() access the file
+ * system for more than the type of a name.
  */
 #pragma once
 
@@ -19,36 +19,37 @@ struct output {
 };
 
 struct outputs {
-    char *capture; /* owned; NULL: only other formats were asked for */
+    char *capture; /* owned; NULL: other formats only */
     struct output *items;
     size_t count, capacity;
-    char **directories; /* owned; those that were asked for and have to be made */
+    char **directories; /* owned; to create */
     size_t directory_count, directory_capacity;
 };
 
 void outputs_free(struct outputs *outputs);
 
-/* -o NAME of a recording: any name that is no exporter's is the capture. DIR/ is the usual set. */
+/* -o NAME of a recording: a name without an exporter's suffix is the capture. DIR/: the usual set.
+ * */
 int outputs_add_recorded(struct outputs *outputs, const char *name, struct error *error);
 
-/* -o NAME of a conversion: only exporters' names; DIR/ is the usual set without the capture. */
+/* -o NAME of a conversion: exporters' suffixes only. DIR/: the usual set without the capture. */
 int outputs_add_converted(struct outputs *outputs, const char *name, struct error *error);
 
-/* The usual set in a directory ("" or with its slash). */
+/* The usual set in a directory ("" or with a final slash). */
 int outputs_add_usual(struct outputs *outputs, const char *directory, bool with_capture,
                       struct error *error);
 
 /* ".PID" in front of every suffix: rec.4711.pb.gz. */
 int outputs_make_private(struct outputs *outputs, struct error *error);
 
-/* Whether some of them have the times of samples. */
+/* Whether a format among them has times of samples. */
 bool outputs_have_times(const struct outputs *outputs);
 
-/* Makes the directories, and tells whether each file could be written, before anything is started. */
+/* Creates the directories and checks write access to each file. Call before any command starts. */
 int outputs_prepare(const struct outputs *outputs, const struct sudo_owner *owner,
                     struct error *error);
 
-/* Exports and writes all but the capture. Goes on behind a failure; returns the first one. */
+/* Writes all files except the capture. Continues after a failure; returns the first error. */
 int outputs_write(const struct outputs *outputs, const struct profile *profile,
                   const struct export_options *options, const struct sudo_owner *owner,
                   struct error *error);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The exported files, several at a time: the profile does not change any more, and each has a thread of its own. */
+/* Writes several files at a time, each in a thread of its own: the profile is constant here. */
 #include "cli/files/outputs.h"
 
 #include "base/files/out_file.h"
 #include "base/sandbox/workers.h"
 #include "base/text/log.h"
-#include "cli/terminal/progress.h"
 #include "cli/terminal/format.h"
+#include "cli/terminal/progress.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 enum {
     THREADS_MAX = 8,
-    /* What each keeps for this many samples adds up to little. */
+    /* Above, the exporters' tables in several threads would need too much memory. */
     SAMPLES_AT_ONCE = 1 << 20,
 };
 
@@ -58,8 +58,8 @@ static void print_thinned(const struct outputs *outputs, const struct profile *p
     for (size_t i = 0; i < outputs->count && thinning > 1; i++)
         if (outputs->items[i].exporter == &export_firefox)
             log_info(
-                "%s: every %s samples of a thread became one of their weight: a browser opens no "
-                "more",
+                "%s: every %s samples of a thread were merged into a single sample of the same "
+                "weight: browsers cannot open a larger file",
                 outputs->items[i].path, format_count(thinning).text);
 }
 
@@ -74,7 +74,7 @@ static void *write_some(void *argument)
     return NULL;
 }
 
-/* How many threads there are beside this one. */
+/* Number of threads in addition to the calling thread. */
 static size_t helpers_wanted(const struct writing *writing)
 {
     size_t most = workers_at_once() < THREADS_MAX ? workers_at_once() : THREADS_MAX;
@@ -108,7 +108,7 @@ int outputs_write(const struct outputs *outputs, const struct profile *profile,
     size_t failed = 0;
     while (failed < outputs->count && !writing.results[failed].err)
         failed++;
-    int err = writing.results[failed].err; /* 0 behind the last */
+    int err = writing.results[failed].err; /* 0 after the last result */
     if (err)
         error_set(error, err, "%s", writing.results[failed].error.text);
     else

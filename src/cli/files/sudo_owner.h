@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Under sudo, what is written belongs to the user who typed it. */
+/* Under sudo, outputs belong to the sudo user. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct sudo_owner {
-    bool is_other; /* false: files simply belong to this process's user */
+    bool is_other; /* false: not under sudo */
     uid_t uid;
     gid_t gid;
 };
 
 struct sudo_owner sudo_owner_find(void);
 
-/* The user who is to read the outputs. */
+/* The user of the outputs: the sudo user, else the effective uid. */
 uid_t sudo_owner_uid(const struct sudo_owner *owner);
 
-/* Hands an open file over, which this process must have created. A failure has no message: some file
- * systems have no owners. */
+/* Changes the owner of an open file. The file must have been created by this process. Errors are
+ * ignored: some file systems have no owners. */
 void sudo_owner_give(const struct sudo_owner *owner, int fd);
 
 /* The same for a directory that this process has just created in the directory `above`. Another

@@ -7,7 +7,7 @@
 #include <grp.h>
 #include <pwd.h>
 
-/* Of an unknown user, the group that sudo stated. */
+/* An unknown user has only the group in SUDO_GID. */
 static void find_groups(struct rights *rights)
 {
     int count = RIGHTS_GROUPS_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Under sudo, files named by captures, binaries and debug info are read with the rights of the sudo user, the owner of the
- * outputs. */
+/* Under sudo, files named by captures, binaries and debug info are read with the rights of the sudo
+ * user. */
 #pragma once
 
-/* Before there are threads. */
+/* Call before the first thread starts. */
 void sudo_reader_set(void);

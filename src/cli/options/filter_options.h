@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that select samples of a capture; the same for every command that shows one. */
+/* Options for a selection of samples, shared by all commands with a capture as input. */
 #pragma once
 
 #include "cli/options/options.h"
@@ -18,12 +18,12 @@ enum { FILTER_PID = 0x1000, FILTER_TID, FILTER_COMM, FILTER_TIME, FILTER_EVENT, 
     }
 
 /* Lines of help. */
-#define FILTER_OPTION_HELP                                                                 \
-    "  --pid, --tid LIST     only samples of these processes, threads: 7 or 0,2-5\n"       \
-    "  --comm NAMES          only of threads with these names, commas between\n"           \
-    "  --cpu LIST            only those taken on these CPUs, where that was recorded\n"    \
-    "  --time START,END      seconds of the capture's clock, as in perf script; 10%-20%\n" \
-    "  --event NAME          only samples of this event\n"
+#define FILTER_OPTION_HELP                                                                    \
+    "  --pid, --tid LIST     samples of these processes, threads: 7 or 0,2-5\n"               \
+    "  --comm NAMES          samples of threads with these names, separated by commas\n"      \
+    "  --cpu LIST            samples on these CPUs, if the capture has CPU numbers\n"         \
+    "  --time START,END      seconds of the capture's clock, as in perf script; or 10%-20%\n" \
+    "  --event NAME          samples of this event\n"
 
-/* Whether id is one of them; if so *err is the result: 0, or -EINVAL and a sentence. */
+/* Whether id is a filter option; if so, *err is 0, or -EINVAL with a message. */
 bool filter_option(struct filter *filter, int id, const char *value, int *err, struct error *error);

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-/* A screen: what rec is, its commands, three examples. */
+/* The overview of commands, with three examples, at most a screen. */
 void help_print(FILE *stream);
 
-/* All that there is to say about one command; -ENOENT when there is none of that name. */
+/* The help of a command; -ENOENT: unknown command. */
 int help_print_command(FILE *stream, const char *command);
 
 void help_print_version(FILE *stream);

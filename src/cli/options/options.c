@@ -14,7 +14,7 @@ struct options options_of(char *const *argv, const struct option_spec *specs)
     return (struct options){.argv = argv, .specs = specs};
 }
 
-/* How many letters must be added, removed or replaced to make b of a (Levenshtein), by rows. */
+/* Levenshtein distance: insertions, deletions and replacements of letters; computed by rows. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t length = strlen(b);
@@ -39,7 +39,7 @@ static size_t edit_distance(const char *a, const char *b)
 const char *options_nearest(const char *word, const char *const *words)
 {
     const char *nearest = NULL;
-    size_t best = strlen(word) / 3 + 2; /* one slip in a short word, two from six letters on */
+    size_t best = strlen(word) / 3 + 2; /* edits: 1 in a short word, 2 from six letters on */
     for (; *words; words++) {
         size_t distance = edit_distance(word, *words);
         bool begins_so = strlen(word) >= 3 && strncmp(word, *words, strlen(word)) == 0;
@@ -67,7 +67,7 @@ static int unknown_option(const struct options *options, const char *name, struc
     return error_set(error, -EINVAL, "unknown option --%s", name);
 }
 
-/* The refusal of a known option, or 0. */
+/* 0, or -EINVAL with the refusal of a known option. */
 static int check_allowed(const struct option_spec *spec, const char *shown, struct error *error)
 {
     if (spec->takes != OPTION_REFUSED)
@@ -166,7 +166,7 @@ int options_number(const char *text, const char *what, unsigned long least, unsi
     unsigned long parsed = strtoul(text, &end, 10);
     bool is_number = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
     if (!is_number || parsed < least || parsed > most)
-        return error_set(error, -EINVAL, "%s is a number from %lu to %lu, not '%s'", what, least,
+        return error_set(error, -EINVAL, "%s needs a number from %lu to %lu, not '%s'", what, least,
                          most, text);
     *number = parsed;
     return 0;

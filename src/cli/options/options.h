@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Command line options, from a table. Understood: -x, -xVALUE, -x VALUE, -xyz, --name,
- * --name=VALUE,
- * --name VALUE, and -- (everything after it is an operand).
+ * Parser of command line options, driven by a table: -x, -xVALUE, -x VALUE, -xyz, --name,
+ * --name=VALUE, --name VALUE, and -- (all words after -- are operands).
  *
  *     struct options options = options_of(argv + 1, specs);
  *     while ((id = options_next(&options, &value, &error)) > 0)
@@ -20,37 +19,37 @@ enum option_value {
     OPTION_ALONE,   /* has no value */
     OPTION_VALUE,   /* -x VALUE or --name=VALUE */
     OPTION_MAYBE,   /* -x, -xVALUE, --name or --name=VALUE; never the next word */
-    OPTION_REFUSED, /* known, cannot be honoured: `refusal` says so */
+    OPTION_REFUSED, /* recognized, but not supported: the reason is `refusal` */
 };
 
 struct option_spec {  /* a table ends with id 0 */
-    int id;           /* > 0; what options_next() returns; by custom the letter */
+    int id;           /* > 0; result of options_next(); usually the letter */
     char letter;      /* 0: only the long name */
     const char *name; /* NULL: only the letter */
     enum option_value takes;
-    const char *refusal; /* OPTION_REFUSED: a sentence without the option's name */
+    const char *refusal; /* OPTION_REFUSED: a message without the name of the option */
 };
 
 enum {
-    OPTIONS_OPERAND = 0x10000, /* a word that is no option; it is the value */
+    OPTIONS_OPERAND = 0x10000, /* an operand: the word is the value */
 };
 
 struct options {
-    char *const *argv; /* the words not looked at yet, NULL-terminated */
+    char *const *argv; /* remaining words, NULL-terminated */
     const struct option_spec *specs;
-    const char *cluster; /* the letters left of a word like -xyz */
+    const char *cluster; /* remaining letters of a word like -xyz */
     bool operands_only;  /* after -- */
 };
 
 struct options options_of(char *const *argv, const struct option_spec *specs);
 
-/* The id of the next option, or OPTIONS_OPERAND, with its value (NULL when it has none); 0 at the
- * end; -EINVAL for what is not understood, with a sentence. Values point into argv. */
+/* The id of the next option, or OPTIONS_OPERAND, with a value (NULL: none); 0 at the end; -EINVAL
+ * with a message for wrong usage. Values point into argv. */
 int options_next(struct options *options, const char **value, struct error *error);
 
-/* The entry of `words` (NULL-terminated) that was most likely meant; NULL when none is near. */
+/* The entry of `words` (NULL-terminated) with the smallest edit distance; NULL: no close entry. */
 const char *options_nearest(const char *word, const char *const *words);
 
-/* A whole decimal number in [least, most]; -EINVAL and a sentence that names `what`. */
+/* Parses a decimal number in [least, most]. -EINVAL: the message begins with `what`. */
 int options_number(const char *text, const char *what, unsigned long least, unsigned long most,
                    unsigned long *number, struct error *error);

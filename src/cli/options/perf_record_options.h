@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of perf record that rec answers but does not heed, as rows of the table of record_options.c:
- * those that ask for what it does anyway, and those that it has to refuse, so that nobody takes silence for a
- * yes.
+ * Options of perf record without effect in rec, as rows of the table in record_options.c: accepted
+ * options for the default behaviour of rec, and options refused with a reason. An unsupported
+ * option must not be ignored silently.
  */
 #pragma once
 
 #define NOT_THE_SYSTEM \
-    "rec records the command that it starts, and what that starts; `perf record` can do this"
+    "rec records a command and the children of the command only; use `perf record`"
 #define NOT_RECORDED \
-    "rec records CPU time and stacks, not this; `perf record` does, and rec reads what it writes"
-#define NOT_THIS_WAY "how perf records and writes; rec does it in its own way"
+    "not recorded by rec; use `perf record` and convert the file with `rec convert`"
+#define NOT_THIS_WAY "a detail of perf's implementation, without a counterpart in rec"
 
 /* clang-format off */
 #define PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED) \

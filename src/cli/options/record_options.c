@@ -2,16 +2,16 @@
 #include "cli/options/record_options.h"
 
 #include "base/budget.h"
-#include "cli/options/units.h"
 #include "cli/options/options.h"
 #include "cli/options/perf_record_options.h"
+#include "cli/options/units.h"
 #include "perfdata/zstd/pack.h"
 #include "record/recorders.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define NOT_YET "rec starts the program that it records: rec -- COMMAND"
+#define NOT_YET "start the program with rec: rec -- COMMAND"
 #define SELF_CHECK_DEFAULT 100
 #define INCOMPLETE_DEFAULT_PERCENT 5
 
@@ -37,7 +37,7 @@ enum {
     FAIL_ON,
     KEEP_FREE,
     MAX_MAPPINGS,
-    AS_IT_IS, /* asks for what is done anyway */
+    AS_IT_IS, /* accepted without effect: the default behaviour */
     REFUSED,
 };
 
@@ -76,14 +76,14 @@ static const struct option_spec specs[] = {
     {AS_IT_IS, 0, "show-env", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
     {VERSION, 'V', "version", OPTION_ALONE, NULL},
-    {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not possible yet; " NOT_YET},
-    {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not possible yet; " NOT_YET},
-    {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not possible; " NOT_YET},
-    {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not possible; " NOT_YET},
+    {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not supported yet; " NOT_YET},
+    {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not supported yet; " NOT_YET},
+    {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not supported; " NOT_YET},
+    {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not supported; " NOT_YET},
     PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED){0},
 };
 
-/* The limits are those of the recorder's parameter. */
+/* Limits are in the table of the recorder. */
 static int parse_number(const char *value, const char *parameter, const char *what,
                         unsigned long *number, struct error *error)
 {
@@ -120,9 +120,7 @@ static int check_event(const char *value, struct error *error)
         if (strcmp(value, known[i]) == 0)
             return 0;
     return error_set(error, -EINVAL,
-                     "-e %s: rec samples CPU time: cpu-clock or task-clock; other events are not "
-                     "possible yet",
-                     value);
+                     "-e %s: not supported; rec samples CPU time (cpu-clock or task-clock)", value);
 }
 
 static int parse_engine(struct record_request *request, const char *value, struct error *error)
@@ -133,7 +131,7 @@ static int parse_engine(struct record_request *request, const char *value, struc
             return 0;
         }
     }
-    return error_set(error, -EINVAL, "there is no engine %s: perf-trap or timer", value);
+    return error_set(error, -EINVAL, "unknown engine %s: use perf-trap or timer", value);
 }
 
 static int parse_self_check(struct record_request *request, const char *value, struct error *error)
@@ -160,14 +158,14 @@ static int parse_fail_on(struct record_request *request, const char *value, stru
                      value);
 }
 
-/* As perf's, in milliseconds. */
+/* In milliseconds, as in perf record. */
 static int parse_delay(struct record_request *request, const char *value, struct error *error)
 {
     unsigned long delay_ms;
     if (strcmp(value, "-1") == 0)
         return error_set(error, -EINVAL,
-                         "-D -1: nobody could switch the sampling on later; give "
-                         "the milliseconds to wait");
+                         "-D -1 is not supported (no control interface); use -D "
+                         "MILLISECONDS");
     int err =
         parse_number(value, "delay", "-D, milliseconds before sampling begins,", &delay_ms, error);
     if (!err)
@@ -179,7 +177,7 @@ static int parse_compression(struct record_request *request, const char *value, 
 {
     unsigned long level = PACK_LEVEL_MIN;
     if (!pack_is_there())
-        return error_set(error, -ENOSYS, "-z: this rec was built without zstd");
+        return error_set(error, -ENOSYS, "-z is not supported: rec was built without zstd");
     int err = value ? options_number(value, "-z, level of compression,", PACK_LEVEL_MIN,
                                      PACK_LEVEL_MAX, &level, error)
                     : 0;
@@ -196,7 +194,7 @@ static int parse_mappings(const char *value, struct error *error)
     return err;
 }
 
-/* Options that end the recording, or keep it going. */
+/* Options for the start, the end and the extent of the recording. */
 static int apply_lifetime(struct record_request *request, int id, const char *value,
                           struct error *error)
 {
@@ -231,8 +229,7 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
 static int check_lifetime(const struct record_options *options, struct error *error)
 {
     if (options->end_command && !options->duration_ns && !options->size_max)
-        return error_set(error, -EINVAL,
-                         "--end-command goes with --duration or --max-size: they say when");
+        return error_set(error, -EINVAL, "--end-command needs --duration or --max-size");
     return 0;
 }
 
@@ -312,7 +309,7 @@ int record_request_parse(struct record_request *request, char *const *words, str
         return id;
     if (id == 0)
         return error_set(error, -EINVAL,
-                         "no command to record: rec -- COMMAND; `rec --help` has more");
+                         "no command to record: use rec -- COMMAND; see `rec --help`");
     if (check_lifetime(&request->options, error) != 0)
         return -EINVAL;
     request->options.argv = options.argv - 1;

@@ -6,9 +6,9 @@
 #include "record/options.h"
 
 struct record_request {
-    struct record_options options; /* output is filled in later */
+    struct record_options options; /* without the output, set after parsing */
     struct outputs outputs;
-    const char *debug_directory; /* NULL: the usual one */
+    const char *debug_directory; /* NULL: the default */
     uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */
     bool use_debuginfod;
     bool symbols_only; /* neither inlined functions nor lines */
@@ -19,6 +19,6 @@ struct record_request {
     bool help, version;
 };
 
-/* 0, or -EINVAL and a sentence. A request for help or the version leaves the rest alone. */
+/* 0, or -EINVAL with a message. Parsing stops at --help and --version. */
 int record_request_parse(struct record_request *request, char *const *words, struct error *error);
 void record_request_free(struct record_request *request);

@@ -20,7 +20,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits, perhaps a point and more digits, a unit. Not strtod(): that follows the locale. */
+/* Digits, optional point and digits, optional unit. Not strtod(), which depends on the locale. */
 static bool parse(const char *text, const struct unit *units, double *value)
 {
     double number = 0, place = 1;
@@ -53,8 +53,8 @@ int units_parse_time(const char *text, const char *what, uint64_t *time_ns, stru
     };
     double value;
     if (!parse(text, units, &value) || value < 1 || value > (double)YEAR_NS)
-        return error_set(error, -EINVAL, "%s is a time like 5, 1.5s, 200ms or 2m, not '%s'", what,
-                         text);
+        return error_set(error, -EINVAL, "%s needs a time like 5, 1.5s, 200ms or 2m, not '%s'",
+                         what, text);
     *time_ns = (uint64_t)value;
     return 0;
 }
@@ -64,8 +64,8 @@ int units_parse_percent(const char *text, const char *what, double *percent, str
     static const struct unit units[] = {{"", 1}, {"%", 1}, {NULL, 0}};
     double value;
     if (!parse(text, units, &value) || value > 100)
-        return error_set(error, -EINVAL, "%s takes per cent like 5 or 0.5, at most 100, not '%s'",
-                         what, text);
+        return error_set(error, -EINVAL,
+                         "%s needs a percentage like 5 or 0.5, at most 100, not '%s'", what, text);
     *percent = value;
     return 0;
 }
@@ -83,7 +83,8 @@ int units_parse_bytes(const char *text, const char *what, uint64_t *bytes, struc
     double value;
     if (!parse(text, units, &value) || value < (double)BYTES_MIN || value > (double)BYTES_MAX)
         return error_set(error, -EINVAL,
-                         "%s is a size like 500K, 64M or 2G, at least 64K, not '%s'", what, text);
+                         "%s needs a size like 500K, 64M or 2G, at least 64K, not '%s'", what,
+                         text);
     *bytes = (uint64_t)value;
     return 0;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Times and sizes as people write them on a command line. 0, or -EINVAL and a sentence naming `what`. */
+/* Parsers of times, percentages and sizes. 0, or -EINVAL: the message begins with `what`. */
 #pragma once
 
 #include "base/text/error.h"
 
 #include <stdint.h>
 
-/* "5", "1.5s", "200ms", "2m", "1h"; more than nothing, at most a year. Without a unit: seconds. */
+/* "5", "1.5s", "200ms", "2m", "1h"; from 1 ns to a year. Without a unit: seconds. */
 int units_parse_time(const char *text, const char *what, uint64_t *time_ns, struct error *error);
 
 /* "5", "0.5", "2.5%"; from 0 to 100. */

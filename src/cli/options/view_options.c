@@ -2,13 +2,13 @@
 #include "cli/options/view_options.h"
 
 #include "base/text/log.h"
-#include "cli/options/units.h"
 #include "cli/commands/commands.h"
-#include "cli/options/filter_options.h"
-#include "cli/options/help.h"
 #include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
+#include "cli/options/filter_options.h"
+#include "cli/options/help.h"
 #include "cli/options/options.h"
+#include "cli/options/units.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ enum {
 };
 
 #define ONE_VIEW \
-    "rec has one view; `perf report` reads the file, too, and `rec convert` makes others of it"
+    "rec report has a fixed view; use `perf report`, or `rec convert` for other viewers"
 
 static const struct option_spec specs[] = {
     {'i', 'i', "input", OPTION_VALUE, NULL},
@@ -42,7 +42,7 @@ static const struct option_spec specs[] = {
     FILTER_OPTION_SPECS,
     {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
     {HELP, 'h', "help", OPTION_ALONE, NULL},
-    /* perf report's: what is done anyway, and what people add by habit. */
+    /* Options of perf report: without effect here, or refused. */
     {AS_IT_IS, 0, "stdio", OPTION_ALONE, NULL},
     {AS_IT_IS, 0, "children", OPTION_ALONE, NULL},
     {AS_IT_IS, 0, "no-children", OPTION_ALONE, NULL},
@@ -61,7 +61,7 @@ static const struct option_spec specs[] = {
 int view_take_input(const char **input, const char *value, struct error *error)
 {
     if (*input)
-        return error_set(error, -EINVAL, "one file at a time: %s or %s", *input, value);
+        return error_set(error, -EINVAL, "more than one input: %s and %s", *input, value);
     *input = value;
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of what shows a capture: `rec report` and `rec info`. */
+/* The command line of `rec report` and `rec info`. */
 #pragma once
 
 #include "base/text/error.h"
@@ -16,18 +16,18 @@ struct view_request {
     bool help;
 };
 
-/* A whole command that shows a capture: its exit status. */
+/* Parses the words, resolves the input and calls show(). Returns the exit status. */
 int view_run(char *const *words, const char *command,
              int (*show)(const struct view_request *request, struct error *error));
 
-/* FILE or -i FILE, once. */
+/* FILE or -i FILE. -EINVAL: more than one. */
 int view_take_input(const char **input, const char *value, struct error *error);
 
-/* "3 min old", by the file's modification time; "" when that cannot be told. */
+/* "3 min old", by the modification time of the file; "" on errors. */
 struct view_age {
     char text[32];
 };
 struct view_age view_age(const char *path);
 
-/* As much of the text as fits, without line ends and tabs. */
+/* The text up to the size of line, with blanks for line ends and tabs. */
 void view_one_line(char *line, size_t size, const char *text);

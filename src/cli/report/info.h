@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `rec info` shows, as text or JSON: all of a capture but its stacks. */
+/* The output of `rec info`, as text or JSON: a capture without stacks. */
 #pragma once
 
 #include "base/containers/buffer.h"
@@ -15,9 +15,9 @@ struct info_share { /* of a thread, a process or a lib */
 
 struct info {
     const struct profile *profile; /* borrowed */
-    struct info_share *processes;  /* beside the profile's tables */
+    struct info_share *processes;  /* by index in the tables of the profile */
     struct info_share *threads;
-    struct info_share *libs; /* by where the sample was taken */
+    struct info_share *libs; /* by the leaf of the sample */
     uint64_t *event_samples;
 };
 
@@ -27,7 +27,7 @@ void info_free(struct info *info);
 
 void info_print(const struct info *info, const char *path);
 
-/* One JSON object, "version": 1. */
+/* A JSON object, "version": 1. */
 void info_json(const struct info *info, const char *path, struct buffer *out);
 
 /* 40 hexadecimal digits at most; "" for none. */

@@ -5,7 +5,7 @@
 #include "cli/terminal/weight.h"
 #include "export/json.h"
 
-/* A member only where the value is known. */
+/* Unknown values have no member. */
 static void member(const struct profile *profile, const char *key, uint32_t string,
                    struct buffer *out)
 {
@@ -20,7 +20,7 @@ static void append_share(const struct profile *profile, const struct info_share 
     json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), share->weight);
 }
 
-/* More than one: the other keys speak of the main event, "event". */
+/* All events; other keys refer to the main event, "event". */
 static void append_events(const struct profile *profile, struct buffer *out)
 {
     json_key(out, "events");
@@ -49,7 +49,7 @@ static void append_facts(const struct profile *profile, struct buffer *out)
     json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
 }
 
-/* Several of one key are one member, of several lines: an object has each key once. */
+/* Notes with the same key become a single member with a line for each: keys are unique. */
 static void append_note(const struct profile *profile, size_t index, struct buffer *out)
 {
     struct buffer value = {0};

@@ -2,19 +2,19 @@
 #include "cli/report/info.h"
 
 #include "base/text/log.h"
-#include "cli/terminal/format.h"
-#include "cli/report/synthetic_frames.h"
-#include "cli/terminal/weight.h"
 #include "cli/options/view_options.h"
+#include "cli/report/synthetic_frames.h"
+#include "cli/terminal/format.h"
+#include "cli/terminal/weight.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { ROWS_MAX = 30 }; /* of one table; --json has all */
+enum { ROWS_MAX = 30 }; /* of a table; --json has all */
 
-/* A foreign string, made harmless. */
+/* A foreign string, with control characters escaped. */
 struct clean {
     char text[1024];
 };
@@ -62,9 +62,9 @@ static void print_events(const struct info *info)
         printf("%-12s %s", i == profile->main_event ? "event" : "and event",
                clean(profile_text(profile, event->name)).text);
         if (event->period && event->unit == PROFILE_NANOSECONDS)
-            printf(", one sample every %s", format_duration(event->period).text);
+            printf(", a sample every %s", format_duration(event->period).text);
         else if (event->period > 1)
-            printf(", one sample every %s", format_count(event->period).text);
+            printf(", a sample every %s", format_count(event->period).text);
         printf("; %s\n", format_samples(info->event_samples[i]).text);
     }
 }
@@ -88,7 +88,7 @@ static void print_notes(const struct profile *profile)
 {
     if (profile->note_count == 0)
         return;
-    printf("\nThe recording's own account:\n");
+    printf("\nSummary of the recording:\n");
     for (size_t i = 0; i < profile->note_count; i++)
         printf("  %-24s %s\n", clean(profile_text(profile, profile->notes[i].key)).text,
                clean(profile_text(profile, profile->notes[i].value)).text);

@@ -16,7 +16,7 @@ void report_free(struct report *report)
     *report = (struct report){0};
 }
 
-/* The child of a node for this function, added when it is new; PROFILE_NONE when memory is out. */
+/* The child of a node for this function, added if new; PROFILE_NONE: out of memory. */
 static uint32_t child_node(struct report *report, struct intern *paths, uint32_t parent,
                            uint32_t func)
 {
@@ -38,11 +38,12 @@ const char *report_name(const struct profile *profile, uint32_t func)
                                                 : profile_text(profile, profile->funcs[func].name);
 }
 
-/* same[func]: the function to count it as: itself, or the first nameless one of its lib. */
+/* same[func]: func, or for a function without a name the first such function of the module. */
 static uint32_t *merge_nameless(const struct profile *profile)
 {
     uint32_t *same = calloc(profile->func_count + 1, sizeof(*same));
-    uint32_t *first = calloc(profile->lib_count + 1, sizeof(*first)); /* the last: of no lib */
+    uint32_t *first = calloc(profile->lib_count + 1,
+                             sizeof(*first)); /* last element: functions without a module */
     for (size_t i = 0; same && first && i < profile->func_count; i++) {
         uint32_t lib = profile->funcs[i].lib;
         uint32_t *nameless = &first[lib == PROFILE_NONE ? profile->lib_count : lib];
@@ -109,7 +110,7 @@ static int by_total(const void *a, const void *b, void *nodes_of_report)
     return left > right ? -1 : left < right;
 }
 
-/* Smallest first through all nodes, each put in front of its siblings: biggest first everywhere. */
+/* Inserts nodes by increasing total at the head of the sibling list: lists decrease. */
 static int link_children(struct report *report)
 {
     uint32_t *order = calloc(report->node_count, sizeof(*order));
@@ -139,8 +140,8 @@ static int by_self(const void *a, const void *b)
     return left->func < right->func ? -1 : left->func > right->func;
 }
 
-/* Each path with time of its own gives it to every function above it once: seen[func] is the last
- * path that did. */
+/* Adds the self time of each path to every function of the path once: seen[func] is the last path
+ * added to func. */
 static void sum_functions(struct report *report, uint32_t *seen)
 {
     for (uint32_t i = 1; i < report->node_count; i++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What `rec report` shows, as text or JSON: functions by the CPU time of their own (or what else
- * the main event counts), and the tree of calls. Time is "self" where it was spent and "total" for
- * everything above; a recursive function counts once for each stack. Code without names is one
- * function a module.
+ * The output of `rec report`, as text or JSON: functions by self CPU time (or by the unit of the
+ * main event), and the tree of calls. "self": time at the leaf; "total": time at the leaf or below.
+ * A recursive function counts once for each stack. All code of a module without names counts as a
+ * single function.
  */
 #pragma once
 
@@ -13,27 +13,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REPORT_TREE_PERCENT 2 /* calls with less are left out */
+#define REPORT_TREE_PERCENT 2 /* smaller calls are left out */
 
 struct report_function {
-    uint32_t func; /* profile's */
+    uint32_t func; /* index in the profile */
     uint64_t self, total;
 };
 
-/* A call path: the same functions in the same order, whatever the addresses; a function that calls
- * itself stays one node. Node 0 is the root. */
+/* A call path: the same functions in the same order, at any addresses. Direct recursion stays
+ * within a node. Node 0 is the root. */
 struct report_node {
     uint32_t parent; /* an earlier node */
     uint32_t func;   /* PROFILE_NONE: the root */
     uint64_t self, total;
-    /* Children by total, biggest first; PROFILE_NONE ends both lists. */
+    /* Children by decreasing total; PROFILE_NONE ends both lists. */
     uint32_t first_child, next_sibling;
 };
 
 struct report {
     const struct profile *profile; /* borrowed */
     uint64_t total;
-    struct report_function *functions; /* with time, most self first */
+    struct report_function *functions; /* with time, by decreasing self */
     size_t function_count;
     struct report_node *nodes;
     size_t node_count, node_capacity;
@@ -43,17 +43,17 @@ struct report {
 int report_build(struct report *report, const struct profile *profile);
 void report_free(struct report *report);
 
-/* For a terminal or a file of so many columns. */
+/* Prints to standard output, for this width. is_part: filters are in effect. */
 void report_print(const struct report *report, const char *path, bool is_part, unsigned columns);
 
-/* "[no name]" for what is only known by its address. */
+/* "[no name]" for functions without a name. */
 const char *report_name(const struct profile *profile, uint32_t func);
 
-/* The place of a function, "file.c:12"; "" when it is not known. */
+/* The place of a function, "file.c:12"; "": unknown. */
 struct report_place {
     char text[256];
 };
 struct report_place report_place(const struct profile *profile, uint32_t func);
 
-/* One JSON object, "version": 1. */
+/* A JSON object, "version": 1. */
 void report_json(const struct report *report, const char *path, struct buffer *out);

@@ -29,8 +29,8 @@ static void append_function(const struct report *report, const struct report_fun
     json_close(out, '}');
 }
 
-/* Nodes as a list, each after its caller; `caller` is an index into the list, -1 for a thread's
- * root. Nothing nests: a deep recursion would exceed what JSON readers accept. */
+/* A flat list, callers first; `caller` is an index into the list, -1 for the root of a thread.
+ * JSON readers limit nesting; deep recursion would exceed the limit. */
 static void append_nodes(const struct report *report, struct buffer *out)
 {
     const struct profile *profile = report->profile;

@@ -2,10 +2,10 @@
 #include "cli/report/report.h"
 
 #include "base/text/log.h"
+#include "cli/options/view_options.h"
+#include "cli/report/synthetic_frames.h"
 #include "cli/terminal/ellipsize.h"
 #include "cli/terminal/format.h"
-#include "cli/report/synthetic_frames.h"
-#include "cli/options/view_options.h"
 #include "cli/terminal/weight.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum {
     FUNCTIONS_SHOWN = 20,
     EVENTS_SHOWN = 6,
     TREE_LINES = 45, /* with the functions: a screen and a half */
-    CHAIN_SHOWN = 6, /* longer runs of calls without a branch are shortened */
+    CHAIN_SHOWN = 6, /* longer chains of calls without a branch are shortened */
     INDENT_MAX = 40,
     MODULE_COLUMNS = 18,
     PLACE_COLUMNS = 24,
@@ -50,7 +50,7 @@ static void print_heading(const char *text)
     printf("\n%s%s%s\n", is_bold ? "\033[1m" : "", text, is_bold ? "\033[m" : "");
 }
 
-/* Pads by columns, not by bytes, which printf counts. */
+/* printf() would count bytes instead of columns. */
 static void print_padded(const char *text, unsigned columns)
 {
     char fitted[512];
@@ -67,7 +67,7 @@ static uint64_t note_number(const struct profile *profile, const char *key)
     return value ? strtoull(value, NULL, 10) : 0;
 }
 
-/* How complete the recording is, as far as it says so itself. */
+/* From the summary in the capture, if present. */
 static void print_completeness(const struct profile *profile)
 {
     uint64_t samples = note_number(profile, "samples");
@@ -77,7 +77,7 @@ static void print_completeness(const struct profile *profile)
                    format_percent(note_number(profile, "complete"), samples).text, engine);
 }
 
-/* A command line may hold whole scripts: on one line, and not all of them. */
+/* A command line may contain a whole script: print the beginning, on a single line. */
 static void print_command(const struct profile *profile)
 {
     bool is_known = profile->command_line != PROFILE_NONE;
@@ -88,7 +88,7 @@ static void print_command(const struct profile *profile)
     printf("%s%s\n", text_escape(clean, sizeof(clean), line), is_cut ? "…" : "");
 }
 
-/* One event is shown at a time. */
+/* A report covers a single event. */
 static void print_other_events(const struct profile *profile)
 {
     const char *separator = "Other events, for --event:";
@@ -153,7 +153,7 @@ static void print_functions(const struct report *report, unsigned columns)
 
 struct tree {
     const struct report *report;
-    uint64_t least; /* calls with less are left out */
+    uint64_t least; /* smaller calls are left out */
     unsigned columns;
     size_t lines;
     struct buffer text;
@@ -164,7 +164,7 @@ static const struct report_node *node_at(const struct tree *tree, uint32_t node)
     return &tree->report->nodes[node];
 }
 
-/* Children are sorted: the first may be shown or none. */
+/* Children are sorted by total: below the limit, no later child is shown either. */
 static uint32_t first_shown(const struct tree *tree, uint32_t node)
 {
     uint32_t child = node_at(tree, node)->first_child;
@@ -179,7 +179,7 @@ static uint32_t next_shown(const struct tree *tree, uint32_t node)
     return is_shown ? next : PROFILE_NONE;
 }
 
-/* The one call out of this node, when nothing else happens there: less than 5 % of its time. */
+/* The single call out of this node, if less than 5 % of the time of the node is elsewhere. */
 static uint32_t only_call(const struct tree *tree, uint32_t node)
 {
     uint32_t child = first_shown(tree, node);
@@ -207,8 +207,8 @@ static unsigned deeper(unsigned indent)
     return indent < INDENT_MAX ? indent + 2 : indent;
 }
 
-/* A node and what it calls. A long run of only calls is shown by its first two and last two.
- * Recursive only where calls branch: at most 100 / REPORT_TREE_PERCENT times. */
+/* A node and the calls below. Of a long chain of single calls, the first two and last two are
+ * shown. Recurses only where calls branch: at most 100 / REPORT_TREE_PERCENT levels. */
 static void append_calls(struct tree *tree, uint32_t node, unsigned indent)
 {
     size_t length = 1;
@@ -244,7 +244,7 @@ static void append_tree(struct tree *tree, unsigned percent)
         append_calls(tree, child, 0);
 }
 
-/* Cut at 2 %, or as much higher as it takes to fit. */
+/* The limit is 2 %, or the first higher limit with at most TREE_LINES lines. */
 static void print_tree(const struct report *report, unsigned columns)
 {
     static const unsigned percents[] = {REPORT_TREE_PERCENT, 3, 5, 10, 20};
@@ -267,8 +267,8 @@ void report_print(const struct report *report, const char *path, bool is_part, u
 {
     print_header(report, path);
     if (report->total == 0) {
-        printf(is_part ? "There are no samples in that part of it.\n"
-                       : "There are no samples in it: rec shows CPU time, not waiting.\n");
+        printf(is_part ? "No samples in the selected part.\n"
+                       : "No samples: rec records CPU time, not waiting.\n");
         return;
     }
     print_functions(report, columns);

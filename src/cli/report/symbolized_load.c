@@ -20,7 +20,7 @@ static bool is_about_names(const char *key)
     return strcmp(key, "no_names") == 0 || strcmp(key, "sandbox") == 0;
 }
 
-/* What could not be read, or is not what was recorded. */
+/* Files without names: unreadable, or changed since the recording. */
 static void print_unread(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->note_count; i++)
@@ -28,8 +28,9 @@ static void print_unread(const struct profile *profile)
             log_info("%s", profile_text(profile, profile->notes[i].value));
 }
 
-/* Where no process for names is forked after the samples are there, they alone decide how much memory is needed, and what is
- * given back costs faults: a tenth of the time of a compiler's copied stacks. */
+/* Free memory is returned to the kernel only before a fork of symbolizer processes. Without a fork,
+ * page faults on reuse would take a tenth of the time (capture of a compiler with copied stacks).
+ * */
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
                     struct error *error)
 {
@@ -82,21 +83,21 @@ bool symbolized_is_unnamed(const struct profile *profile, uint32_t func)
     return f->file == PROFILE_NONE && strncmp(profile_text(profile, f->name), "0x", 2) == 0;
 }
 
-/* The same, or known by its module and where it begins there ("libfoo.so.1+0x1234"). */
+/* Also true for a name from module and offset ("libfoo.so.1+0x1234"). */
 static bool is_unnamed(const struct profile *profile, uint32_t func)
 {
     return symbolized_is_unnamed(profile, func) ||
            name_is_placeholder(profile_text(profile, profile->funcs[func].name));
 }
 
-/* Code made at run time that is known by its mapping only. */
+/* JIT code with the name of the mapping only. */
 static bool is_unnamed_jit(const struct profile *profile, const struct profile_func *func)
 {
     return func->lib != PROFILE_NONE && profile->libs[func->lib].category == PROFILE_JIT &&
            profile_text(profile, func->name)[0] == '[';
 }
 
-/* The file (or the code made at run time) that samples with this leaf were taken in, when that code has no name. */
+/* The module of a leaf frame without a name; PROFILE_NONE: named, or no file and no JIT code. */
 static uint32_t lib_without_name(const struct profile *profile, const struct profile_frame *frame)
 {
     const struct profile_func *func = &profile->funcs[frame->func];
@@ -113,7 +114,7 @@ static int by_weight(const void *a, const void *b)
     return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
-/* Of the main event's samples, by the frame that they were taken in; NULL: out of memory. */
+/* Weight of the main event by leaf frame; NULL: out of memory. */
 static uint64_t *weights_of_leaves(const struct profile *profile)
 {
     uint64_t *weights = calloc(profile->frame_count + 1, sizeof(*weights));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture with its names, and what could not be named. */
+/* Loads a capture, resolves names, and finds modules without names. */
 #pragma once
 
 #include "base/text/error.h"
@@ -8,20 +8,20 @@
 
 #include <stdbool.h>
 
-/* Loads and resolves. Says on a terminal that it is at work when that takes longer than a second. */
+/* Loads and resolves. Shows progress on a terminal after a second. */
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
                     struct error *error);
 
-/* A function that is only known by its address ("0x1234"). */
+/* Whether the name of a function is just an address ("0x1234"). */
 bool symbolized_is_unnamed(const struct profile *profile, uint32_t func);
 
-/* Makes all names of functions short ones (base/text/short_name.h). */
+/* Shortens the names of all functions (base/text/short_name.h). */
 void symbolized_shorten(struct profile *profile);
 
 struct unnamed_lib {
     uint32_t lib;
-    uint64_t weight; /* of the main event, in its code that got no function name */
+    uint64_t weight; /* of the main event, in code of the module without a function name */
 };
 
-/* The libs with such time, most first; at most `most` of them. Returns how many. */
+/* Modules with such weight, by decreasing weight. Returns the number, at most `most`. */
 size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most);

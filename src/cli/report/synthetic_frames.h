@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of a profile's samples were taken. The others stand for time that no sample saw: [exit] and
- * the like, a name in brackets that nothing called. */
+/* Distinguishes measured samples from synthetic samples: CPU time outside of all samples, with a
+ * root in brackets as the only frame ([exit], …). */
 #pragma once
 
 #include "profile/profile.h"

@@ -14,8 +14,7 @@
 #define DPKG_INFO "/var/lib/dpkg/info"
 enum { LIST_BYTES_MAX = 8 << 20 };
 
-/* A list is one path a line. Since /lib became a link to /usr/lib, lists may name a file either
- * way. */
+/* A list has a path in each line. Since /lib is a link to /usr/lib, lists have either path. */
 static bool list_has(const struct buffer *list, const char *path)
 {
     size_t length = strlen(path);
@@ -30,7 +29,7 @@ static bool list_has(const struct buffer *list, const char *path)
     return false;
 }
 
-/* "libfoo3:amd64.list" -> "libfoo3-dbgsym"; glibc's has another name. */
+/* "libfoo3:amd64.list" -> "libfoo3-dbgsym"; exception: libc6-dbg. */
 static void debug_package_name(const char *list_name, char *package, size_t size)
 {
     int length = (int)strcspn(list_name, ":");
@@ -41,8 +40,8 @@ static void debug_package_name(const char *list_name, char *package, size_t size
 }
 
 struct search {                     /* for the package of a file */
-    const char *path, *without_usr; /* the second: NULL: it is not below /usr */
-    char stem[64];                  /* of the file's name: what its package may be called after */
+    const char *path, *without_usr; /* without_usr is NULL outside of /usr */
+    char stem[64];                  /* of the file name; usually part of the package name */
     struct buffer list;
     char *package;
     size_t package_size;
@@ -82,7 +81,8 @@ static void try_lists(struct search *search, DIR *lists, bool with_stem)
     }
 }
 
-/* There are thousands of lists, and most packages are called after what is in them: those first. */
+/* Of thousands of lists, lists with the stem in the name come first: packages are usually named
+ * after the contents. */
 void debug_package_find(const char *path, char *package, size_t size)
 {
     package[0] = '\0';

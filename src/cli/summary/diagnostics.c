@@ -19,13 +19,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Below this share of the profile nothing is worth a line. */
+/* The minimum share of the profile for a line. */
 #define PERCENT_WORTH_SAYING 1.0
 
 struct list {
     struct diagnostic *diagnostics;
     size_t count;
-    const char *symfs; /* where the files of another machine lie; NULL: they are of this one */
+    const char *symfs; /* root of files from another machine; NULL: this machine */
 };
 
 static double percent_of(uint64_t part, uint64_t whole)
@@ -46,25 +46,25 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, double 
     va_end(args);
 }
 
-#define WAS_AWAY "rec itself was stopped, or got no processor"
+#define WAS_AWAY "rec was stopped, or got no CPU time"
 
 static const char *remedy_for_loss(enum record_loss loss, const struct record_summary *summary)
 {
     switch (loss) {
     case RECORD_LOST_RING_FULL:
         return summary->lost[RECORD_LOST_AWAY] ? WAS_AWAY
-                                               : "rec could not keep up: record fewer with -F";
+                                               : "rec could not keep up: lower the rate with -F";
     case RECORD_LOST_BUSY:
-        return "the sampler interrupted itself: record fewer with -F";
+        return "the next sample was due during a sample: lower the rate with -F";
     case RECORD_LOST_NO_THREAD:
         return summary->threads_without_slot
-                   ? "more threads at once than rec can follow"
-                   : "in threads that were beginning or ending, or begun after the program "
-                     "sandboxed itself";
+                   ? "too many threads at one time"
+                   : "in starting or ending threads, or threads started after the program "
+                     "entered a sandbox";
     case RECORD_LOST_AWAY:
         return WAS_AWAY;
     default:
-        return "handlers of SIGSEGV and SIGBUS are not sampled; `rec info` has the counts";
+        return "handlers of SIGSEGV and SIGBUS are not sampled; see `rec info` for counts";
     }
 }
 
@@ -88,21 +88,22 @@ static const char *explain_blind(enum record_blind blind)
 {
     switch (blind) {
     case RECORD_BLIND_BLOCKED:
-        return "the program blocks the sampler's signal and is sent it, or blocks it by a system "
-               "call, sighold() or sigblock() (try the other --engine)";
+        return "the program blocks the signal of the sampler: by a system call, sighold() or "
+               "sigblock(), or while other processes send the signal (try the other --engine)";
     case RECORD_BLIND_UNHANDLED:
-        return "the program ignores the sampler's signal by a system call or by sigset() or "
-               "sigignore() (try the other --engine), or its sandbox forbids signal handlers to "
-               "return";
+        return "the program removed the signal handler of the sampler by a system call, sigset() "
+               "or "
+               "sigignore() (try the other --engine), or a sandbox forbids the return from signal "
+               "handlers";
     case RECORD_BLIND_UNKNOWN_THREAD:
-        return "threads made by clone(), not by pthread_create(), or by the C library for itself "
-               "(asynchronous I/O, timers), or after the program sandboxed itself, or more than "
-               "rec can follow";
+        return "threads created by clone() instead of pthread_create(), internal threads of the C "
+               "library (asynchronous I/O, timers), threads created in a sandbox, or too many "
+               "threads";
     case RECORD_BLIND_NO_TIMER:
-        return "the kernel refuses CPU timers (see ulimit -i), or the program's sandbox does (the "
-               "engine perf-trap needs none)";
+        return "the kernel (see ulimit -i) or a sandbox refuses CPU timers (try "
+               "--engine=perf-trap)";
     default:
-        return "the cause is not known";
+        return "unknown cause";
     }
 }
 
@@ -138,19 +139,20 @@ static const char *explain_cut(enum record_cut cut)
 {
     switch (cut) {
     case RECORD_CUT_NO_CFI:
-        return "code without unwind data and frame pointers, made at run time (java keeps them "
-               "with -XX:+PreserveFramePointer) or built without -fasynchronous-unwind-tables";
+        return "code without unwind data and frame pointers: JIT code (java: use "
+               "-XX:+PreserveFramePointer), or built without -fasynchronous-unwind-tables";
     case RECORD_CUT_UNMAPPED:
-        return "they lead to unknown code: made at run time without frame pointers, or loaded just "
-               "before its process ended";
+        return "unknown code: JIT code without frame pointers, or a library loaded just before the "
+               "end of the process";
     case RECORD_CUT_STACK_COPY:
-        return "more stack than is copied";
+        return "stacks larger than the copied part";
     case RECORD_CUT_FOREIGN:
-        return "stacks that the program made itself: only a page of each is sure to be there";
+        return "stacks allocated by the program, as of coroutines: only a page of each can be read "
+               "safely";
     case RECORD_CUT_DEEP:
-        return "deeper than what is recorded: both ends are kept";
+        return "too deep: the middle is left out";
     default:
-        return "they end before the thread's start";
+        return "the walk ended before the start of the thread";
     }
 }
 
@@ -164,7 +166,7 @@ static void find_cuts(struct list *list, const struct record_summary *summary)
             worst = cut;
     }
     if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(cuts, summary->samples), "%s of the stacks are not complete: %s",
+        add(list, percent_of(cuts, summary->samples), "%s of the stacks are incomplete: %s",
             format_percent(cuts, summary->samples).text, explain_cut(worst));
 }
 
@@ -172,12 +174,11 @@ static void advise_below(const char *symfs, const char *path, char *advice, size
 {
     bool is_there = access(symfs_path(symfs, path).text, F_OK) == 0;
     snprintf(advice, size,
-             is_there ? "it is stripped, and its debug file is not below %.80s"
-                      : "its file is not below %.80s",
+             is_there ? "stripped, and no debug file below %.80s" : "file not found below %.80s",
              symfs);
 }
 
-/* Or is not there. */
+/* True also for a missing file. */
 static bool may_be_elf(const char *path)
 {
     uint8_t magic[SELFMAG];
@@ -193,16 +194,16 @@ static void advise(const char *path, char *advice, size_t size)
 {
     char package[128];
     if (!may_be_elf(path)) {
-        snprintf(advice, size, "it is not an ELF file: only the runtime that made it knows them");
+        snprintf(advice, size, "not an ELF file: only the runtime of this code has names");
         return;
     }
     debug_package_find(path, package, sizeof(package));
     if (package[0])
-        snprintf(advice, size, "install its debug symbols (Debian: %s)", package);
+        snprintf(advice, size, "install the debug symbols (Debian: %s)", package);
     else if (access(path, F_OK) != 0)
-        snprintf(advice, size, "its file is not there");
+        snprintf(advice, size, "file not found");
     else
-        snprintf(advice, size, "build it with -g, do not strip it");
+        snprintf(advice, size, "build with -g, do not strip");
 }
 
 static void add_unnamed(struct list *list, const struct profile *profile,
@@ -213,8 +214,7 @@ static void add_unnamed(struct list *list, const struct profile *profile,
     double percent = percent_of(unnamed->weight, total);
     if (lib->category == PROFILE_JIT) {
         add(list, percent,
-            "no names for code made at run time, %s (%s of samples): ask its runtime for them, as "
-            "in "
+            "no names for JIT code, %s (%s of samples): switch them on in the runtime, as in "
             "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
             profile_text(profile, lib->name), share.text);
         return;
@@ -229,7 +229,7 @@ static void add_unnamed(struct list *list, const struct profile *profile,
         share.text, advice);
 }
 
-/* Why there are none was said when they were looked for (it begins with the path). */
+/* A note of the conversion, which begins with the path, already has the reason. */
 static bool is_explained(const struct profile *profile, uint32_t lib)
 {
     const char *path = profile_text(profile, profile->libs[lib].path);
@@ -242,7 +242,7 @@ static bool is_explained(const struct profile *profile, uint32_t lib)
 
 enum { UNNAMED_SHOWN = 3, UNNAMED_COUNTED = 64 };
 
-/* The worst by name, the others by number. */
+/* The modules with the most weight by name, the others as a number. */
 static void find_unnamed(struct list *list, const struct profile *profile)
 {
     struct unnamed_lib libs[UNNAMED_COUNTED];
@@ -264,7 +264,7 @@ static void find_unnamed(struct list *list, const struct profile *profile)
             other_count, other_count == 1 ? "" : "s", format_percent(others, total).text);
 }
 
-/* The timer engine samples on the kernel's tick: the weights are right, the samples fewer. */
+/* The timer engine samples on the tick of the kernel: exact weights, fewer samples. */
 static void find_rate(struct list *list, const struct record_summary *summary)
 {
     uint64_t signals = summary->samples + summary->merged;
@@ -282,11 +282,11 @@ static void find_rate(struct list *list, const struct record_summary *summary)
             achieved, summary->frequency_requested, summary->frequency_limit);
     else if (percent_of(summary->merged, signals) > 10)
         add(list, percent_of(summary->merged, signals),
-            "%s of the samples were merged into others: the rate is too high, lower -F",
+            "%s of the samples were merged: the rate is too high, lower the rate with -F",
             format_percent(summary->merged, signals).text);
 }
 
-/* The time that the recording itself gives to processes that it could not sample. */
+/* Weight of [not followed]. */
 static uint64_t not_followed_ns(const struct profile *profile)
 {
     uint64_t sum_ns = 0;
@@ -325,8 +325,8 @@ static void find_not_followed(struct list *list, const struct record_summary *su
     uint64_t count = summary->not_followed.count + summary->not_followed.more;
     if (count == 0 && percent >= PERCENT_WORTH_SAYING)
         add(list, percent,
-            "%s of the CPU time was used by processes that cannot be followed (static, privileged "
-            "or sandboxed programs), or after rec last saw them",
+            "%s of the CPU time is in processes without a sampler (static, privileged or sandboxed "
+            "programs), or after the last sample of a process",
             share.text);
     if (count == 0)
         return;
@@ -338,7 +338,7 @@ static void find_not_followed(struct list *list, const struct record_summary *su
         worst->name, (int)worst->pid, worst->reason, more);
 }
 
-/* CPU time that the kernel billed and no sample stands for, or the other way round. */
+/* The difference between rusage and the sum of weights. */
 static void find_gap(struct list *list, const struct record_summary *summary)
 {
     uint64_t billed = summary->cpu_billed_ns, seen = summary->cpu_seen_ns;
@@ -347,7 +347,7 @@ static void find_gap(struct list *list, const struct record_summary *summary)
         return;
     add(list, percent_of(gap, billed),
         billed > seen ? "%s of the CPU time has no samples"
-                      : "the samples stand for %s more CPU time than was used",
+                      : "the samples have %s more CPU time than the rusage of the program",
         format_percent(gap, billed).text);
 }
 
@@ -355,7 +355,7 @@ static void find_left_out(struct list *list, const struct record_summary *summar
 {
     if (summary->mappings_left_out)
         add(list, PERCENT_WORTH_SAYING,
-            "%s mappings were left out: code in them has no names; raise the limit with "
+            "%s mappings were left out, so code there has no names; raise the limit with "
             "%s=N (now %" PRIu64 " for a process)",
             format_count(summary->mappings_left_out).text, budget_option(BUDGET_MAPPINGS),
             budget_amount(BUDGET_MAPPINGS));
@@ -384,7 +384,7 @@ size_t diagnostics_find(const struct record_summary *summary, const struct profi
     }
     if (summary->check_differed > 0)
         add(&list, percent_of(summary->check_differed, summary->checked),
-            "self-check: %s of %s stacks differ, a defect of rec: please report it",
+            "self-check: %s of %s stacks differ, a defect of rec: please report",
             format_count(summary->check_differed).text, format_count(summary->checked).text);
     qsort(diagnostics, list.count, sizeof(*diagnostics), by_percent);
     return list.count;
@@ -401,7 +401,7 @@ static void find_lost_records(struct list *list, const struct profile *profile)
         samples += profile->events[sample->event].is_off_cpu ? 0 : sample->count;
     if (percent_of(lost, lost + samples) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(lost, lost + samples),
-            "%s records were lost beside these %s samples: the recorder could not keep up",
+            "%s records were lost in addition to %s samples: the recorder could not keep up",
             format_count(lost).text, format_count(samples).text);
 }
 

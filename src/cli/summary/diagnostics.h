@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong with a recording: each with its size in per cent of the program's CPU time or
- * samples, and the one thing to do about it.
+ * Defects of a recording, each with the affected percentage of CPU time or samples, the cause and
+ * the remedy.
  */
 #pragma once
 
@@ -13,20 +13,20 @@
 enum { DIAGNOSTICS_MAX = 16 };
 
 struct diagnostic {
-    double percent; /* how much of the profile it touches */
+    double percent; /* affected part of the profile */
     char text[512];
 };
 
-/* The one with most CPU time; NULL: all were followed. */
+/* The process without samples with the most CPU time; NULL: none. */
 const struct record_process *diagnostics_worst_not_followed(const struct record_summary *summary);
 
-/* The main cause of CPU time without any sample; NULL: there is no such time, or the cause is not known. */
+/* The main cause of sampling gaps; NULL: no gaps, or unknown cause. */
 const char *diagnostics_gap_cause(const struct record_summary *summary);
 
-/* Biggest first. profile may be NULL: then nothing is known of names. Returns how many. */
+/* Sorted by decreasing percentage. profile NULL: without checks of names. Returns the number. */
 size_t diagnostics_find(const struct record_summary *summary, const struct profile *profile,
                         struct diagnostic diagnostics[DIAGNOSTICS_MAX]);
 
-/* Says what was lost, and which modules have no names, of a profile that is not recorded now. symfs: where its files were looked
- * for; NULL: where they lay. */
+/* For an existing capture: prints lost records and modules without names. symfs: root of the
+ * recorded files, or NULL. */
 void diagnostics_print_for_file(const struct profile *profile, const char *symfs);

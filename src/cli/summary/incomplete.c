@@ -2,10 +2,10 @@
 /*
  *     incomplete = 100 * (T - C - E - K) / T, at least 0; 0 when T is 0
  *
- *     T  CPU time of the tree: the larger one of the kernel's account and the sum of all weights
+ *     T  CPU time of the tree: the larger of rusage and the sum of all weights
  *     C  weight of the samples with a complete stack
- *     E  begin and end of processes and threads, and CPU time between samples
- *     K  threads without a user stack, as of io_uring
+ *     E  synthetic weight at the start and end of processes and threads, and between samples
+ *     K  kernel time of threads without a user stack, such as io_uring workers
  */
 #include "cli/summary/incomplete.h"
 

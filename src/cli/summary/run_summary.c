@@ -44,7 +44,7 @@ static int print_ran(const struct run_summary *run)
     return 1;
 }
 
-/* What is known without any sample. */
+/* CPU time explained without samples. */
 static uint64_t settled_ns(const struct record_summary *summary)
 {
     return summary->cpu_ends_ns + summary->cpu_unsampled_kernel_ns;
@@ -61,7 +61,7 @@ static bool ended_before_sampling(const struct record_summary *summary)
     return summary->wall_ns < summary->delay_ns;
 }
 
-/* Too little to call the recording a failure, but not because there was too little to sample. */
+/* Most CPU time is unexplained, though not enough for a failure. */
 static bool was_out_of_sight(const struct record_summary *summary)
 {
     uint64_t billed_ns = summary->cpu_billed_ns, known_ns = settled_ns(summary);
@@ -73,17 +73,15 @@ static int print_why_no_samples(const struct record_summary *summary)
     if (run_summary_lacks_samples(summary))
         return 0;
     if (summary->cpu_unsampled_kernel_ns > summary->cpu_ends_ns) {
-        log_info(
-            "no samples: threads that cannot be sampled, of io_uring or of the C library, used %s "
-            "in the kernel",
-            format_duration(summary->cpu_unsampled_kernel_ns).text);
+        log_info("no samples: internal threads of io_uring or the C library used %s in the kernel",
+                 format_duration(summary->cpu_unsampled_kernel_ns).text);
         return 1;
     }
     uint32_t limit = summary->frequency_limit;
     uint32_t frequency = limit ? limit : summary->frequency_requested;
     log_info(
-        "no samples: no thread used as much CPU time as a sampling period, %s; a higher -F makes "
-        "it shorter",
+        "no samples: no thread used the CPU time of a sampling period, %s; shorten the period with "
+        "a higher -F",
         format_duration(frequency ? 1000000000 / frequency : 0).text);
     return 1;
 }
@@ -92,8 +90,8 @@ static int print_nothing_to_sample(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
     if (ended_before_sampling(summary))
-        return 0; /* what it used was not looked at: print_part() tells */
-    log_info("%s used %s CPU in %s: nothing to sample; rec shows CPU time, not waiting",
+        return 0; /* see print_part() */
+    log_info("%s used %s CPU in %s: nothing to sample; rec records CPU time, not waiting",
              run->command, format_duration(summary->cpu_billed_ns).text,
              format_duration(summary->wall_ns).text);
     return 1;
@@ -116,12 +114,12 @@ static int print_samples(const struct record_summary *summary)
     return 1;
 }
 
-/* A recording that is not all of the run. */
+/* A recording of a part of the run. */
 static int print_part(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
     const char *then =
-        run->result->was_ended ? "; the command was asked to end" : "; the command goes on";
+        run->result->was_ended ? "; sent SIGTERM to the command" : "; the command goes on";
     char end[128] = "";
     char start[200] = "";
     if (summary->end != RECORD_END_COMMAND)
@@ -129,11 +127,11 @@ static int print_part(const struct run_summary *run)
                  summary->end == RECORD_END_SPACE ? ": the disk is nearly full" : "", then);
     if (ended_before_sampling(summary))
         snprintf(start, sizeof(start),
-                 "the command ended after %s, sampling was to begin after %s; %s CPU not recorded",
+                 "the command ended after %s, before sampling began at %s; %s CPU not recorded",
                  format_duration(summary->wall_ns).text, format_duration(summary->delay_ns).text,
                  format_duration(summary->cpu_before_ns).text);
     else if (summary->delay_ns)
-        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before that not recorded",
+        snprintf(start, sizeof(start), "sampling began after %s; %s CPU before were not recorded",
                  format_duration(summary->delay_ns).text,
                  format_duration(summary->cpu_before_ns).text);
     if (!end[0] && !start[0])
@@ -151,7 +149,7 @@ static int print_left_running(const struct record_summary *summary)
     if (left->count + left->more > 1)
         snprintf(more, sizeof(more), " and %s more, see `rec info`",
                  format_count(left->count + left->more - 1).text);
-    log_info("left running: %s, process %d%s; --wait-all would have waited", left->items[0].name,
+    log_info("left running: %s, process %d%s; use --wait-all to wait", left->items[0].name,
              (int)left->items[0].pid, more);
     return 1;
 }
@@ -166,7 +164,7 @@ static int print_diagnostics(const struct run_summary *run, int room)
     return said;
 }
 
-/* "rec.data 5.8 MB, rec.pb.gz": the capture with its size. */
+/* "rec.data 5.8 MB, rec.pb.gz". */
 static void list_files(const struct outputs *outputs, char *list, size_t size)
 {
     struct stat status;
@@ -186,11 +184,11 @@ static void print_files(const struct run_summary *run)
     if (!run->profile)
         return;
     list_files(run->outputs, list, sizeof(list));
-    log_info("%swrote %s", run->is_private ? "another rec is writing here, so this one " : "",
+    log_info("%swrote %s", run->is_private ? "another rec is writing the requested files; " : "",
              list);
 }
 
-/* Debian's package libdevel-nytprof-perl has it outside of the PATH. */
+/* Debian: in the package libdevel-nytprof-perl, outside of PATH. */
 static const char *flamegraph_command(void)
 {
     const char *debian = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl";
@@ -199,7 +197,7 @@ static const char *flamegraph_command(void)
                                      : "in https://www.speedscope.app or flamegraph.pl";
 }
 
-/* What opens the files, by what there is. */
+/* A viewer for each file. */
 static void print_viewers(const struct outputs *outputs)
 {
     const struct {
@@ -224,7 +222,7 @@ static void print_viewers(const struct outputs *outputs)
                     (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
                                      outputs->items[j].path, viewers[i].viewer);
     if (used)
-        log_info("see it: %s", text);
+        log_info("view: %s", text);
 }
 
 static void print_more(const struct record_summary *summary)
@@ -249,7 +247,7 @@ void run_summary_print(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
     bool is_terminal = isatty(STDERR_FILENO);
-    int room = LINES_MAX - 1 - is_terminal; /* what was written, where to see it */
+    int room = LINES_MAX - 1 - is_terminal; /* without print_files() and print_viewers() */
     if (summary->samples > 0)
         room -= print_ran(run) + print_samples(summary);
     else if (was_out_of_sight(summary))

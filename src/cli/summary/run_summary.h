@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said when a recording has ended: at most six lines, diagnostics with their size. */
+/* The summary at the end of a recording: at most six lines, diagnostics included. */
 #pragma once
 
 #include "cli/files/outputs.h"
@@ -9,21 +9,22 @@
 
 #include <stdint.h>
 
-/* A program that used more than this must have samples, unless it was many short ones. */
+/* Above, a program must have samples. */
 #define RUN_SUMMARY_CPU_WORTH_SAMPLING_NS UINT64_C(100000000)
 
 struct run_summary {
     const char *command;
     const struct record_result *result;
-    const struct profile *profile; /* with names; NULL: it was not converted */
+    const struct profile *profile; /* resolved; NULL: not converted */
     const struct outputs *outputs;
-    bool is_private; /* another rec was writing the files that were asked for */
+    bool
+        is_private; /* outputs have names with a pid: another rec was writing the requested files */
     bool is_verbose;
 };
 
 void run_summary_print(const struct run_summary *run);
 
-/* It used much more CPU time than programs do at their beginnings and ends, and has no sample. */
+/* Much more CPU time than for start and end of the processes, but no sample. */
 bool run_summary_lacks_samples(const struct record_summary *summary);
 
 /* "status 3", "killed by SIGSEGV". */

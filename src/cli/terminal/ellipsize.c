@@ -23,7 +23,7 @@ static unsigned width_of(const char *text)
     return width;
 }
 
-/* operator< and -> hold brackets that enclose nothing. */
+/* False for unpaired brackets, as in operator< and ->. */
 static bool has_balanced(const char *text, char open, char close)
 {
     int depth = 0;
@@ -35,7 +35,7 @@ static bool has_balanced(const char *text, char open, char close)
     return depth == 0;
 }
 
-/* Replaces what stands between outermost brackets, where that is longer than the ellipsis. */
+/* Replaces the text between outermost brackets by an ellipsis, if the ellipsis is shorter. */
 static void hide_between(char *text, char open, char close)
 {
     if (!has_balanced(text, open, close))

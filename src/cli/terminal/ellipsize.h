@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * A name on one line of at most so many columns: control characters replaced; when it is too long
- * the innards of template arguments give way first, then of parameters, then the end.
+ * Fits a name into a line of this width: escapes control characters; then shortens template
+ * arguments, then parameters, then the end, as needed.
  *
  *     std::vector<std::pair<int, int>, std::allocator<…>>::push_back(int const&)
  *     std::vector<…>::push_back(int const&)

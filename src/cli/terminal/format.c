@@ -64,7 +64,7 @@ struct formatted format_percent(uint64_t part, uint64_t whole)
     double percent = whole ? (double)part * 100 / (double)whole : 0;
     if (whole && part == whole)
         snprintf(shown.text, sizeof(shown.text), "100 %%");
-    else if (percent >= 99.95 && percent < 100) /* not all */
+    else if (percent >= 99.95 && percent < 100) /* not rounded up to 100 */
         snprintf(shown.text, sizeof(shown.text), "%.2f %%", percent - 0.005);
     else if (percent > 0 && percent < 0.1)
         snprintf(shown.text, sizeof(shown.text), "<0.1 %%");

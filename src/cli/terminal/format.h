@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers as people read them: log_info("%s used", format_duration(ns).text). */
+/* Numbers with units for readers: log_info("%s used", format_duration(ns).text). */
 #pragma once
 
 #include <stdint.h>
@@ -12,6 +12,5 @@ struct formatted format_count(uint64_t count);   /* "23 061" */
 struct formatted format_samples(uint64_t count); /* "23 061 samples", "1 sample" */
 struct formatted format_duration(uint64_t ns);   /* "12.4 s", "1 ms", "2 min 05 s" */
 struct formatted format_bytes(uint64_t bytes);   /* "5.8 MB" */
-/* "4.1 %"; never rounded up to a whole that it is not: 99.999 is "99.99 %", nor down
- * to the nothing that it is not: "<0.1 %". */
+/* "4.1 %"; rounds neither up to 100 (99.999 is "99.99 %") nor down to 0 ("<0.1 %"). */
 struct formatted format_percent(uint64_t part, uint64_t whole);

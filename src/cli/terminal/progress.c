@@ -32,7 +32,7 @@ static char *append_number(char *at, size_t number)
     return at + (end - start);
 }
 
-/* In a signal handler: the line is put together by hand and written at once. */
+/* A signal handler: no stdio. A single write(). */
 static void show(int signal_number)
 {
     (void)signal_number;

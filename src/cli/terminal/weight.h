@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of the main event as people and JSON readers see them: CPU time, or counts of what it counts. */
+/* Weights of the main event in text and JSON: CPU time, or a number of events. */
 #pragma once
 
 #include "cli/terminal/format.h"
@@ -8,7 +8,7 @@
 /* "12.4 s", or "23 061". */
 struct formatted weight_format(const struct profile *profile, uint64_t weight);
 
-/* What a weight is of: "CPU", "off CPU", "page-faults". */
+/* The noun after a weight: "CPU", "off CPU", "page-faults". */
 const char *weight_noun(const struct profile *profile);
 
 /* The JSON key of a weight: as_ns ("self_ns") or as_count ("self"). */

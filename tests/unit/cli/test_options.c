@@ -150,7 +150,7 @@ static void numbers_are_whole_and_within_bounds(void **state)
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         error.text[0] = '\0';
         assert_int_equal(options_number(wrong[i], "-F", 1, 20000, &number, &error), -EINVAL);
-        assert_non_null(strstr(error.text, "-F is a number from 1 to 20000"));
+        assert_non_null(strstr(error.text, "-F needs a number from 1 to 20000"));
     }
     assert_int_equal(number, 20000);
 }

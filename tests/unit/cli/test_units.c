@@ -79,12 +79,12 @@ static void nonsense_is_refused_by_its_name(void **state)
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
         struct error error = {{0}};
         assert_int_equal(units_parse_time(times[i], "--duration", &value, &error), -EINVAL);
-        assert_non_null(strstr(error.text, "--duration is a time like"));
+        assert_non_null(strstr(error.text, "--duration needs a time like"));
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct error error = {{0}};
         assert_int_equal(units_parse_bytes(sizes[i], "--max-size", &value, &error), -EINVAL);
-        assert_non_null(strstr(error.text, "--max-size is a size like"));
+        assert_non_null(strstr(error.text, "--max-size needs a size like"));
     }
     assert_int_equal(value, 7);
 }
