@@ -53,7 +53,7 @@ static struct stack_copy parsed(const struct record *record)
 
 static uint64_t word_at(const struct stack_copy_view *stack, uint64_t avma)
 {
-    uint64_t word;
+    uint64_t word = 0;
     assert_true(stack_load(&stack->view, avma, &word));
     return word;
 }

@@ -669,7 +669,7 @@ static int resolve_with_little_memory(const char *name, uint64_t svma)
 static void a_symbol_table_that_there_is_no_memory_for_is_an_error(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();
 #endif
     int status;
