@@ -63,8 +63,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         __builtin_trap();
     if (perfdata_reader_open(&reader, fd, "fuzz", &error) == 0) {
         read_all(reader);
-        for (unsigned bit = 0; bit < 256; bit++)
-            touch(perfdata_feature(reader, bit, &feature_bytes), feature_bytes);
+        for (unsigned bit = 0; bit < 256; bit++) {
+            const void *feature = perfdata_feature(reader, bit, &feature_bytes);
+            touch(feature, feature ? feature_bytes : 0);
+        }
         if (perfdata_rewind(reader) == 0)
             read_all(reader);
     }
