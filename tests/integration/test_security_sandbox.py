@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: MIT
 """The sandbox that binaries are parsed in: `rec doctor` shows its layers, a missing seccomp filter is reported once, and
 under sudo binaries are read with the rights of the user."""
+import contextlib
 import ctypes
+import fcntl
 import os
 import shutil
 import socket
@@ -230,6 +232,35 @@ class Sandbox(rec.Case):
         run = self.recorded("sh", "-c", '"$0" 300; rm "$0"; sleep 0.2', program,
                             env={**os.environ, **SUDO})
         self.assertGreater(run.share_of("hot_70"), 5, run.stderr.decode())
+
+    def state_of_waiting(self, *words):
+        """The state of a rec that waits: for the reader of a full pipe as its standard output, or of a FIFO."""
+        read_end, write_end = os.pipe()
+        fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(write_end, b" " * 4096)
+        fcntl.fcntl(write_end, fcntl.F_SETFL, 0)
+        process = subprocess.Popen([self.rec, *words], cwd=self.directory, stdout=write_end, stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        os.close(write_end)
+        try:
+            time.sleep(1)
+            self.assertIsNone(process.poll(), words)
+            with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+                return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
+        finally:
+            process.kill()
+            process.wait()
+            os.close(read_end)
+
+    def test_the_whole_conversion_is_confined(self):
+        path = self.capture(self.directory)
+        os.mkfifo(os.path.join(self.directory, "out.folded"))
+        for words in (("report", path), ("info", path), ("convert", path, "-o", "-", "--format", "collapsed"),
+                      ("convert", path, "-o", "out.folded")):
+            state = self.state_of_waiting(*words)
+            self.assertEqual((state["NoNewPrivs"], state["Seccomp"]), ("1", "2"), words)
 
     def serve(self, directory):
         debuginfod = self.need_program("debuginfod")

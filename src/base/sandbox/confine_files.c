@@ -16,7 +16,16 @@ enum {
     CALL_RESTRICT_SELF = 446,
     CREATE_RULESET_VERSION = 1, /* a flag: the ABI is returned */
     RULE_PATH_BENEATH = 1,
-    READ_FILE = 1 << 2, /* LANDLOCK_ACCESS_FS_READ_FILE */
+    /* LANDLOCK_ACCESS_FS_… */
+    WRITE_FILE = 1 << 1,
+    READ_FILE = 1 << 2,
+    READ_DIR = 1 << 3,
+    REMOVE_FILE = 1 << 5,
+    MAKE_REG = 1 << 8,
+    REFER = 1 << 13,
+    TRUNCATE = 1 << 14,
+    IOCTL_DEV = 1 << 15,
+    SCOPE_ABSTRACT_SOCKETS = 1,
 };
 
 struct ruleset { /* landlock_ruleset_attr, ABI 6; older kernels accept zero excess */
@@ -47,15 +56,19 @@ static struct ruleset everything(int abi)
     };
 }
 
+static int allow(int ruleset_fd, int fd, uint64_t rights)
+{
+    struct path_rule rule = {.allowed = rights, .parent_fd = fd};
+    return syscall(CALL_ADD_RULE, ruleset_fd, RULE_PATH_BENEATH, &rule, 0) == 0 ? 0 : -errno;
+}
+
 static int allow_reading(int ruleset_fd, int directory_fd, const char *path, int flags)
 {
-    struct path_rule rule = {.allowed = READ_FILE,
-                             .parent_fd = openat(directory_fd, path, O_PATH | O_CLOEXEC | flags)};
-    if (rule.parent_fd < 0)
+    int fd = openat(directory_fd, path, O_PATH | O_CLOEXEC | flags);
+    if (fd < 0)
         return errno == EMFILE || errno == ENFILE ? -errno : 0; /* nothing there is read */
-    long result = syscall(CALL_ADD_RULE, ruleset_fd, RULE_PATH_BENEATH, &rule, 0);
-    int err = result == 0 ? 0 : -errno;
-    close(rule.parent_fd);
+    int err = allow(ruleset_fd, fd, READ_FILE);
+    close(fd);
     return err;
 }
 
@@ -94,6 +107,33 @@ int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_
     for (size_t i = 0; err == 0 && i < CONFINE_DIRECTORIES; i++)
         if (directories[i])
             err = allow_reading((int)fd, AT_FDCWD, directories[i], 0);
+    if (err != 0)
+        close((int)fd);
+    return err ? err : (int)fd;
+}
+
+/* Workers open /dev/null in place of the standard streams. */
+static int allow_outputs(int ruleset_fd, uint64_t handled, const int *directories, size_t count)
+{
+    const uint64_t rights = WRITE_FILE | TRUNCATE | MAKE_REG | REMOVE_FILE | REFER;
+    int null = open("/dev/null", O_PATH | O_CLOEXEC);
+    int err = null < 0 ? 0 : allow(ruleset_fd, null, WRITE_FILE);
+    if (null >= 0)
+        close(null);
+    for (size_t i = 0; err == 0 && i < count; i++)
+        err = allow(ruleset_fd, directories[i], rights & handled);
+    return err;
+}
+
+int confine_files_output_rules(int landlock_abi, const int *directories, size_t count)
+{
+    struct ruleset ruleset = everything(landlock_abi);
+    ruleset.files &= ~(uint64_t)(READ_FILE | READ_DIR | IOCTL_DEV);
+    ruleset.scopes &= SCOPE_ABSTRACT_SOCKETS;
+    long fd = syscall(CALL_CREATE_RULESET, &ruleset, sizeof(ruleset), 0);
+    if (fd < 0)
+        return -errno;
+    int err = allow_outputs((int)fd, ruleset.files, directories, count);
     if (err != 0)
         close((int)fd);
     return err ? err : (int)fd;

@@ -4,8 +4,13 @@
 
 #include "base/sandbox/confine.h"
 
+#include <stddef.h>
+
 /* A descriptor of the rules. */
 int confine_files_rules(int landlock_abi, const char *const directories[CONFINE_DIRECTORIES]);
+
+/* The same for confine_conversion(): writing in these directories alone. */
+int confine_files_output_rules(int landlock_abi, const int *directories, size_t count);
 
 /* With the process' privileges fixed (PR_SET_NO_NEW_PRIVS). The descriptor is closed. */
 int confine_files(int rules_fd);

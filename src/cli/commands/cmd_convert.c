@@ -3,6 +3,7 @@
 
 #include "base/files/io.h"
 #include "base/text/log.h"
+#include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
@@ -199,6 +200,8 @@ static int convert(struct convert_request *request, struct error *error)
     struct profile *profile = NULL;
     struct sudo_owner owner = sudo_owner_find();
     int err = outputs_prepare(&request->outputs, &owner, error);
+    if (!err)
+        confine_to_outputs(&request->outputs, request->from.use_debuginfod);
     if (!err)
         err = symbolized_load(&profile, request->input, &request->from, error);
     embedded_sources_open(&embedded, &request->options);

@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
+#include "cli/files/confine_outputs.h"
 #include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/filter_options.h"
@@ -112,8 +113,10 @@ int view_run(char *const *words, const char *command,
     int err = parse(&request, words, &error);
     if (!err && request.help)
         help_print_command(stdout, command);
-    else if (!err && (err = input_resolve(&request.input, &error)) == 0)
+    else if (!err && (err = input_resolve(&request.input, &error)) == 0) {
+        confine_to_outputs(NULL, request.from.use_debuginfod);
         err = show(&request, &error);
+    }
     if (err == -ENOMEM)
         memory_limit_explain(request.input, &error);
     if (err)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/files/confine_outputs.h"
+
+#include "base/files/output_path.h"
+#include "base/sandbox/confine_conversion.h"
+#include "base/text/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns the number of directories opened; a failure is left to the writing of the output. */
+static size_t open_directories(int *directories, const struct outputs *outputs)
+{
+    size_t count = 0;
+    for (size_t i = 0; outputs && i < outputs->count; i++) {
+        struct output_path path;
+        if (output_path_open(&path, outputs->items[i].path, NULL) == 0)
+            directories[count++] = path.directory;
+    }
+    return count;
+}
+
+void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod)
+{
+    int err = -ENOMEM;
+    size_t most = outputs ? outputs->count : 0;
+    if (use_debuginfod)
+        return;
+    int *directories = calloc(most + 1, sizeof(*directories));
+    if (directories) {
+        size_t count = open_directories(directories, outputs);
+        err = confine_conversion(directories, count);
+        while (count > 0) {
+            struct output_path path = {.directory = directories[--count]};
+            output_path_close(&path);
+        }
+    }
+    free(directories);
+    if (err)
+        log_error("the conversion is not confined: %s; see `rec doctor`", strerror(-err));
+}

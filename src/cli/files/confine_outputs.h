@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The sandbox of the commands that convert a capture (base/sandbox/confine_conversion.h). */
+#pragma once
+
+#include "cli/files/outputs.h"
+
+/* Confines this process to writing in the directories of the outputs (NULL: none), before the
+ * capture is parsed. Not with --debuginfod: the client connects to servers and writes a cache. A
+ * failure is printed, and the conversion continues. */
+void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod);
