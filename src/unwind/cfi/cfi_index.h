@@ -52,6 +52,15 @@ struct cfi_index {
 int cfi_index_build(struct cfi_index *index);
 void cfi_index_free(struct cfi_index *index);
 
+/* Whether an address (less the base) without CFI belongs to the entry function: such functions are
+ * shorter than CFI_ENTRY_BYTES_MAX. */
+#define CFI_ENTRY_BYTES_MAX 128
+static inline bool cfi_index_is_entry(const struct cfi_index *index, uint32_t relative)
+{
+    return index->has_entry && relative >= index->entry &&
+           relative - index->entry < CFI_ENTRY_BYTES_MAX;
+}
+
 /* The entry that holds an address (less the base), or NULL. */
 const struct cfi_entry *cfi_index_find(const struct cfi_index *index, uint32_t relative);
 

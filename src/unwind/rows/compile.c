@@ -65,8 +65,9 @@ uint32_t compile_gap_rule(uint32_t before, uint32_t after, uint32_t gap_bytes)
 }
 
 /*
- * Code that no CFI covers. At the program's entry point it is the outermost frame all the same: the
- * entry of glibc's dynamic linker (2.36) has no FDE, and every constructor runs below it.
+ * Code without CFI. The entry function is the outermost frame all the same: the entry of glibc's
+ * dynamic linker (2.36) has no FDE, and every constructor runs below that function. Programs
+ * without CFI (musl) have all of their other functions behind the entry function.
  */
 static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t end,
                       struct compiled_rows *out)
@@ -75,6 +76,8 @@ static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t en
     int err = append(out, start, row_rule(ROW_NONE, ROW_FP_SAME, 0));
     if (err == 0 && has_root)
         err = append(out, index->entry, row_rule(ROW_END, ROW_FP_SAME, 0));
+    if (err == 0 && has_root && end - index->entry > CFI_ENTRY_BYTES_MAX)
+        err = append(out, index->entry + CFI_ENTRY_BYTES_MAX, row_rule(ROW_NONE, ROW_FP_SAME, 0));
     return err;
 }
 

@@ -91,7 +91,7 @@ static uint32_t rule_in_gap(struct lazy_rules *lazy, size_t next, uint32_t relat
     bool is_last = next == index->entry_count;
     if (index->has_entry && index->entry >= gap_start && index->entry_count &&
         (is_last || index->entry < entries[next].start))
-        return rule_of_kind(index->entry <= relative ? ROW_END : ROW_NONE);
+        return rule_of_kind(cfi_index_is_entry(index, relative) ? ROW_END : ROW_NONE);
     if (next == 0 || is_last || !is_sound(&entries[next - 1]) || !is_sound(&entries[next]))
         return rule_of_kind(ROW_NONE);
     return compile_gap_rule(rule_in_entry(lazy, next - 1, gap_start - 1),

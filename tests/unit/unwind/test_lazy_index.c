@@ -125,6 +125,18 @@ static void pieces_are_those_of_all_records(void **state)
     }
 }
 
+static void only_the_entry_function_is_a_root_without_cfi(void **state)
+{
+    (void)state;
+    struct made made = make(odd_functions, 1);
+    struct unwind_module *module = opened(&made);
+    assert_int_equal(row_kind(unwind_module_rule(module, 0x7f)), ROW_NONE);
+    assert_int_equal(row_kind(unwind_module_rule(module, 0x80)), ROW_END);
+    assert_int_equal(row_kind(unwind_module_rule(module, 0xff)), ROW_END);
+    assert_int_equal(row_kind(unwind_module_rule(module, 0x100)), ROW_NONE);
+    unwind_module_close(module);
+}
+
 static void steps_are_those_of_the_record(void **state)
 {
     (void)state;
@@ -344,6 +356,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_those_of_all_records),
+        cmocka_unit_test(only_the_entry_function_is_a_root_without_cfi),
         cmocka_unit_test(steps_are_those_of_the_record),
         cmocka_unit_test(a_table_that_lies_hides_rows_but_makes_none),
         cmocka_unit_test(a_table_that_is_not_in_order_hides_rows_but_makes_none),
