@@ -17,9 +17,8 @@
 struct stack_walk {
     const struct offline_map *map;
     const struct stack_view *stack;
-    struct unwind_regs regs; /* of the frame reached */
-    bool is_return_address;
-    struct full_regs full; /* of an earlier frame, or the same */
+    struct stack_frame frame; /* the frame reached */
+    struct full_regs full;    /* of an earlier frame, or the same */
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
@@ -95,46 +94,116 @@ static bool is_mapped(const struct stack_walk *walk, uint64_t return_pc)
     return find_place(walk, unwind_lookup_pc(return_pc, true), &place);
 }
 
-static struct unwind_regs narrow(const struct full_regs *full)
+static struct stack_frame narrow(const struct full_regs *full, bool is_return_address)
 {
     bool has_fp = full->known >> UNWIND_DWARF_FP & 1;
-    return (struct unwind_regs){
-        .pc = full->value[UNWIND_DWARF_PC],
-        .sp = full->value[UNWIND_DWARF_SP],
-        .fp = has_fp ? full->value[UNWIND_DWARF_FP] : 0,
+    return (struct stack_frame){
+        .regs = {.pc = full->value[UNWIND_DWARF_PC],
+                 .sp = full->value[UNWIND_DWARF_SP],
+                 .fp = has_fp ? full->value[UNWIND_DWARF_FP] : 0},
+        .is_return_address = is_return_address,
+        .fp_is_known = has_fp,
     };
 }
 
-/* A step without CFI. It is a guess, so it has to lead to code. */
-static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct unwind_regs *regs)
+static struct full_regs widen(const struct stack_frame *frame)
 {
-    struct unwind_regs caller = *regs;
-    if (unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
+    struct full_regs full = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
+                                      (uint32_t)frame->fp_is_known << UNWIND_DWARF_FP};
+    full.value[UNWIND_DWARF_PC] = frame->regs.pc;
+    full.value[UNWIND_DWARF_SP] = frame->regs.sp;
+    full.value[UNWIND_DWARF_FP] = frame->regs.fp;
+    return full;
+}
+
+static struct caller search_caller(const struct stack_walk *walk, const struct stack_frame *frame)
+{
+    if (!walk->map->code || !keeps_sp(walk))
+        return (struct caller){.evidence = CALLER_NONE};
+    return caller_search(walk->map->code, frame, walk->stack);
+}
+
+static bool needs_fp(uint32_t rule)
+{
+    enum row_kind kind = row_kind(rule);
+    return kind == ROW_FP || kind == ROW_FP_DEREF || row_fp(rule) == ROW_FP_AT_FP;
+}
+
+/* An unknown FP from the CFA, which the search for the caller finds: CFA = FP + 8n. */
+static bool infer_fp(const struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
+{
+    if (row_kind(rule) != ROW_FP)
+        return false;
+    struct caller caller = search_caller(walk, frame);
+    if (caller.evidence != CALLER_PLAUSIBLE && caller.evidence != CALLER_VERIFIED)
+        return false;
+    frame->regs.fp = caller.frame.regs.sp - 8 * (uint64_t)row_n(rule);
+    frame->fp_is_known = true;
+    return true;
+}
+
+/* A step without CFI and without a verified caller: a guess, so it has to lead to code. */
+static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct stack_frame *frame)
+{
+    struct unwind_regs caller = frame->regs;
+    if (!frame->fp_is_known || unwind_frame_pointer(&caller, walk->stack) != UNWIND_OK)
         return UNWIND_NO_ROW;
     caller.pc = code_address(walk, caller.pc);
     walk->leads_nowhere = !is_mapped(walk, caller.pc);
     if (walk->leads_nowhere)
         return UNWIND_NO_ROW;
-    *regs = caller;
+    frame->regs = caller;
     walk->has_lost_sp = !keeps_sp(walk);
     return UNWIND_OK;
 }
 
+static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack_frame *frame,
+                                           bool *is_signal_frame)
+{
+    struct caller caller = search_caller(walk, frame);
+    switch (caller.evidence) {
+    case CALLER_IS_ROOT:
+        return UNWIND_END;
+    case CALLER_VERIFIED:
+    case CALLER_PLAUSIBLE:
+        *frame = caller.frame;
+        *is_signal_frame = !frame->is_return_address;
+        return UNWIND_OK;
+    case CALLER_GUESSED:
+        return UNWIND_NO_ROW;
+    case CALLER_NONE:
+        break;
+    }
+    return step_by_frame_pointer(walk, frame);
+}
+
+/* Whether a step by this rule leaves FP known. */
+static bool keeps_fp(uint32_t rule, bool fp_is_known)
+{
+    uint32_t k = row_fp(rule);
+    return fp_is_known || row_kind(rule) == ROW_SIGNAL || (k != ROW_FP_SAME && k != ROW_FP_AT_FP);
+}
+
 static enum unwind_result step_by_row(struct stack_walk *walk, const struct offline_place *place,
-                                      struct unwind_regs *regs, bool *is_signal_frame)
+                                      struct stack_frame *frame, bool *is_signal_frame)
 {
     enum unwind_result result = UNWIND_NO_ROW;
     *is_signal_frame = row_kind(place->rule) == ROW_SIGNAL;
+    if (!frame->fp_is_known && needs_fp(place->rule) && !infer_fp(walk, place->rule, frame))
+        return UNWIND_COMPLEX;
     if (!walk->has_lost_sp || row_kind(place->rule) == ROW_END)
-        result = unwind_apply(place->rule, regs, walk->stack);
-    return result == UNWIND_NO_ROW ? step_by_frame_pointer(walk, regs) : result;
+        result = unwind_apply(place->rule, &frame->regs, walk->stack);
+    if (result == UNWIND_NO_ROW)
+        return step_without_cfi(walk, frame, is_signal_frame);
+    frame->fp_is_known = keeps_fp(place->rule, frame->fp_is_known);
+    return result;
 }
 
 /* Around clone()'s system call, where the code before it has the same frame. */
 static enum unwind_result step_in_clone(const struct stack_walk *walk, uint32_t rule,
                                         struct full_regs *full)
 {
-    struct unwind_regs regs = narrow(full);
+    struct unwind_regs regs = narrow(full, false).regs;
     uint32_t reg = row_register(rule);
     if (!(full->known >> reg & 1))
         return UNWIND_COMPLEX;
@@ -159,15 +228,10 @@ static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *f
     if (result == UNWIND_NO_ROW && is_found && row_kind(place.rule) == ROW_CLONE) {
         result = step_in_clone(walk, place.rule, full);
     } else if (result == UNWIND_NO_ROW && is_found) {
-        struct unwind_regs regs = narrow(full);
-        result = step_by_row(walk, &place, &regs, &is_signal_frame);
-        if (result == UNWIND_OK) {
-            *full = (struct full_regs){.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP |
-                                                1u << UNWIND_DWARF_FP};
-            full->value[UNWIND_DWARF_PC] = regs.pc;
-            full->value[UNWIND_DWARF_SP] = regs.sp;
-            full->value[UNWIND_DWARF_FP] = regs.fp;
-        }
+        struct stack_frame frame = narrow(full, *is_return_address);
+        result = step_by_row(walk, &place, &frame, &is_signal_frame);
+        if (result == UNWIND_OK)
+            *full = widen(&frame);
     }
     full->value[UNWIND_DWARF_PC] = code_address(walk, full->value[UNWIND_DWARF_PC]);
     *is_return_address = !is_signal_frame;
@@ -182,26 +246,41 @@ static enum unwind_result step_complex(struct stack_walk *walk)
         result = step_full(walk, &walk->full, &walk->full_is_return_address);
     if (result == UNWIND_OK)
         result = step_full(walk, &walk->full, &walk->full_is_return_address);
-    walk->regs = narrow(&walk->full);
-    walk->is_return_address = walk->full_is_return_address;
+    walk->frame = narrow(&walk->full, walk->full_is_return_address);
     return result;
+}
+
+/* A step by a rule other than the place's own: of a cache's walk, and of the registers behind the
+ * rows, only the frame reached remains. */
+static void start_over(struct stack_walk *walk)
+{
+    if (walk->map->walks)
+        unwind_cache_other_step(walk->map->walks);
+    walk->full = widen(&walk->frame);
+    walk->full_is_return_address = walk->frame.is_return_address;
+    walk->behind = 0;
 }
 
 static enum unwind_result step(struct stack_walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
     struct unwind_cache *walks = walk->map->walks;
-    struct unwind_regs callee = walk->regs;
-    enum unwind_result result = step_by_row(walk, place, &walk->regs, &is_signal_frame);
+    const struct stack_frame callee = walk->frame;
+    enum unwind_result result = step_by_row(walk, place, &walk->frame, &is_signal_frame);
     /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
         if (walks)
             unwind_cache_other_step(walks);
         return step_complex(walk);
     }
+    walk->frame.is_return_address = !is_signal_frame;
+    bool is_inferred = !callee.fp_is_known && needs_fp(place->rule);
+    if (is_inferred || (row_kind(place->rule) == ROW_NONE && !walk->frame.fp_is_known)) {
+        start_over(walk);
+        return result;
+    }
     if (walks && result == UNWIND_OK)
-        unwind_cache_step(walks, place->rule, &callee, &walk->regs);
-    walk->is_return_address = !is_signal_frame;
+        unwind_cache_step(walks, place->rule, &callee.regs, &walk->frame.regs);
     walk->behind++;
     return result;
 }
@@ -209,16 +288,16 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
 static void put_frame(const struct offline_frames *frames, size_t index,
                       const struct stack_walk *walk)
 {
-    frames->pcs[index] = walk->regs.pc;
+    frames->pcs[index] = walk->frame.regs.pc;
     if (frames->are_return_addresses)
-        frames->are_return_addresses[index] = walk->is_return_address;
+        frames->are_return_addresses[index] = walk->frame.is_return_address;
 }
 
 static struct cached_frame frame_of(const struct stack_walk *walk)
 {
-    return (struct cached_frame){.regs = walk->regs,
+    return (struct cached_frame){.regs = walk->frame.regs,
                                  .generation = walk->map->generation,
-                                 .is_return_address = walk->is_return_address};
+                                 .is_return_address = walk->frame.is_return_address};
 }
 
 /* The walk from a frame on, if it is known and there is room for its frames. */
@@ -275,8 +354,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
     struct stack_walk walk = {
         .map = map,
         .stack = stack,
-        .regs = narrow(regs),
-        .is_return_address = first_is_return_address,
+        .frame = narrow(regs, first_is_return_address),
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };
@@ -290,7 +368,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
             return (struct offline_result){all, OFFLINE_ROOT,
                                            count ? keep(&walk, &first, known) : known};
         }
-        uint64_t lookup_pc = unwind_lookup_pc(walk.regs.pc, walk.is_return_address);
+        uint64_t lookup_pc = unwind_lookup_pc(walk.frame.regs.pc, walk.frame.is_return_address);
         struct offline_place place;
         bool is_found = find_place(&walk, lookup_pc, &place);
         /* A caller that is no code is no frame; the innermost PC is what was sampled. */

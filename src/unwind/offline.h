@@ -8,6 +8,7 @@
 
 #include "base/containers/two_way_cache.h"
 #include "unwind/arch/machine.h"
+#include "unwind/code/caller_search.h"
 #include "unwind/unwind_cache.h"
 
 #include <stdbool.h>
@@ -47,6 +48,7 @@ struct offline_map {
     struct unwind_cache *walks;  /* the same of walks */
     uint64_t generation;         /* for both: another one for each state of the map, not 0 */
     const struct unwind_machine *machine; /* whose code it is; NULL: x86-64 */
+    const struct code_map *code;          /* where CFI ends; NULL: callers are not searched for */
 };
 
 struct offline_frames { /* room for the result */

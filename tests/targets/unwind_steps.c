@@ -70,6 +70,25 @@ NOINLINE static int recursive(int n)
     return n ? recursive(n - 1) + leaf(n) : leaf(0);
 }
 
+/* The call is a jump: the return address lies behind a call to another function. */
+NOINLINE static int tail_call(int n)
+{
+    sink += n;
+    return recursive(n + 3);
+}
+
+static int (*const volatile table[])(int) = {leaf, recursive, tail_call};
+
+/* Calls through pointers; the large frame holds stale return addresses of earlier calls. */
+NOINLINE static int through_pointers(int n)
+{
+    volatile char room[600];
+    room[n] = (char)n;
+    for (int i = 0; i < 3; i++)
+        sink += table[i](room[n] + i);
+    return n ? through_pointers(n - 1) : 0;
+}
+
 __attribute__((noreturn)) NOINLINE static void leave(int code)
 {
     longjmp(escape, code);
@@ -129,7 +148,7 @@ int main(void)
     sigaction(SIGUSR1, &action, NULL);
     sink += leaf(1) + many_registers(1, 2, 3, 4, 5);
     sink += dynamic_frame(50) + realigned_frame(1, 2, 3, 4, 5, 6, 90, 8) + large_frame(9000) +
-            recursive(60);
+            recursive(60) + tail_call(2) + through_pointers(4);
     if (setjmp(escape) == 0)
         calls_noreturn(3);
     interrupted();

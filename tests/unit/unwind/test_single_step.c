@@ -1,44 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a program one instruction at a time and unwinds at every single one. The truth is what the
- * program did: each call that was executed pushed a return address, so a shadow stack of those
- * calls knows, at any instruction, who the caller is and what SP and FP will be once it has control
- * again.
- *
- *     executed call  ──▶ push { return address, SP before the call = CFA, FP before the call }
- *     SP at or above the CFA of the newest entry ──▶ it has returned (or was jumped out of): pop
- *     a signal was delivered ──▶ push { interrupted PC, SP, FP }, then the handler's own entry
- *
- * Nothing of that knows CFI. Two kinds of difference are not ours, and counted apart:
+ * Runs a program one instruction at a time and unwinds at every single one. The truth is a shadow
+ * stack of the executed calls: shadow.h. Two kinds of difference are not ours, and counted apart:
  *
  *     no CFI      the start files of the C compiler (_init, frame_dummy, …) have none
  *     flat CFI    one row for the whole function, CFA = SP + 8, while SP is elsewhere: the author
- * of some assembly code described none of its pushes (glibc's __mpn_addmul_1)
+ *                 of some assembly code described none of its pushes (glibc's __mpn_addmul_1)
  *
  * All others are listed by function and have to stay below 0.1 %. Seen so far: glibc's __longjmp,
- * whose CFI describes where it is going to, not where it was called from; and the last instructions
- * of functions that realign the stack, where gcc 12 does not say that `leave` has given FP back.
+ * whose CFI describes the destination instead of the caller; and the last instructions of functions
+ * that realign the stack, where gcc 12 does not say that `leave` has given FP back.
  *
  * Usage as a tool: test_single_step PROGRAM [ARG…]
  */
-#include "tracee.h"
+#include "shadow.h"
 
 #include "unwind/module_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-enum { SHADOW_MAX = 4096, WINDOW_BYTES = 4096, RED_ZONE = 128, REPORTED_MAX = 64 };
+enum { WINDOW_BYTES = 4096, REPORTED_MAX = 64 };
 
 /* No more than this of a program that does not end. */
 static const size_t steps_max = 3000000;
-
-struct shadow {
-    struct unwind_regs caller;
-    bool fp_is_known;
-};
 
 /* One function that was unwound wrongly somewhere. */
 struct wrong {
@@ -48,16 +30,14 @@ struct wrong {
 
 struct stepping {
     struct tracee tracee;
-    struct shadow shadow[SHADOW_MAX];
-    size_t depth;
-    uint8_t *stack; /* the bytes of the window, or of the whole stack */
-    size_t stack_capacity;
-    size_t steps;            /* with a caller in the shadow stack */
-    size_t outermost;        /* with none */
-    size_t by_row;           /* right by a row */
-    size_t by_evaluator;     /* right by the full evaluator: the row is complex */
-    size_t wrong_rows;       /* not right, for no reason that is known */
-    size_t no_cfi, flat_cfi; /* see the top */
+    struct shadow shadow;
+    struct stack_bytes stack; /* the window, or the whole stack */
+    size_t steps;             /* with a caller in the shadow stack */
+    size_t outermost;         /* with none */
+    size_t by_row;            /* right by a row */
+    size_t by_evaluator;      /* right by the full evaluator: the row is complex */
+    size_t wrong_rows;        /* not right, for no reason that is known */
+    size_t no_cfi, flat_cfi;  /* see the top */
     size_t no_module;
     size_t signals;
     size_t whole_stacks, wrong_stacks; /* unwound to the end, each time a call was executed … */
@@ -65,22 +45,6 @@ struct stepping {
     struct wrong wrong[REPORTED_MAX];
     size_t wrong_count;
 };
-
-static bool is_prefix(uint8_t byte)
-{
-    return byte == 0x66 || byte == 0x67 || byte == 0xf2 || byte == 0xf3 || byte == 0x2e ||
-           byte == 0x36 || byte == 0x3e || byte == 0x26 || byte == 0x64 || byte == 0x65 ||
-           (byte >= 0x40 && byte <= 0x4f);
-}
-
-/* call rel32, or call through a register or memory. */
-static bool is_call(const uint8_t *code)
-{
-    int i = 0;
-    while (i < 8 && is_prefix(code[i]))
-        i++;
-    return code[i] == 0xe8 || (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2);
-}
 
 /* The FDE that covers pc, or NULL. */
 static const struct cfi_entry *find_fde(const struct tracee *tracee, uint64_t pc)
@@ -120,29 +84,6 @@ static void count_wrong(struct stepping *s, uint64_t pc)
     s->wrong[i].count++;
 }
 
-/* [SP - red zone, SP + size) of the target, as far as it is there. */
-static struct stack_view read_stack(struct stepping *s, uint64_t sp, size_t size)
-{
-    uint64_t lo = sp - RED_ZONE;
-    if (s->tracee.stack_hi > sp && s->tracee.stack_hi - sp < size)
-        size = s->tracee.stack_hi - sp;
-    size += RED_ZONE;
-    if (size > s->stack_capacity) {
-        s->stack = realloc(s->stack, size);
-        assert_non_null(s->stack);
-        s->stack_capacity = size;
-    }
-    /* Right behind a large `sub`, SP points below what the kernel has grown the stack to so far. */
-    for (size_t page = 4096 - lo % 4096; !tracee_read(&s->tracee, lo, s->stack, size);
-         page = 4096) {
-        if (size <= page)
-            return (struct stack_view){lo, lo, s->stack, NULL};
-        lo += page;
-        size -= page;
-    }
-    return (struct stack_view){lo, lo + size, s->stack, NULL};
-}
-
 /* One step up by row, or by the evaluator where the row is complex. */
 static enum unwind_result unwind_once(const struct stepping *s, const struct full_regs *now,
                                       const struct stack_view *stack, struct unwind_regs *caller,
@@ -170,7 +111,7 @@ static enum unwind_result unwind_once(const struct stepping *s, const struct ful
 static void judge_step(struct stepping *s, const struct full_regs *now)
 {
     uint64_t pc = now->value[UNWIND_DWARF_PC], sp = now->value[UNWIND_DWARF_SP];
-    if (s->depth == 0) {
+    if (s->shadow.depth == 0) {
         s->outermost++;
         return;
     }
@@ -184,15 +125,15 @@ static void judge_step(struct stepping *s, const struct full_regs *now)
         s->no_module++;
         return;
     }
-    struct stack_view stack = read_stack(s, sp, WINDOW_BYTES);
+    struct stack_view stack = read_stack(&s->tracee, &s->stack, sp, WINDOW_BYTES);
     struct unwind_regs caller;
     bool is_complex;
     enum unwind_result result = unwind_once(s, now, &stack, &caller, &is_complex);
     if (result == UNWIND_OFF_STACK || (result == UNWIND_COMPLEX && is_complex)) {
-        stack = read_stack(s, sp, SIZE_MAX);
+        stack = read_stack(&s->tracee, &s->stack, sp, SIZE_MAX);
         result = unwind_once(s, now, &stack, &caller, &is_complex);
     }
-    const struct shadow *truth = &s->shadow[s->depth - 1];
+    const struct shadow_entry *truth = &s->shadow.entries[s->shadow.depth - 1];
     if (result != UNWIND_OK || caller.pc != truth->caller.pc || caller.sp != truth->caller.sp ||
         (truth->fp_is_known && caller.fp != truth->caller.fp)) {
         if (result == UNWIND_NO_ROW)
@@ -215,15 +156,16 @@ static bool stack_is_right(const struct stepping *s, const struct full_regs *now
     static uint64_t frames[SHADOW_MAX + 8];
     struct offline_result result = offline_unwind(s->tracee.mappings, s->tracee.mapping_count, now,
                                                   false, stack, frames, SHADOW_MAX + 8);
-    bool right = result.frame_count > s->depth;
-    for (size_t i = 0; right && i < s->depth; i++)
-        right = frames[1 + i] == s->shadow[s->depth - 1 - i].caller.pc;
+    bool right = result.frame_count > s->shadow.depth;
+    for (size_t i = 0; right && i < s->shadow.depth; i++)
+        right = frames[1 + i] == s->shadow.entries[s->shadow.depth - 1 - i].caller.pc;
     return right;
 }
 
 static void judge_stack(struct stepping *s, const struct full_regs *now)
 {
-    struct stack_view stack = read_stack(s, now->value[UNWIND_DWARF_SP], SIZE_MAX);
+    struct stack_view stack =
+        read_stack(&s->tracee, &s->stack, now->value[UNWIND_DWARF_SP], SIZE_MAX);
     s->whole_stacks++;
     s->wrong_stacks += !stack_is_right(s, now, &stack);
 }
@@ -233,54 +175,17 @@ static void judge_stack(struct stepping *s, const struct full_regs *now)
 static void judge_captured(struct stepping *s, const struct full_regs *now)
 {
     uint8_t code = 0;
-    if (s->depth == 0 || s->captured_stacks >= 5000 ||
+    if (s->shadow.depth == 0 || s->captured_stacks >= 5000 ||
         !tracee_read(&s->tracee, now->value[UNWIND_DWARF_PC], &code, sizeof(code)) || code != 0xc3)
         return;
-    struct stack_view stack = read_stack(s, now->value[UNWIND_DWARF_SP], SIZE_MAX);
+    struct stack_view stack =
+        read_stack(&s->tracee, &s->stack, now->value[UNWIND_DWARF_SP], SIZE_MAX);
     if (stack.lo > now->value[UNWIND_DWARF_SP])
         return;
     stack.bytes += now->value[UNWIND_DWARF_SP] - stack.lo;
     stack.lo = now->value[UNWIND_DWARF_SP];
     s->captured_stacks++;
     s->wrong_captured += !stack_is_right(s, now, &stack);
-}
-
-static void push(struct stepping *s, struct unwind_regs caller)
-{
-    assert_true(s->depth < SHADOW_MAX);
-    s->shadow[s->depth++] = (struct shadow){caller, true};
-}
-
-/* What the instruction at `before` did to the shadow stack. */
-static void follow(struct stepping *s, const struct full_regs *before,
-                   const struct full_regs *after)
-{
-    uint64_t sp = after->value[UNWIND_DWARF_SP], old_sp = before->value[UNWIND_DWARF_SP];
-    uint64_t pc = before->value[UNWIND_DWARF_PC], return_pc;
-    uint8_t code[16] = {0};
-    while (s->depth > 0 && s->shadow[s->depth - 1].caller.sp <= sp)
-        s->depth--;
-    if (sp != old_sp - 8 || !tracee_read(&s->tracee, pc, code, sizeof(code)) || !is_call(code) ||
-        !tracee_read(&s->tracee, sp, &return_pc, sizeof(return_pc)))
-        return;
-    assert_true(return_pc > pc && return_pc - pc <= 15);
-    push(s, (struct unwind_regs){return_pc, old_sp, before->value[UNWIND_DWARF_FP]});
-    if (s->whole_stacks < 20000)
-        judge_stack(s, after);
-}
-
-/* The handler returns to the restorer, the restorer to what was interrupted. */
-static void follow_signal(struct stepping *s, const struct full_regs *interrupted,
-                          const struct full_regs *handler)
-{
-    uint64_t restorer, sp = handler->value[UNWIND_DWARF_SP];
-    s->signals++;
-    push(s, (struct unwind_regs){interrupted->value[UNWIND_DWARF_PC],
-                                 interrupted->value[UNWIND_DWARF_SP],
-                                 interrupted->value[UNWIND_DWARF_FP]});
-    assert_true(tracee_read(&s->tracee, sp, &restorer, sizeof(restorer)));
-    push(s, (struct unwind_regs){restorer, sp + 8, 0});
-    s->shadow[s->depth - 1].fp_is_known = false; /* the kernel does not promise any */
 }
 
 static void run(struct stepping *s)
@@ -297,10 +202,13 @@ static void run(struct stepping *s)
             return;
         ptrace(PTRACE_GETREGS, s->tracee.pid, NULL, &user);
         struct full_regs after = tracee_regs(&user);
-        if (signal)
-            follow_signal(s, &before, &after);
-        else
-            follow(s, &before, &after);
+        if (signal) {
+            s->signals++;
+            shadow_follow_signal(&s->shadow, &s->tracee, &before, &after);
+        } else if (shadow_follow(&s->shadow, &s->tracee, &before, &after) &&
+                   s->whole_stacks < 20000) {
+            judge_stack(s, &after);
+        }
         signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
         judge_step(s, &after);
         judge_captured(s, &after);
@@ -334,7 +242,7 @@ static bool step_program(struct stepping *s, char *const argv[])
     run(s);
     report(s);
     tracee_end(&s->tracee);
-    free(s->stack);
+    free(s->stack.bytes);
     return true;
 }
 

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Machine code of x86-64, as far as the search for callers needs it: calls, jumps, and the distance
+ * from SP to the return address. Sources: Intel SDM volume 2, chapter 2 (lengths) and appendix A.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum code_branch_kind {
+    BRANCH_NONE,
+    BRANCH_DIRECT,   /* to a fixed address */
+    BRANCH_SLOT,     /* to the address in a fixed word of memory: a PLT stub, or -fno-plt */
+    BRANCH_INDIRECT, /* through a register, or memory relative to one */
+};
+
+struct code_branch {
+    enum code_branch_kind kind;
+    uint64_t svma; /* of the target, or of the slot */
+};
+
+enum { CODE_CALL_BYTES_MAX = 7, CODE_ALIGNMENT = 16 };
+
+/* The call instruction that ends with the last of the bytes, at end_svma. At least
+ * CODE_CALL_BYTES_MAX bytes. */
+struct code_branch x86_64_call_before(const uint8_t *bytes, size_t size, uint64_t end_svma);
+
+/* The jump at the start of the bytes, behind an optional endbr64: as in PLT stubs and thunks. */
+struct code_branch x86_64_jump_at(const uint8_t *bytes, size_t size, uint64_t svma);
+
+/* Bytes of the instruction at the start of the bytes; 0: not decodable. */
+size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size);
+
+/* Whether the instruction names a function: a direct call, or a move of its address into a
+ * register. */
+bool x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
+                               uint64_t *target_svma);
+
+/* The next bytes from *at on that look like a jump to a 32-bit distance: possibly a tail call.
+ * Moves *at behind; false: none. */
+bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t svma,
+                      uint64_t *target_svma);
+
+/* Whether some bytes look like a jump through a register or memory: a tail call to anywhere. */
+bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
+
+/* Whether the code never returns: glibc's _start halts behind its call, musl's __clone ends the
+ * thread by a system call. */
+bool x86_64_ends_thread(const uint8_t *bytes, size_t size);
+
+/* Whether the code returns from a signal handler: SP points at the ucontext then. */
+bool x86_64_is_sigreturn(const uint8_t *bytes, size_t size);
+
+/* Whether a function may start behind these bytes: they are padding, or end a function. */
+bool x86_64_may_end_function(const uint8_t *bytes, size_t size);
+
+/* The frame of a function at one of its instructions. */
+struct code_frame {
+    bool is_known;         /* else SP was realigned, or the code is beyond the decoder */
+    uint64_t return_bytes; /* from SP up to the return address */
+    bool has_fp;           /* FP was set up: the return address lies fp_return_bytes above FP */
+    uint64_t fp_return_bytes;
+    bool saves_fp; /* the caller's FP lies saved_fp_return_bytes below the return address */
+    uint64_t saved_fp_return_bytes;
+};
+
+/* bytes: from the start of the function up to the instruction. Follows the code in the order of
+ * addresses: behind a return, or a jump, the frame is as before the epilogue. */
+struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size);

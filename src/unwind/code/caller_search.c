@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/code/caller_search.h"
+
+#include "unwind/arch/x86_64_code.h"
+
+enum {
+    FUNCTION_BYTES_MAX = 64 << 10, /* decoded from the function's start up to PC */
+    TAIL_CALL_BYTES_MAX = 4096,    /* looked through for a tail call */
+    JUMP_BYTES = 12,               /* endbr64, bnd jmp *slot(%rip) */
+    TARGETS_MAX = 32,              /* functions looked through in a search */
+    TARGET_DEPTH = 3,              /* tail calls between the function called and the callee */
+    STARTS_MAX = 8,                /* tried for a function that no call names */
+};
+
+/* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
+#define LOWEST_CODE UINT64_C(65536)
+#define ADDRESSES_END (UINT64_C(1) << 47)
+
+struct search {
+    const struct code_map *map;
+    const struct stack_view *stack;
+    struct code_place place; /* of the callee */
+    uint64_t start_svma;     /* of the callee's function */
+    struct code_frame frame;
+    struct stack_frame callee;
+    unsigned targets_left;
+};
+
+static enum caller_evidence judge_target(struct search *s, const struct code_place *place,
+                                         uint64_t svma, int depth);
+static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
+                                       uint64_t slot_svma, int depth);
+
+/* Whether the function leaves by a jump to the callee, or to a function that does. */
+static enum caller_evidence judge_tail_calls(struct search *s, const struct code_place *place,
+                                             const struct code_function *function, int depth)
+{
+    uint64_t svma = function->start_svma, bytes = function->end_svma - svma, target_svma;
+    size_t size, at = 0;
+    const uint8_t *code =
+        code_image_bytes(place->image, svma,
+                         bytes < TAIL_CALL_BYTES_MAX ? (size_t)bytes : TAIL_CALL_BYTES_MAX, &size);
+    while (x86_64_next_jump(code, size, &at, svma, &target_svma)) {
+        bool is_inside = target_svma > svma && target_svma < function->end_svma;
+        if (!is_inside && judge_target(s, place, target_svma, depth - 1) == CALLER_VERIFIED)
+            return CALLER_VERIFIED;
+    }
+    return x86_64_has_indirect_jump(code, size) ? CALLER_PLAUSIBLE : CALLER_GUESSED;
+}
+
+/* Whether a call of svma leads to the callee: directly, through a stub or by tail calls. */
+static enum caller_evidence judge_target(struct search *s, const struct code_place *place,
+                                         uint64_t svma, int depth)
+{
+    if (place->image == s->place.image && svma == s->start_svma)
+        return CALLER_VERIFIED;
+    if (depth == 0 || s->targets_left == 0)
+        return CALLER_GUESSED;
+    s->targets_left--;
+    size_t size;
+    struct code_function function;
+    const uint8_t *code = code_image_bytes(place->image, svma, JUMP_BYTES, &size);
+    struct code_branch jump = x86_64_jump_at(code, size, svma);
+    if (jump.kind == BRANCH_SLOT)
+        return judge_slot(s, place, jump.svma, depth);
+    if (!code_image_function(place->image, svma, &function) || function.start_svma != svma)
+        return CALLER_GUESSED;
+    return judge_tail_calls(s, place, &function, depth);
+}
+
+/* A slot holds a function of this file, or by name one of the callee's file. */
+static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
+                                       uint64_t slot_svma, int depth)
+{
+    const struct code_slot *slot = code_image_slot(place->image, slot_svma);
+    enum caller_evidence evidence = CALLER_GUESSED;
+    if (!slot)
+        return CALLER_PLAUSIBLE;
+    if (slot->target_svma)
+        evidence = judge_target(s, place, slot->target_svma, depth);
+    if (evidence == CALLER_VERIFIED || !slot->name)
+        return evidence;
+    if (code_image_defines(s->place.image, slot->name, s->start_svma))
+        return CALLER_VERIFIED;
+    uint64_t svma = s->targets_left ? code_image_find(s->place.image, slot->name) : 0;
+    return svma ? judge_target(s, &s->place, svma, depth) : evidence;
+}
+
+/* The entry function has a single call, and C libraries go on to main() by tail calls. */
+static bool is_in_entry(const struct code_place *place, uint64_t svma)
+{
+    struct code_function function;
+    return code_image_function(place->image, svma, &function) &&
+           function.start_svma == code_image_entry_svma(place->image);
+}
+
+static bool is_sigreturn(const struct code_place *place, uint64_t svma)
+{
+    size_t size;
+    const uint8_t *code = code_image_bytes(place->image, svma, JUMP_BYTES, &size);
+    return x86_64_is_sigreturn(code, size);
+}
+
+/* How likely a word is the return address of the callee. */
+static enum caller_evidence judge(struct search *s, uint64_t word)
+{
+    struct code_place place;
+    bool may_be_code = word >= LOWEST_CODE && word < ADDRESSES_END &&
+                       (word < s->stack->lo || word >= s->stack->hi);
+    if (!may_be_code || !s->map->find(s->map->context, word - 1, &place))
+        return CALLER_NONE;
+    uint64_t svma = word - place.bias;
+    if (is_sigreturn(&place, svma))
+        return CALLER_PLAUSIBLE;
+    const uint8_t *code = code_image_before(place.image, svma, CODE_CALL_BYTES_MAX);
+    if (!code)
+        return CALLER_NONE;
+    struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma);
+    enum caller_evidence evidence = CALLER_NONE;
+    switch (call.kind) {
+    case BRANCH_DIRECT:
+        evidence = judge_target(s, &place, call.svma, TARGET_DEPTH);
+        break;
+    case BRANCH_SLOT:
+        evidence = judge_slot(s, &place, call.svma, TARGET_DEPTH);
+        break;
+    case BRANCH_INDIRECT:
+        evidence = CALLER_PLAUSIBLE;
+        break;
+    case BRANCH_NONE:
+        break;
+    }
+    return evidence == CALLER_GUESSED && is_in_entry(&place, svma - 1) ? CALLER_PLAUSIBLE
+                                                                       : evidence;
+}
+
+/* FP of the caller: where the callee saved the register, or unchanged. */
+static void find_fp(const struct search *s, uint64_t slot_avma, struct stack_frame *caller)
+{
+    caller->regs.fp = s->callee.regs.fp;
+    caller->fp_is_known = s->callee.fp_is_known && s->frame.is_known;
+    if (s->frame.saves_fp)
+        caller->fp_is_known =
+            slot_avma - s->frame.saved_fp_return_bytes >= s->callee.regs.sp &&
+            stack_load(s->stack, slot_avma - s->frame.saved_fp_return_bytes, &caller->regs.fp);
+}
+
+static struct caller caller_at(const struct search *s, uint64_t slot_avma, uint64_t word,
+                               enum caller_evidence evidence)
+{
+    struct caller caller = {.evidence = evidence, .frame.is_return_address = true};
+    caller.frame.regs.pc = word;
+    caller.frame.regs.sp = slot_avma + sizeof(word);
+    find_fp(s, slot_avma, &caller.frame);
+    return caller;
+}
+
+/* The place where the code of the callee puts the return address. */
+static struct caller try_place(struct search *s, uint64_t slot_avma)
+{
+    uint64_t word;
+    if (slot_avma % sizeof(word) != 0 || slot_avma < s->callee.regs.sp ||
+        !stack_load(s->stack, slot_avma, &word))
+        return (struct caller){.evidence = CALLER_NONE};
+    return caller_at(s, slot_avma, word, judge(s, word));
+}
+
+static struct caller scan(struct search *s)
+{
+    struct caller guess = {.evidence = CALLER_NONE};
+    uint64_t start_avma = (s->callee.regs.sp + 7) & ~UINT64_C(7), word;
+    for (uint64_t at = 0; at < SEARCH_BYTES_MAX; at += sizeof(word)) {
+        if (!stack_load(s->stack, start_avma + at, &word))
+            continue;
+        enum caller_evidence evidence = judge(s, word);
+        if (evidence == CALLER_VERIFIED)
+            return caller_at(s, start_avma + at, word, evidence);
+        if (evidence != CALLER_NONE && guess.evidence == CALLER_NONE)
+            guess = caller_at(s, start_avma + at, word, CALLER_GUESSED);
+    }
+    return guess;
+}
+
+/* By the prologue of a function that starts at start_svma. */
+static struct caller try_start(struct search *s, uint64_t start_svma)
+{
+    struct caller by_sp = {.evidence = CALLER_NONE}, by_fp = by_sp;
+    const struct unwind_regs *regs = &s->callee.regs;
+    uint64_t bytes = regs->pc - s->place.bias - start_svma;
+    size_t size;
+    const uint8_t *code = code_image_bytes(s->place.image, start_svma,
+                                           bytes < FUNCTION_BYTES_MAX ? (size_t)bytes : 0, &size);
+    s->start_svma = start_svma;
+    s->frame = size == bytes ? x86_64_frame_at(code, size) : (struct code_frame){0};
+    if (s->frame.is_known)
+        by_sp = try_place(s, regs->sp + s->frame.return_bytes);
+    if (by_sp.evidence == CALLER_VERIFIED)
+        return by_sp;
+    if (s->frame.has_fp && s->callee.fp_is_known)
+        by_fp = try_place(s, regs->fp + s->frame.fp_return_bytes);
+    return by_fp.evidence >= CALLER_PLAUSIBLE ? by_fp : by_sp;
+}
+
+/* The function may start later than the last one that a call or symbol names: behind padding. */
+static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
+{
+    uint64_t svma =
+        unwind_lookup_pc(s->callee.regs.pc, s->callee.is_return_address) - s->place.bias;
+    svma -= svma % CODE_ALIGNMENT;
+    for (int i = 0; i < STARTS_MAX && svma > named_svma; svma -= CODE_ALIGNMENT) {
+        const uint8_t *before = code_image_before(s->place.image, svma, 1);
+        if (!before || !x86_64_may_end_function(before, 1))
+            continue;
+        struct caller caller = try_start(s, svma);
+        if (caller.evidence >= CALLER_PLAUSIBLE)
+            return caller;
+        i++;
+    }
+    return (struct caller){.evidence = CALLER_NONE};
+}
+
+static struct caller search(struct search *s, uint64_t start_svma)
+{
+    struct caller caller = try_start(s, start_svma);
+    if (caller.evidence < CALLER_PLAUSIBLE)
+        caller = try_unnamed_starts(s, start_svma);
+    if (caller.evidence >= CALLER_PLAUSIBLE)
+        return caller;
+    (void)try_start(s, start_svma);
+    return scan(s);
+}
+
+/* The kernel's frame of a signal, at SP behind the return address of the handler. */
+static struct caller interrupted(const struct search *s)
+{
+    struct caller caller = {.evidence = CALLER_NONE, .frame.regs = s->callee.regs};
+    if (unwind_apply(row_rule(ROW_SIGNAL, ROW_FP_SAME, 0), &caller.frame.regs, s->stack) ==
+        UNWIND_OK)
+        caller.evidence = CALLER_VERIFIED;
+    caller.frame.fp_is_known = true;
+    return caller;
+}
+
+static bool is_root(const struct search *s, uint64_t start_svma)
+{
+    size_t size;
+    uint64_t svma = s->callee.regs.pc - s->place.bias;
+    const uint8_t *code = code_image_bytes(s->place.image, svma, JUMP_BYTES, &size);
+    return start_svma == code_image_entry_svma(s->place.image) ||
+           (s->callee.is_return_address && x86_64_ends_thread(code, size));
+}
+
+struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
+                            const struct stack_view *stack)
+{
+    struct search s = {.map = map, .stack = stack, .callee = *callee, .targets_left = TARGETS_MAX};
+    uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
+    struct code_function function;
+    if (!map->find(map->context, lookup_pc, &s.place))
+        return (struct caller){.evidence = CALLER_NONE};
+    if (is_sigreturn(&s.place, callee->regs.pc - s.place.bias))
+        return interrupted(&s);
+    if (!code_image_function(s.place.image, lookup_pc - s.place.bias, &function))
+        return (struct caller){.evidence = CALLER_NONE};
+    if (is_root(&s, function.start_svma))
+        return (struct caller){.evidence = CALLER_IS_ROOT};
+    return search(&s, function.start_svma);
+}

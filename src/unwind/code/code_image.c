@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/code/code_image.h"
+
+#include "base/containers/array.h"
+#include "base/containers/cursor.h"
+#include "base/containers/sort.h"
+#include "unwind/arch/x86_64_code.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CODE_BYTES_MAX (UINT64_C(16) << 20) /* 0.2 s */
+enum { TABLES_MAX = 2 };                    /* .symtab and .dynsym */
+
+struct code_symbol {
+    uint64_t svma, bytes;
+    uint32_t table, name; /* offset in the table's strings */
+};
+
+struct start {
+    uint64_t svma;
+};
+
+struct jump { /* to what may be the start of a function */
+    uint64_t svma, target_svma;
+};
+
+struct jumps {
+    struct jump *jumps;
+    size_t count, capacity;
+};
+
+struct symbol_table {
+    const struct elf_section *section; /* only during code_image_open() */
+    struct buffer entries, strings;
+};
+
+struct code_image {
+    struct buffer code; /* the executable segments, with zeros between them */
+    uint64_t code_svma;
+    uint64_t entry_svma;
+    struct symbol_table tables[TABLES_MAX];
+    size_t table_count;
+    struct code_symbol *symbols; /* functions, by svma */
+    size_t symbol_count, symbol_capacity;
+    struct start *starts; /* by svma, without duplicates */
+    size_t start_count, start_capacity;
+    struct code_slot *slots; /* by slot_svma */
+    size_t slot_count, slot_capacity;
+};
+
+void code_image_close(struct code_image *image)
+{
+    if (!image)
+        return;
+    for (size_t i = 0; i < TABLES_MAX; i++) {
+        buffer_free(&image->tables[i].entries);
+        buffer_free(&image->tables[i].strings);
+    }
+    buffer_free(&image->code);
+    free(image->symbols);
+    free(image->starts);
+    free(image->slots);
+    free(image);
+}
+
+static bool is_code(const struct elf_segment *segment)
+{
+    return segment->type == PT_LOAD && (segment->flags & PF_X) && segment->file_bytes > 0;
+}
+
+static bool find_bounds(const struct elf_file *elf, uint64_t *start_svma, uint64_t *end_svma)
+{
+    *start_svma = UINT64_MAX;
+    *end_svma = 0;
+    for (size_t i = 0; i < elf_segment_count(elf); i++) {
+        const struct elf_segment *segment = elf_segment(elf, i);
+        uint64_t end;
+        if (!is_code(segment) || __builtin_add_overflow(segment->svma, segment->file_bytes, &end))
+            continue;
+        *start_svma = segment->svma < *start_svma ? segment->svma : *start_svma;
+        *end_svma = end > *end_svma ? end : *end_svma;
+    }
+    return *end_svma > *start_svma && *end_svma - *start_svma <= CODE_BYTES_MAX;
+}
+
+static int read_code(struct code_image *image, const struct elf_file *elf)
+{
+    uint64_t start_svma, end_svma;
+    if (!find_bounds(elf, &start_svma, &end_svma))
+        return -ENOTSUP;
+    buffer_zeros(&image->code, end_svma - start_svma);
+    if (image->code.failed)
+        return -ENOMEM;
+    image->code_svma = start_svma;
+    for (size_t i = 0; i < elf_segment_count(elf); i++) {
+        const struct elf_segment *segment = elf_segment(elf, i);
+        uint64_t inside = segment->svma - start_svma;
+        if (!is_code(segment) || inside > image->code.size ||
+            segment->file_bytes > image->code.size - inside)
+            continue;
+        int err = elf_read_svma(elf, segment->svma, image->code.bytes + inside,
+                                (size_t)segment->file_bytes);
+        if (err != 0)
+            return err;
+    }
+    return 0;
+}
+
+static bool holds(const struct code_image *image, uint64_t svma)
+{
+    return svma >= image->code_svma && svma - image->code_svma < image->code.size;
+}
+
+static int add_start(struct code_image *image, uint64_t svma)
+{
+    struct start *start = ARRAY_PUSH(image->starts, image->start_count, image->start_capacity);
+    if (start)
+        start->svma = svma;
+    return start ? 0 : -ENOMEM;
+}
+
+static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym *sym)
+{
+    if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || sym->st_shndx == SHN_UNDEF ||
+        !holds(image, sym->st_value))
+        return 0;
+    struct code_symbol *symbol =
+        ARRAY_PUSH(image->symbols, image->symbol_count, image->symbol_capacity);
+    if (!symbol)
+        return -ENOMEM;
+    *symbol = (struct code_symbol){sym->st_value, sym->st_size, table, sym->st_name};
+    return add_start(image, sym->st_value);
+}
+
+/* Sections that cannot be read leave a table empty. */
+static int read_symbols(struct code_image *image, const struct elf_file *elf,
+                        const struct elf_section *section)
+{
+    uint32_t number = (uint32_t)image->table_count;
+    struct symbol_table *table = &image->tables[image->table_count++];
+    table->section = section;
+    int err = elf_read_section(elf, section, &table->entries, NULL);
+    if (err == 0 && section->link < elf_section_count(elf))
+        err = elf_read_section(elf, elf_section(elf, section->link), &table->strings, NULL);
+    buffer_u8(&table->strings, 0);
+    if (err == -ENOMEM || table->strings.failed)
+        return -ENOMEM;
+    err = 0;
+    for (size_t at = 0; err == 0 && at + sizeof(Elf64_Sym) <= table->entries.size;
+         at += sizeof(Elf64_Sym)) {
+        Elf64_Sym sym;
+        memcpy(&sym, table->entries.bytes + at, sizeof(sym));
+        err = add_symbol(image, number, &sym);
+    }
+    return err;
+}
+
+static int read_all_symbols(struct code_image *image, const struct elf_file *elf)
+{
+    int err = 0;
+    for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++) {
+        const struct elf_section *section = elf_section(elf, i);
+        if ((section->type == SHT_SYMTAB || section->type == SHT_DYNSYM) &&
+            image->table_count < TABLES_MAX)
+            err = read_symbols(image, elf, section);
+    }
+    return err ? err : SORT_BY(image->symbols, image->symbol_count, svma);
+}
+
+static const char *string_at(const struct symbol_table *table, uint32_t offset)
+{
+    return offset < table->strings.size ? (const char *)table->strings.bytes + offset : NULL;
+}
+
+/* The name of a symbol, or its address when it is defined here. */
+static void describe_slot(const struct symbol_table *table, uint64_t index, struct code_slot *slot)
+{
+    Elf64_Sym sym;
+    if (index >= table->entries.size / sizeof(sym))
+        return;
+    memcpy(&sym, table->entries.bytes + index * sizeof(sym), sizeof(sym));
+    slot->name = string_at(table, sym.st_name);
+    slot->target_svma = sym.st_shndx == SHN_UNDEF ? 0 : sym.st_value;
+}
+
+static int add_slot(struct code_image *image, const struct symbol_table *table,
+                    const Elf64_Rela *rela)
+{
+    uint32_t type = (uint32_t)ELF64_R_TYPE(rela->r_info);
+    struct code_slot slot = {.slot_svma = rela->r_offset};
+    if (type == R_X86_64_RELATIVE && holds(image, (uint64_t)rela->r_addend))
+        slot.target_svma = (uint64_t)rela->r_addend; /* a function: jump tables hold distances */
+    else if (table && (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT))
+        describe_slot(table, ELF64_R_SYM(rela->r_info), &slot);
+    if (!slot.target_svma && !slot.name)
+        return 0;
+    struct code_slot *added = ARRAY_PUSH(image->slots, image->slot_count, image->slot_capacity);
+    if (!added)
+        return -ENOMEM;
+    *added = slot;
+    return slot.target_svma ? add_start(image, slot.target_svma) : 0;
+}
+
+static int read_slots(struct code_image *image, const struct elf_file *elf,
+                      const struct elf_section *section)
+{
+    const struct symbol_table *table = NULL;
+    struct buffer relocations = {0};
+    for (size_t i = 0; i < image->table_count && section->link < elf_section_count(elf); i++)
+        if (image->tables[i].section == elf_section(elf, section->link))
+            table = &image->tables[i];
+    int err = elf_read_section(elf, section, &relocations, NULL) == -ENOMEM ? -ENOMEM : 0;
+    for (size_t at = 0; err == 0 && at + sizeof(Elf64_Rela) <= relocations.size;
+         at += sizeof(Elf64_Rela)) {
+        Elf64_Rela rela;
+        memcpy(&rela, relocations.bytes + at, sizeof(rela));
+        err = add_slot(image, table, &rela);
+    }
+    buffer_free(&relocations);
+    return err;
+}
+
+static int read_all_slots(struct code_image *image, const struct elf_file *elf)
+{
+    int err = 0;
+    for (size_t i = 0; i < elf_section_count(elf) && err == 0; i++)
+        if (elf_section(elf, i)->type == SHT_RELA)
+            err = read_slots(image, elf, elf_section(elf, i));
+    return err ? err : SORT_BY(image->slots, image->slot_count, slot_svma);
+}
+
+static bool is_aligned_start(const struct code_image *image, uint64_t svma)
+{
+    const uint8_t *before = code_image_before(image, svma, 1);
+    return svma % CODE_ALIGNMENT == 0 && before && x86_64_may_end_function(before, 1);
+}
+
+static int add_reference(struct code_image *image, struct jumps *jumps, const uint8_t *bytes,
+                         size_t size, uint64_t svma)
+{
+    uint64_t target_svma;
+    size_t at = 0;
+    if (x86_64_function_reference(bytes, size, svma, &target_svma))
+        return holds(image, target_svma) ? add_start(image, target_svma) : 0;
+    if (!x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1 ||
+        !is_aligned_start(image, target_svma))
+        return 0;
+    struct jump *jump = ARRAY_PUSH(jumps->jumps, jumps->count, jumps->capacity);
+    if (jump)
+        *jump = (struct jump){svma, target_svma};
+    return jump ? 0 : -ENOMEM;
+}
+
+/* Direct calls lead to functions, and so do addresses taken by `lea` or `mov`. Behind data between
+ * functions the decoder is in step again after a few instructions. */
+static int find_references(struct code_image *image, struct jumps *jumps)
+{
+    const uint8_t *bytes = image->code.bytes;
+    size_t size = image->code.size, length;
+    int err = 0;
+    for (size_t at = 0; err == 0 && at < size; at += length ? length : 1) {
+        length = x86_64_instruction_bytes(bytes + at, size - at);
+        err = add_reference(image, jumps, bytes + at, length, image->code_svma + at);
+    }
+    return err;
+}
+
+static int sort_starts(struct code_image *image)
+{
+    size_t kept = 0;
+    int err = SORT_BY(image->starts, image->start_count, svma);
+    for (size_t i = 0; i < image->start_count && err == 0; i++)
+        if (kept == 0 || image->starts[kept - 1].svma != image->starts[i].svma)
+            image->starts[kept++] = image->starts[i];
+    image->start_count = kept;
+    return err;
+}
+
+/* A jump from one function into another is a tail call. */
+static int add_tail_calls(struct code_image *image, const struct jumps *jumps)
+{
+    size_t known = image->start_count;
+    int err = 0;
+    for (size_t i = 0; i < jumps->count && err == 0; i++) {
+        const struct jump *jump = &jumps->jumps[i];
+        if (ARRAY_COUNT_UP_TO(image->starts, known, svma, jump->svma) !=
+            ARRAY_COUNT_UP_TO(image->starts, known, svma, jump->target_svma))
+            err = add_start(image, jump->target_svma);
+    }
+    return err;
+}
+
+static int find_starts(struct code_image *image)
+{
+    struct jumps jumps = {0};
+    int err = find_references(image, &jumps);
+    if (err == 0)
+        err = sort_starts(image);
+    if (err == 0)
+        err = add_tail_calls(image, &jumps);
+    if (err == 0)
+        err = sort_starts(image);
+    free(jumps.jumps);
+    return err;
+}
+
+int code_image_open(struct code_image **out, const struct elf_file *elf)
+{
+    *out = NULL;
+    if (elf_machine(elf) != EM_X86_64)
+        return -ENOTSUP;
+    struct code_image *image = calloc(1, sizeof(*image));
+    if (!image)
+        return -ENOMEM;
+    image->entry_svma = elf_entry_svma(elf);
+    int err = read_code(image, elf);
+    if (err == 0 && holds(image, image->entry_svma))
+        err = add_start(image, image->entry_svma);
+    if (err == 0)
+        err = read_all_symbols(image, elf);
+    if (err == 0)
+        err = read_all_slots(image, elf);
+    if (err == 0)
+        err = find_starts(image);
+    if (err != 0)
+        code_image_close(image);
+    else
+        *out = image;
+    return err;
+}
+
+const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,
+                                size_t *available)
+{
+    *available = 0;
+    if (!holds(image, svma))
+        return NULL;
+    size_t at = (size_t)(svma - image->code_svma);
+    *available = image->code.size - at < size ? image->code.size - at : size;
+    return image->code.bytes + at;
+}
+
+const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, size_t size)
+{
+    bool is_inside = svma > image->code_svma && svma - image->code_svma <= image->code.size &&
+                     svma - image->code_svma >= size;
+    return is_inside ? image->code.bytes + (svma - image->code_svma) - size : NULL;
+}
+
+bool code_image_function(const struct code_image *image, uint64_t svma,
+                         struct code_function *function)
+{
+    size_t next = ARRAY_COUNT_UP_TO(image->starts, image->start_count, svma, svma);
+    if (next == 0 || !holds(image, svma))
+        return false;
+    function->start_svma = image->starts[next - 1].svma;
+    function->end_svma =
+        next < image->start_count ? image->starts[next].svma : image->code_svma + image->code.size;
+    return true;
+}
+
+uint64_t code_image_entry_svma(const struct code_image *image)
+{
+    return image->entry_svma;
+}
+
+const struct code_slot *code_image_slot(const struct code_image *image, uint64_t slot_svma)
+{
+    size_t below = ARRAY_COUNT_BELOW(image->slots, image->slot_count, slot_svma, slot_svma);
+    bool is_known = below < image->slot_count && image->slots[below].slot_svma == slot_svma;
+    return is_known ? &image->slots[below] : NULL;
+}
+
+uint64_t code_image_find(const struct code_image *image, const char *name)
+{
+    for (size_t i = 0; i < image->symbol_count; i++) {
+        const char *found =
+            string_at(&image->tables[image->symbols[i].table], image->symbols[i].name);
+        if (found && strcmp(found, name) == 0)
+            return image->symbols[i].svma;
+    }
+    return 0;
+}
+
+bool code_image_defines(const struct code_image *image, const char *name, uint64_t svma)
+{
+    size_t i = ARRAY_COUNT_BELOW(image->symbols, image->symbol_count, svma, svma);
+    for (; i < image->symbol_count && image->symbols[i].svma == svma; i++) {
+        const char *found =
+            string_at(&image->tables[image->symbols[i].table], image->symbols[i].name);
+        if (found && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}

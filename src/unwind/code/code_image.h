@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine code of an ELF file, and the bounds of its functions without CFI: from symbols, and
+ * from the targets of direct calls, for stripped files. Read only where CFI ends, because files
+ * have megabytes of code. x86-64 only.
+ */
+#pragma once
+
+#include "elf/elf_file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct code_image; /* opaque; constant once opened */
+
+/* elf is used during the call only. 0, -ENOTSUP: another machine, no code, or more than 16 MiB of
+ * code; -ENOMEM; or the error of a read. */
+int code_image_open(struct code_image **out, const struct elf_file *elf);
+void code_image_close(struct code_image *image);
+
+/* Up to `size` bytes of code at svma, in place; the count goes to *available (0: no code). */
+const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,
+                                size_t *available);
+/* The bytes of code before svma, at most `size`, ending there. */
+const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, size_t size);
+
+struct code_function {
+    uint64_t start_svma, end_svma; /* the end: at the latest */
+};
+
+/* The function around svma: the last start at or below. False: no start is known there. */
+bool code_image_function(const struct code_image *image, uint64_t svma,
+                         struct code_function *function);
+
+/* The entry point of the program or loader. */
+uint64_t code_image_entry_svma(const struct code_image *image);
+
+/* What a slot of the global offset table holds after relocation. */
+struct code_slot {
+    uint64_t slot_svma;
+    uint64_t target_svma; /* in the same file; 0: by name */
+    const char *name;     /* NULL: none; borrowed from the image */
+};
+
+/* NULL: no relocation is known for the slot. */
+const struct code_slot *code_image_slot(const struct code_image *image, uint64_t slot_svma);
+
+/* The function symbol of this name; 0: none. Compares all names. */
+uint64_t code_image_find(const struct code_image *image, const char *name);
+
+/* Whether a function symbol of this name is defined at svma. */
+bool code_image_defines(const struct code_image *image, const char *name, uint64_t svma);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls, jumps and frames in hand-written machine code; lengths of instructions as objdump has them. */
+#include "unwind/arch/x86_64_code.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+
+static const uint64_t svma = 0x401000;
+
+static void assert_call(struct code_branch call, enum code_branch_kind kind, uint64_t target)
+{
+    assert_int_equal(call.kind, kind);
+    assert_int_equal(call.svma, target);
+}
+
+static void the_call_before_a_return_address_is_read(void **state)
+{
+    (void)state;
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0xe8, 0x10, 0, 0, 0), svma), BRANCH_DIRECT,
+                svma + 0x10);
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0xe8, 0xfb, 0xff, 0xff, 0xff), svma),
+                BRANCH_DIRECT, svma - 5);
+    assert_call(x86_64_call_before(BYTES(0x90, 0xff, 0x15, 0, 1, 0, 0), svma), BRANCH_SLOT,
+                svma + 0x100);
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0), svma),
+                BRANCH_INDIRECT, 0);
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0x41, 0xff, 0xd4), svma),
+                BRANCH_INDIRECT, 0);
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0xff, 0x50, 0x18), svma),
+                BRANCH_INDIRECT, 0);
+    assert_call(x86_64_call_before(BYTES(0xff, 0x94, 0xc8, 0, 2, 0, 0), svma), BRANCH_INDIRECT, 0);
+}
+
+static void other_instructions_are_no_calls(void **state)
+{
+    (void)state;
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90), svma),
+                BRANCH_NONE, 0);
+    /* jmp *%rax; push (%rax); call with bytes missing */
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xe0), svma),
+                BRANCH_NONE, 0);
+    assert_call(x86_64_call_before(BYTES(0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0x30), svma),
+                BRANCH_NONE, 0);
+    assert_call(x86_64_call_before(BYTES(0xe8, 0, 0, 0, 0), svma), BRANCH_NONE, 0);
+}
+
+static void jumps_of_stubs_are_read(void **state)
+{
+    (void)state;
+    assert_call(x86_64_jump_at(BYTES(0xff, 0x25, 0, 1, 0, 0), svma), BRANCH_SLOT, svma + 0x106);
+    assert_call(x86_64_jump_at(BYTES(0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0, 1, 0, 0), svma),
+                BRANCH_SLOT, svma + 0x10b);
+    assert_call(x86_64_jump_at(BYTES(0xe9, 0x20, 0, 0, 0), svma), BRANCH_DIRECT, svma + 0x25);
+    assert_call(x86_64_jump_at(BYTES(0xeb, 0xfe), svma), BRANCH_DIRECT, svma);
+    assert_call(x86_64_jump_at(BYTES(0xff, 0x25, 0, 1, 0), svma), BRANCH_NONE, 0);
+    assert_call(x86_64_jump_at(BYTES(0xff, 0xe0), svma), BRANCH_NONE, 0);
+    assert_call(x86_64_jump_at(NULL, 0, svma), BRANCH_NONE, 0);
+}
+
+/* push %rbp; push %rbx; sub $0x28, %rsp; mov %rdi, %rbx */
+#define PROLOGUE 0x55, 0x53, 0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0xfb
+/* add $0x28, %rsp; pop %rbx; pop %rbp */
+#define EPILOGUE 0x48, 0x83, 0xc4, 0x28, 0x5b, 0x5d
+
+static void the_return_address_is_above_pushes_and_locals(void **state)
+{
+    (void)state;
+    struct code_frame frame = x86_64_frame_at(NULL, 0);
+    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.saves_fp);
+    frame = x86_64_frame_at(BYTES(0x55));
+    assert_true(frame.is_known && frame.return_bytes == 8 && frame.saves_fp);
+    assert_int_equal(frame.saved_fp_return_bytes, 8);
+    frame = x86_64_frame_at(BYTES(PROLOGUE));
+    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp && !frame.has_fp);
+    frame = x86_64_frame_at(BYTES(PROLOGUE, 0x48, 0x83, 0xc4, 0x28, 0x5b));
+    assert_true(frame.is_known && frame.return_bytes == 8 && frame.saves_fp);
+    frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE));
+    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.saves_fp);
+}
+
+static void behind_a_return_the_frame_is_as_before_the_epilogue(void **state)
+{
+    (void)state;
+    struct code_frame frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xc3));
+    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp);
+    frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xe9, 0, 1, 0, 0, 0x90));
+    assert_true(frame.is_known && frame.return_bytes == 56);
+}
+
+static void frame_pointers_lead_to_the_return_address(void **state)
+{
+    (void)state;
+    /* push %rbp; mov %rsp, %rbp; push %rbx; sub %rax, %rsp (alloca) */
+    struct code_frame frame =
+        x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x29, 0xc4));
+    assert_true(!frame.is_known && frame.has_fp && frame.fp_return_bytes == 8);
+    /* and $-32, %rsp */
+    frame = x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xe0));
+    assert_true(!frame.is_known && frame.has_fp);
+    /* leave */
+    frame = x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0xc9));
+    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.has_fp && !frame.saves_fp);
+}
+
+static void undecodable_code_has_no_frame(void **state)
+{
+    (void)state;
+    struct code_frame frame = x86_64_frame_at(BYTES(0x55, 0x0f));
+    assert_false(frame.is_known || frame.saves_fp || frame.has_fp);
+}
+
+static void ends_of_threads_and_signal_handlers_are_known(void **state)
+{
+    (void)state;
+    assert_true(x86_64_ends_thread(BYTES(0xf4)));
+    assert_true(x86_64_ends_thread(BYTES(0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05)));
+    assert_false(x86_64_ends_thread(BYTES(0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3b, 0x0f, 0x05)));
+    assert_false(x86_64_ends_thread(NULL, 0));
+    assert_true(x86_64_is_sigreturn(BYTES(0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05)));
+    assert_false(x86_64_is_sigreturn(BYTES(0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f)));
+}
+
+/* "  401000:\t55 48 89\tpush …": the bytes, or 0 for other lines and for data. */
+static size_t bytes_of_line(char *line, uint8_t bytes[16])
+{
+    char *hex = strchr(line, '\t'), *text = hex ? strchr(hex + 1, '\t') : NULL;
+    size_t count = 0;
+    if (!text || strstr(text, "(bad)") || strstr(text, ".byte"))
+        return 0;
+    for (char *end = hex + 1; count < 16; count++) {
+        char *start = end;
+        bytes[count] = (uint8_t)strtoul(start, &end, 16);
+        if (end == start || end > text)
+            break;
+    }
+    return count;
+}
+
+static void lengths_are_those_of_objdump(void **state)
+{
+    (void)state;
+    char line[512];
+    size_t count = 0, different = 0;
+    FILE *lines = popen("objdump -d --insn-width=16 /proc/self/exe $(ldd " TARGETS_DIR
+                        "/unwind_steps | grep -o '/[^ ]*libc.so.6')",
+                        "r");
+    assert_non_null(lines);
+    while (fgets(line, sizeof(line), lines)) {
+        uint8_t bytes[16];
+        size_t size = bytes_of_line(line, bytes);
+        if (size == 0)
+            continue;
+        count++;
+        if (x86_64_instruction_bytes(bytes, size) != size && different++ < 10)
+            printf("not decoded: %s", line);
+    }
+    pclose(lines);
+    assert_true(count > 200000);
+    assert_int_equal(different, 0);
+}
+
+static void random_bytes_are_harmless(void **state)
+{
+    (void)state;
+    uint8_t *bytes = malloc(64);
+    srandom(5);
+    for (int round = 0; round < 200000; round++) {
+        size_t size = (size_t)random() % 64, at = 0;
+        uint64_t target;
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (uint8_t)random();
+        uint8_t *end = bytes + 64 - size; /* the allocation ends with the bytes */
+        memmove(end, bytes, size);
+        assert_true(x86_64_instruction_bytes(end, size) <= size);
+        (void)x86_64_frame_at(end, size);
+        (void)x86_64_call_before(end, size, svma);
+        (void)x86_64_jump_at(end, size, svma);
+        (void)x86_64_function_reference(end, size, svma, &target);
+        while (x86_64_next_jump(end, size, &at, svma, &target))
+            assert_true(at <= size);
+        (void)x86_64_has_indirect_jump(end, size);
+    }
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_call_before_a_return_address_is_read),
+        cmocka_unit_test(other_instructions_are_no_calls),
+        cmocka_unit_test(jumps_of_stubs_are_read),
+        cmocka_unit_test(the_return_address_is_above_pushes_and_locals),
+        cmocka_unit_test(behind_a_return_the_frame_is_as_before_the_epilogue),
+        cmocka_unit_test(frame_pointers_lead_to_the_return_address),
+        cmocka_unit_test(undecodable_code_has_no_frame),
+        cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
+        cmocka_unit_test(lengths_are_those_of_objdump),
+        cmocka_unit_test(random_bytes_are_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
