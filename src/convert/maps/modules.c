@@ -23,6 +23,7 @@ void modules_free(struct modules *modules)
     for (size_t i = 0; i < modules->count; i++) {
         module_segments_free(&modules->modules[i].segments);
         unwind_module_close(modules->modules[i].unwind);
+        code_image_close(modules->modules[i].code);
     }
     free(modules->modules);
     if (modules->keys)
@@ -201,34 +202,70 @@ static int need_segments(struct modules *modules, uint32_t index)
     return err;
 }
 
-static void open_unwind(struct modules *modules, uint32_t index)
+/* NULL: the file is not there, or another one. */
+static struct elf_file *open_elf(struct modules *modules, uint32_t index)
 {
-    struct module *module = &modules->modules[index];
     const uint8_t *build_id;
     size_t build_id_bytes;
+    struct elf_file *elf = NULL;
     const char *path = module_path(modules, index, &build_id, &build_id_bytes);
-    struct elf_file *elf = NULL, *debug = NULL;
     struct symfs_path here = symfs_path_of(modules->options, path, build_id, build_id_bytes);
-    if (module_file_open(&elf, here.text, build_id, build_id_bytes) == 0) {
+    (void)module_file_open(&elf, here.text, build_id, build_id_bytes);
+    return elf;
+}
+
+static void open_unwind(struct modules *modules, uint32_t index)
+{
+    struct elf_file *elf = open_elf(modules, index), *debug = NULL;
+    if (elf) {
         debug = module_file_open_debug(elf, modules->options->debug_directory);
-        (void)unwind_module_open_sparse(&module->unwind, elf, debug, NULL);
+        (void)unwind_module_open_sparse(&modules->modules[index].unwind, elf, debug, NULL);
     }
     elf_close(debug);
     elf_close(elf);
+}
+
+static void open_code(struct modules *modules, uint32_t index)
+{
+    struct elf_file *elf = open_elf(modules, index);
+    if (elf)
+        (void)code_image_open(&modules->modules[index].code, elf);
+    elf_close(elf);
+}
+
+/* False: nothing is known of the file. */
+static bool find_bias(struct modules *modules, const struct mapping *mapping, uint64_t *bias)
+{
+    struct module *module = &modules->modules[mapping->module];
+    *bias = 0;
+    if (need_segments(modules, mapping->module) != 0 || !module->segments.is_known)
+        return false;
+    *bias = module_segments_bias(&module->segments, mapping->start_avma, mapping->file_offset);
+    return true;
 }
 
 const struct unwind_module *modules_unwind(struct modules *modules, const struct mapping *mapping,
                                            uint64_t *bias)
 {
     struct module *module = &modules->modules[mapping->module];
-    *bias = 0;
-    if (need_segments(modules, mapping->module) != 0 || !module->segments.is_known)
+    if (!find_bias(modules, mapping, bias))
         return NULL;
     if (!module->has_unwind)
         open_unwind(modules, mapping->module);
     module->has_unwind = true;
-    *bias = module_segments_bias(&module->segments, mapping->start_avma, mapping->file_offset);
     return module->unwind;
+}
+
+const struct code_image *modules_code(struct modules *modules, const struct mapping *mapping,
+                                      uint64_t *bias)
+{
+    struct module *module = &modules->modules[mapping->module];
+    if (!find_bias(modules, mapping, bias))
+        return NULL;
+    if (!module->has_code)
+        open_code(modules, mapping->module);
+    module->has_code = true;
+    return module->code;
 }
 
 uint32_t modules_lib(struct modules *modules, uint32_t index)

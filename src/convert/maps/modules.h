@@ -11,6 +11,7 @@
 #include "convert/store/symbol_store.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
+#include "unwind/code/code_image.h"
 #include "unwind/module.h"
 
 struct module {
@@ -24,6 +25,8 @@ struct module {
     struct module_segments segments;
     bool has_unwind;              /* so was: */
     struct unwind_module *unwind; /* owned; NULL: no CFI */
+    bool has_code;                /* the machine code was looked for: */
+    struct code_image *code;      /* owned; NULL: not readable, or of another machine */
 };
 
 struct modules {
@@ -64,6 +67,10 @@ uint32_t modules_lib(struct modules *modules, uint32_t module);
 /* The CFI of a mapping's file (NULL: none) and avma - svma in it. */
 const struct unwind_module *modules_unwind(struct modules *modules, const struct mapping *mapping,
                                            uint64_t *bias);
+
+/* The machine code of a mapping's file, read at the first call (NULL: none), and avma - svma. */
+const struct code_image *modules_code(struct modules *modules, const struct mapping *mapping,
+                                      uint64_t *bias);
 
 /* The profile's address of a runtime address in a mapping; PROFILE_NONE: out of memory. */
 uint32_t modules_address(struct modules *modules, const struct mapping *mapping, uint64_t avma);

@@ -9,14 +9,14 @@
 /* A copy holds less than 64 KiB of stack, and a frame at least its return address. */
 enum { FRAMES_MAX = 8192 };
 
-struct symbolizer {
+struct lookup {
     struct modules *modules;
     const struct address_map *map;
 };
 
 static bool find(void *context, uint64_t pc, struct offline_mapping *found)
 {
-    const struct symbolizer *lookup = context;
+    const struct lookup *lookup = context;
     const struct mapping *mapping = address_map_find(lookup->map, pc);
     if (!mapping)
         return false;
@@ -24,6 +24,14 @@ static bool find(void *context, uint64_t pc, struct offline_mapping *found)
         (struct offline_mapping){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     found->module = modules_unwind(lookup->modules, mapping, &found->bias);
     return true;
+}
+
+static bool find_code(void *context, uint64_t avma, struct code_place *place)
+{
+    const struct lookup *lookup = context;
+    const struct mapping *mapping = address_map_find(lookup->map, avma);
+    place->image = mapping ? modules_code(lookup->modules, mapping, &place->bias) : NULL;
+    return place->image;
 }
 
 int sample_unwinder_init(struct sample_unwinder *unwinder, struct modules *modules,
@@ -62,11 +70,13 @@ static void count_end(struct sample_unwinder *unwinder, const struct perfdata_ev
         unwinder->lost++;
 }
 
-static struct offline_result unwind(struct sample_unwinder *unwinder, struct symbolizer lookup,
+static struct offline_result unwind(struct sample_unwinder *unwinder, struct lookup lookup,
                                     uint64_t generation, const struct full_regs *regs,
                                     const struct stack_view *stack, size_t most)
 {
+    const struct code_map code = {.find = find_code, .context = &lookup};
     const struct offline_map in = {.find = find,
+                                   .code = &code,
                                    .context = &lookup,
                                    .cache = &unwinder->cache,
                                    .walks = &unwinder->walks,
@@ -93,7 +103,7 @@ uint64_t sample_unwinder_leaf_caller(struct sample_unwinder *unwinder,
     const struct stack_view stack = {0};
     regs.value[UNWIND_DWARF_PC] = pc;
     regs.known |= 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP;
-    struct symbolizer lookup = {unwinder->modules, map};
+    struct lookup lookup = {unwinder->modules, map};
     return unwind(unwinder, lookup, generation, &regs, &stack, 2).frame_count == 2
                ? unwinder->pcs[1]
                : 0;
@@ -110,7 +120,7 @@ bool sample_unwinder_run(struct sample_unwinder *unwinder, const struct perfdata
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = sample->user_stack};
     if (__builtin_add_overflow(stack.lo, sample->user_stack_bytes, &stack.hi))
         stack.hi = stack.lo;
-    struct symbolizer lookup = {unwinder->modules, map};
+    struct lookup lookup = {unwinder->modules, map};
     struct offline_result result = unwind(unwinder, lookup, generation, &regs, &stack, FRAMES_MAX);
     unwinder->count = result.frame_count;
     unwinder->is_complete = result.end == OFFLINE_ROOT;
