@@ -30,9 +30,6 @@ struct convert_options {    /* NULL instead of a pointer to options: the default
     bool adds_samples_up;  /* discard sample times: equal samples share one element */
     /* Reads symbol tables during loading, for resolving; NULL: resolving reads them. */
     struct lookup_ahead *ahead;
-    /* Called once while worker processes look names up; may be NULL. */
-    void (*meanwhile)(void *context);
-    void *meanwhile_context;
     /* Progress callback of name lookup; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

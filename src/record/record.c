@@ -246,9 +246,7 @@ static void release(struct recording *recording)
     open_file_cache_drop_present(&recording->result->open_files);
     perfdata_writer_close(recording->writer);
     session_environment_free(&recording->environment);
-    if (!session_is_small(&recording->session))
-        session_close(&recording->session);
-    recording->result->session = recording->session;
+    session_close(&recording->session);
     if (recording->probe_fd >= 0)
         close(recording->probe_fd);
     if (!recording->result->is_running)
@@ -306,7 +304,6 @@ int record_run(const struct record_options *options, struct record_result *resul
         .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
     recording.session.tables_fd = recording.session.rings_fd = -1;
     *result = (struct record_result){.exit_status = 125, .summary.delay_ns = options->delay_ns};
-    result->session.tables_fd = result->session.rings_fd = -1;
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;

@@ -26,8 +26,6 @@ struct record_result {
     char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
         open_files; /* mapped files gone from their paths; for open_file_cache_free() */
-    /* over; for session_close(), which takes 1.4 ms for the 4 MiB of a build */
-    struct session session;
     int wait_status; /* as from waitpid(), if started and not running */
     int exit_status; /* if not started: 125, 126 or 127 */
     struct record_summary summary;

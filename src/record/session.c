@@ -26,9 +26,6 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-/* Memory that may stay in use while the symbolizer runs. */
-#define SMALL_BYTES (UINT64_C(64) << 20)
-
 /* Away from the low numbers that programs expect to be free, but within the usual limits of open
  * files. */
 static int move_up(int fd)
@@ -144,17 +141,6 @@ void session_close(struct session *session)
     if (session->rings_fd >= 0)
         close(session->rings_fd);
     *session = (struct session){.tables_fd = -1, .rings_fd = -1};
-}
-
-static uint64_t bytes_in_use(int fd)
-{
-    struct stat status;
-    return fd >= 0 && fstat(fd, &status) == 0 ? (uint64_t)status.st_blocks * 512 : 0;
-}
-
-bool session_is_small(const struct session *session)
-{
-    return bytes_in_use(session->tables_fd) + bytes_in_use(session->rings_fd) <= SMALL_BYTES;
 }
 
 void session_beat(struct session *session)

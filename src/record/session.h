@@ -28,8 +28,6 @@ struct session_config {
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
 void session_close(struct session *session);
-/* Whether the memory in use is small enough to stay mapped for a while. */
-bool session_is_small(const struct session *session);
 
 /* Signs of life, to be called at least every second. */
 void session_beat(struct session *session);

@@ -17,30 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_AT_ONCE = 16, CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
-
-struct worker {
-    pid_t pid;
-    int fd; /* -1: a free place */
-    size_t job;
-    uint64_t end_ms; /* deadline */
-    struct buffer answer;
-    const char *trouble; /* reason for SIGKILL; NULL: not killed */
-};
-
-struct pool {
-    const struct workers *workers;
-    struct worker places[MOST_AT_ONCE];
-    size_t place_count, busy_count;
-    int rules_fd;
-};
+enum { CHUNK_BYTES = 1 << 16, FAILED_STATUS = 3 };
 
 size_t workers_at_once(void)
 {
     static _Atomic size_t known; /* the C library reads a file each time */
     if (known == 0) {
         long count = sysconf(_SC_NPROCESSORS_ONLN);
-        known = count < 1 ? 1 : count > MOST_AT_ONCE ? MOST_AT_ONCE : (size_t)count;
+        known = count < 1 ? 1 : count > WORKERS_MAX ? WORKERS_MAX : (size_t)count;
     }
     return known;
 }
@@ -115,7 +99,7 @@ int worker_confine(const struct confine_limits *limits, const struct worker_fds 
 }
 
 /* Runs the worker; does not return. */
-__attribute__((noreturn)) static void work(const struct pool *pool, size_t job, int fd,
+__attribute__((noreturn)) static void work(const struct worker_pool *pool, size_t job, int fd,
                                            pid_t parent)
 {
     const struct workers *workers = pool->workers;
@@ -133,7 +117,7 @@ __attribute__((noreturn)) static void work(const struct pool *pool, size_t job, 
     _exit(0);
 }
 
-static bool start(struct pool *pool, struct worker *worker, size_t job)
+static bool start(struct worker_pool *pool, struct worker *worker, size_t job)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -188,7 +172,7 @@ bool worker_answer_is_whole(struct buffer *answer)
     return size == answer->size;
 }
 
-static void finish(struct pool *pool, struct worker *worker)
+static void finish(struct worker_pool *pool, struct worker *worker)
 {
     const struct workers *workers = pool->workers;
     close(worker->fd);
@@ -211,7 +195,7 @@ static void stop(struct worker *worker, const char *why)
 }
 
 /* False at the end of the answer. */
-static bool receive(struct pool *pool, struct worker *worker)
+static bool receive(struct worker_pool *pool, struct worker *worker)
 {
     uint8_t *room = buffer_room(&worker->answer, CHUNK_BYTES);
     ssize_t n = room ? read(worker->fd, room, CHUNK_BYTES) : 0;
@@ -228,7 +212,7 @@ static bool receive(struct pool *pool, struct worker *worker)
     return true;
 }
 
-static int first_end_ms(struct pool *pool)
+static int first_end_ms(struct worker_pool *pool)
 {
     uint64_t now = (uint64_t)monotonic_ms(), first = now + 60000;
     for (size_t i = 0; i < pool->place_count; i++) {
@@ -243,9 +227,9 @@ static int first_end_ms(struct pool *pool)
     return (int)(first - now);
 }
 
-static void wait_for_any(struct pool *pool)
+static void wait_for_any(struct worker_pool *pool)
 {
-    struct pollfd fds[MOST_AT_ONCE];
+    struct pollfd fds[WORKERS_MAX];
     int timeout_ms = first_end_ms(pool);
     for (size_t i = 0; i < pool->place_count; i++)
         fds[i] = (struct pollfd){.fd = pool->places[i].fd, .events = POLLIN};
@@ -256,7 +240,7 @@ static void wait_for_any(struct pool *pool)
             finish(pool, &pool->places[i]);
 }
 
-static struct worker *free_place(struct pool *pool)
+static struct worker *free_place(struct worker_pool *pool)
 {
     for (size_t i = 0; i < pool->place_count; i++)
         if (pool->places[i].fd < 0)
@@ -264,30 +248,40 @@ static struct worker *free_place(struct pool *pool)
     return NULL;
 }
 
-/* Starts jobs while places are free. Returns the first job not started. */
-static size_t start_some(struct pool *pool, size_t job)
+/* Starts jobs while places are free. */
+static void start_some(struct worker_pool *pool)
 {
     const struct workers *workers = pool->workers;
-    for (; job < workers->job_count && pool->busy_count < pool->place_count; job++)
-        if (!start(pool, free_place(pool), job))
-            workers->failed(workers->context, job, "could not be started");
-    return job;
+    for (; pool->next_job < workers->job_count && pool->busy_count < pool->place_count;
+         pool->next_job++)
+        if (!start(pool, free_place(pool), pool->next_job))
+            workers->failed(workers->context, pool->next_job, "could not be started");
+}
+
+void workers_start(struct worker_pool *pool, const struct workers *workers)
+{
+    *pool =
+        (struct worker_pool){.workers = workers,
+                             .place_count = workers_at_once(),
+                             .rules_fd = workers->job_count ? confine_rules(&workers->limits) : -1};
+    for (size_t i = 0; i < pool->place_count; i++)
+        pool->places[i].fd = -1;
+    start_some(pool);
+}
+
+void workers_finish(struct worker_pool *pool)
+{
+    while (pool->busy_count > 0) {
+        wait_for_any(pool);
+        start_some(pool);
+    }
+    if (pool->rules_fd >= 0)
+        close(pool->rules_fd);
 }
 
 void workers_run(const struct workers *workers)
 {
-    struct pool pool = {.workers = workers,
-                        .place_count = workers_at_once(),
-                        .rules_fd = workers->job_count ? confine_rules(&workers->limits) : -1};
-    for (size_t i = 0; i < pool.place_count; i++)
-        pool.places[i].fd = -1;
-    size_t job = start_some(&pool, 0);
-    if (workers->meanwhile)
-        workers->meanwhile(workers->context);
-    while (pool.busy_count > 0) {
-        wait_for_any(&pool);
-        job = start_some(&pool, job);
-    }
-    if (pool.rules_fd >= 0)
-        close(pool.rules_fd);
+    struct worker_pool pool;
+    workers_start(&pool, workers);
+    workers_finish(&pool);
 }

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Open descriptors of a worker besides 0 to 2 (/dev/null); all others are closed. */
@@ -34,8 +35,6 @@ struct workers {
     /* In this process, each once, in the order in which jobs end. why: "crashed", … */
     void (*done)(void *context, size_t job, const struct buffer *answer);
     void (*failed)(void *context, size_t job, const char *why);
-    /* Called in this process, once, while the first jobs run. May be NULL. */
-    void (*meanwhile)(void *context);
     void *context;
     struct confine_limits limits;
     struct worker_fds fds; /* only `kept`; the rest is set for each worker */
@@ -49,7 +48,33 @@ size_t workers_at_once(void);
 /* Sufficient for all files observed so far. */
 void workers_set_limits(struct workers *workers);
 
-/* The process must be single-threaded. Jobs that cannot be started fail. */
+struct worker {
+    pid_t pid;
+    int fd; /* -1: a free place */
+    size_t job;
+    uint64_t end_ms; /* deadline */
+    struct buffer answer;
+    const char *trouble; /* reason for SIGKILL; NULL: not killed */
+};
+
+enum { WORKERS_MAX = 16 }; /* in parallel */
+
+struct worker_pool {
+    const struct workers *workers;
+    struct worker places[WORKERS_MAX];
+    size_t place_count, busy_count;
+    size_t next_job;
+    int rules_fd;
+};
+
+/* Starts as many jobs as run in parallel; workers is borrowed until workers_finish(). The process
+ * must be single-threaded. Jobs that cannot be started fail. */
+void workers_start(struct worker_pool *pool, const struct workers *workers);
+
+/* Starts the other jobs, and waits for all. */
+void workers_finish(struct worker_pool *pool);
+
+/* Both. */
 void workers_run(const struct workers *workers);
 
 /* For other kinds of workers: confines the calling child; call first. 0 or a negative errno. */

@@ -68,11 +68,6 @@ static const char *find_gone(const void *context, const char *path, const uint8_
     return open_file_cache_find(context, path, build_id, build_id_bytes);
 }
 
-static void close_session(void *context)
-{
-    session_close(context);
-}
-
 /* Symbolizes the capture and writes the other formats. */
 static int convert(struct record_request *request, struct capture_file *capture,
                    struct record_result *result, struct profile **profile, struct error *error)
@@ -86,8 +81,6 @@ static int convert(struct record_request *request, struct capture_file *capture,
                                    .gone_fds = gone_fds,
                                    .gone_fd_count =
                                        open_file_cache_descriptors(&result->open_files, gone_fds),
-                                   .meanwhile = close_session,
-                                   .meanwhile_context = &result->session,
                                    .memory_bytes = request->memory_bytes,
                                    .use_debuginfod = request->use_debuginfod,
                                    .symbols_only = request->symbols_only,
@@ -223,7 +216,6 @@ static int record(struct record_request *request)
         status = result.exit_status ? result.exit_status : STATUS_FAILED;
     }
     open_file_cache_free(&result.open_files);
-    session_close(&result.session);
     record_summary_free(&result.summary);
     return status;
 }

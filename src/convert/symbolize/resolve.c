@@ -99,24 +99,14 @@ static bool look_up(const struct resolver *resolver, size_t place, struct symbol
     return symbolizer_find(&resolver->symbolizer, place, result);
 }
 
-/* Reading /proc/kallsyms takes as long as reading the debug info of a library. */
-static void open_kernel(void *context)
+/* Called while workers run: reading /proc/kallsyms takes 45 ms. */
+static void open_kernel(struct resolver *resolver)
 {
-    struct resolver *resolver = context;
     if (resolver->is_kernel_needed &&
         kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
         profile_add_note(resolver->profile, "no_names",
                          "the kernel hides its addresses: names of its functions need "
                          "`sysctl kernel.kptr_restrict=0`, or root");
-}
-
-static void do_meanwhile(void *context)
-{
-    const struct resolver *resolver = context;
-    const struct convert_options *options = resolver->options;
-    if (options->meanwhile)
-        options->meanwhile(options->meanwhile_context);
-    open_kernel(context);
 }
 
 static bool look_up_kernel(struct resolver *resolver, uint64_t avma, struct symbol_result *result)
@@ -168,14 +158,13 @@ static int resolve(struct resolver *resolver)
 {
     struct profile *profile = resolver->profile;
     resolver->order = addresses_order(profile);
-    resolver->symbolizer = (struct symbolizer){.profile = profile,
-                                               .order = resolver->order,
-                                               .options = resolver->options,
-                                               .meanwhile = do_meanwhile,
-                                               .meanwhile_context = resolver};
+    resolver->symbolizer = (struct symbolizer){
+        .profile = profile, .order = resolver->order, .options = resolver->options};
     int err = resolver->order ? plan(resolver) : -ENOMEM;
     if (err == 0) {
-        symbolizer_run(&resolver->symbolizer);
+        symbolizer_start(&resolver->symbolizer);
+        open_kernel(resolver);
+        symbolizer_finish(&resolver->symbolizer);
         resolve_all(resolver);
     }
     kallsyms_close(resolver->kallsyms);

@@ -281,27 +281,21 @@ static bool note_gap(struct symbolizer *symbolizer)
     return !is_refused;
 }
 
-static void do_meanwhile(void *context)
+static void start_jobs(struct symbolizer *symbolizer)
 {
-    struct symbolizer *symbolizer = context;
-    symbolizer->meanwhile(symbolizer->meanwhile_context);
-}
-
-static void run_jobs(struct symbolizer *symbolizer, void (*meanwhile)(void *context))
-{
-    struct workers workers = {
+    struct workers *workers = &symbolizer->workers;
+    *workers = (struct workers){
         .job_count = symbolizer->jobs.count,
         .run = run_job,
         .done = job_done,
         .failed = job_failed,
-        .meanwhile = meanwhile,
         .context = symbolizer,
     };
-    workers_set_limits(&workers);
-    lib_symbols_set_directories(&workers.limits, symbolizer->options);
-    workers.fds.kept = symbolizer->options->gone_fds;
-    workers.fds.kept_count = symbolizer->options->gone_fd_count;
-    workers_run(&workers);
+    workers_set_limits(workers);
+    lib_symbols_set_directories(&workers->limits, symbolizer->options);
+    workers->fds.kept = symbolizer->options->gone_fds;
+    workers->fds.kept_count = symbolizer->options->gone_fd_count;
+    workers_start(&symbolizer->pool, workers);
 }
 
 static int by_addresses(const void *left, const void *right, void *context)
@@ -341,7 +335,7 @@ static void make_jobs(struct symbolizer *symbolizer)
                 (struct symbolize_job){large + i, (small - i + jobs - 1) / jobs, jobs});
 }
 
-void symbolizer_run(struct symbolizer *symbolizer)
+void symbolizer_start(struct symbolizer *symbolizer)
 {
     if (symbolizer->options->use_debuginfod)
         debuginfod_missing(symbolizer);
@@ -351,12 +345,19 @@ void symbolizer_run(struct symbolizer *symbolizer)
         make_jobs(symbolizer);
     if (symbolizer->options->symbols_only && symbolizer->jobs.count)
         heap_give_back();
-    run_jobs(symbolizer, do_meanwhile);
+    start_jobs(symbolizer);
+}
+
+void symbolizer_finish(struct symbolizer *symbolizer)
+{
+    workers_finish(&symbolizer->pool);
     free(symbolizer->jobs.items);
     symbolizer->jobs = symbolizer->again;
     symbolizer->again = (struct symbolize_jobs){0};
-    if (symbolizer->jobs.count)
-        run_jobs(symbolizer, NULL);
+    if (symbolizer->jobs.count) {
+        start_jobs(symbolizer);
+        workers_finish(&symbolizer->pool);
+    }
     add_notes(symbolizer);
 }
 

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "base/sandbox/workers.h"
 #include "convert/options.h"
 #include "convert/symbolize/debuginfod.h"
 #include "convert/symbolize/symbolize_range.h"
@@ -36,8 +37,6 @@ struct symbolizer {
     struct profile *profile; /* notes go there */
     const uint32_t *order;   /* addresses by lib, then svma */
     const struct convert_options *options;
-    void (*meanwhile)(void *context); /* called once while workers run */
-    void *meanwhile_context;
     struct symbolize_range *ranges;
     size_t count, capacity;
     size_t ended_count;
@@ -45,12 +44,18 @@ struct symbolizer {
     struct symbolize_jobs jobs;
     struct symbolize_jobs again; /* of jobs that failed, as long as they have several pieces */
     struct debuginfod debuginfod;
+    struct workers workers;
+    struct worker_pool pool;
 };
 
 /* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */
 int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bool only_debug_info);
 
-void symbolizer_run(struct symbolizer *symbolizer);
+/* Starts the workers. The process must be single-threaded until symbolizer_finish(). */
+void symbolizer_start(struct symbolizer *symbolizer);
+
+/* Waits for the names. */
+void symbolizer_finish(struct symbolizer *symbolizer);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /* Whether a name was found for the address at this place of the order. The

@@ -245,29 +245,6 @@ static struct story tell_of_gap(const struct program *program)
     return story;
 }
 
-static void count_call(void *context)
-{
-    ++*(size_t *)context;
-}
-
-static void what_may_be_done_meanwhile_is_done_once(void **state)
-{
-    (void)state;
-    struct program program = build("app", "");
-    struct story story = tell_of_gap(&program);
-    for (int are_stored = 0; are_stored < 2; are_stored++) {
-        size_t count = 0;
-        struct convert_options options = {.meanwhile = count_call, .meanwhile_context = &count};
-        struct error error = {{0}};
-        struct profile *profile = story_load(&story);
-        assert_int_equal(convert_resolve(profile, story.path, &options, &error), 0);
-        assert_int_equal(count, 1);
-        assert_int_equal(convert_store_names(profile, story.path, &error), 0);
-        profile_free(profile);
-    }
-    unlink(story.path);
-}
-
 static void what_has_no_name_is_looked_up_once(void **state)
 {
     (void)state;
@@ -475,7 +452,6 @@ int main(void)
         cmocka_unit_test(names_survive_being_stored_again),
         cmocka_unit_test(debug_info_that_comes_later_is_used),
         cmocka_unit_test(what_has_no_name_is_looked_up_once),
-        cmocka_unit_test(what_may_be_done_meanwhile_is_done_once),
         cmocka_unit_test(names_without_lines_are_looked_up_again_where_debug_info_is),
         cmocka_unit_test(a_binary_with_another_build_id_gives_no_names_and_a_note),
         cmocka_unit_test(a_capture_without_a_build_id_takes_the_file_that_was_there),

@@ -34,25 +34,10 @@ static void a_forked_process_has_it_by_its_descriptors_only(void **state)
     session_close(&session);
 }
 
-static void what_is_used_tells_whether_it_may_stay(void **state)
-{
-    (void)state;
-    const size_t large = (size_t)65 << 20;
-    struct session session;
-    assert_int_equal(session_open(&session, &config, NULL), 0);
-    assert_true(session_is_small(&session));
-    memset(session.rings->data, 1, large);
-    assert_false(session_is_small(&session));
-    session_close(&session);
-    assert_true(session_is_small(&session));
-    session_close(&session); /* once more is nothing */
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_forked_process_has_it_by_its_descriptors_only),
-        cmocka_unit_test(what_is_used_tells_whether_it_may_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
