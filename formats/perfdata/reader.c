@@ -153,14 +153,6 @@ static bool decode(struct perfdata_reader *reader, struct cursor body, struct pe
     return record_decode(body, &reader->events, &reader->features, reader->words, event);
 }
 
-/* By the C library, which takes half the time of the instruction that gcc has for sizes that it knows. */
-static void clear(struct perfdata_event *event)
-{
-    size_t bytes = sizeof(*event);
-    __asm__("" : "+r"(bytes));
-    memset(event, 0, bytes);
-}
-
 /* A callchain in another byte order was copied to where the next one will be. */
 static bool can_be_held(const struct perfdata_reader *reader, const struct perfdata_event *event)
 {
@@ -174,11 +166,8 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
     if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
         return -ENOMEM;
     while ((found = stream_next(&reader->stream, &record)) > 0) {
-        clear(event);
-        event->kind = PERFDATA_OTHER;
-        event->type = record.type;
-        event->misc = record.misc;
-        event->cpu = UINT32_MAX;
+        *event = (struct perfdata_event){
+            .kind = PERFDATA_OTHER, .type = record.type, .misc = record.misc, .cpu = UINT32_MAX};
         if (decode(reader, record.body, event)) {
             event->block = can_be_held(reader, event) ? record.block : NULL;
             return 1;
