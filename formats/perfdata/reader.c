@@ -146,17 +146,22 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
     return index < reader->events.count ? &reader->events.attrs[index].shown : NULL;
 }
 
-static bool decode(struct perfdata_reader *reader, struct cursor body, struct perfdata_event *event)
+/* False: malformed. */
+static bool decode(struct perfdata_reader *reader, const struct perfdata_record *record,
+                   struct perfdata_event *event)
 {
-    if (event->type == RECORD_SAMPLE)
+    struct cursor body = cursor_of(record->body, record->body_bytes);
+    body.swapped = reader->header.swapped;
+    *event = (struct perfdata_event){.kind = PERFDATA_OTHER, .record = *record, .cpu = UINT32_MAX};
+    if (record->type == RECORD_SAMPLE)
         return sample_decode(body, &reader->events, reader->words, event);
     return record_decode(body, &reader->events, &reader->features, reader->words, event);
 }
 
-/* A callchain in another byte order was copied to where the next one will be. */
-static bool can_be_held(const struct perfdata_reader *reader, const struct perfdata_event *event)
+void perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
+                     struct perfdata_event *event)
 {
-    return event->callchain != reader->words->callchain && (event->callchain || event->user_stack);
+    (void)decode(reader, record, event);
 }
 
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
@@ -166,27 +171,28 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
     if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
         return -ENOMEM;
     while ((found = stream_next(&reader->stream, &record)) > 0) {
-        *event = (struct perfdata_event){
-            .kind = PERFDATA_OTHER, .type = record.type, .misc = record.misc, .cpu = UINT32_MAX};
-        if (decode(reader, record.body, event)) {
-            event->block = can_be_held(reader, event) ? record.block : NULL;
+        const struct perfdata_record raw = {.type = record.type,
+                                            .misc = record.misc,
+                                            .body = record.body.bytes,
+                                            .body_bytes = record.body.size,
+                                            .block = record.block};
+        if (decode(reader, &raw, event))
             return 1;
-        }
         stream_stop(&reader->stream, "a malformed record"); /* other parts may be whole */
     }
     return found;
 }
 
-bool perfdata_hold(const struct perfdata_event *event)
+bool perfdata_hold(const struct perfdata_record *record)
 {
-    if (event->block)
-        window_block_hold(event->block);
-    return event->block != NULL;
+    if (record->block)
+        window_block_hold(record->block);
+    return record->block != NULL;
 }
 
-void perfdata_release(const struct perfdata_event *event)
+void perfdata_release(const struct perfdata_record *record)
 {
-    window_block_release(event->block);
+    window_block_release(record->block);
 }
 
 int perfdata_rewind(struct perfdata_reader *reader)

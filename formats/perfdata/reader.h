@@ -27,10 +27,15 @@ const struct perfdata_attr *perfdata_attr(const struct perfdata_reader *reader, 
 
 /* 1 and an event, 0 at the end or at damage, negative errno when reading failed. File order. */
 int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event);
-/* Keeps an event's callchain and user_stack until its release, beyond the next event; all are released before the
- * reader is closed. False: they cannot be held, and are gone with the next event. */
-bool perfdata_hold(const struct perfdata_event *event);
-void perfdata_release(const struct perfdata_event *event);
+/* Keeps the bytes of a record until perfdata_release(), beyond the next record; pre: every held
+ * record is released before the reader is closed. False: the bytes cannot be held. */
+bool perfdata_hold(const struct perfdata_record *record);
+void perfdata_release(const struct perfdata_record *record);
+
+/* Decodes a record once more, as perfdata_next() did. Pointers of the event are valid until the
+ * next call of perfdata_decode() or perfdata_next(). */
+void perfdata_decode(struct perfdata_reader *reader, const struct perfdata_record *record,
+                     struct perfdata_event *event);
 
 /* From the first record again. 0 or a negative errno. */
 int perfdata_rewind(struct perfdata_reader *reader);

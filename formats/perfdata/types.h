@@ -49,11 +49,17 @@ struct perfdata_namespace { /* in the order net, uts, ipc, pid, user, mnt, cgrou
 
 struct window_block; /* opaque */
 
+struct perfdata_record { /* of the file, not decoded */
+    uint32_t type;
+    uint16_t misc;
+    const uint8_t *body; /* without the header */
+    size_t body_bytes;
+    struct window_block *block; /* memory of the body; NULL: overwritten by the next record */
+};
+
 struct perfdata_event {
     enum perfdata_event_kind kind;
-    uint32_t type; /* the record's own */
-    uint16_t misc;
-    bool is_plain; /* a SAMPLE with nothing behind `block`, as most are */
+    struct perfdata_record record;
     uint32_t pid, tid;
     uint32_t cpu;     /* UINT32_MAX when not recorded */
     uint64_t time_ns; /* 0 when the file has none */
@@ -69,8 +75,7 @@ struct perfdata_event {
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    uint64_t callchain_hash;    /* left 0 for whoever reads many */
-    struct window_block *block; /* of callchain and user_stack; NULL: they cannot be held */
+    uint64_t callchain_hash; /* left 0 for whoever reads many */
 
     const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
     size_t count_count;
@@ -114,9 +119,6 @@ struct perfdata_event {
     uint64_t deferred_cookie; /* DEFERRED: follows PERF_CONTEXT_USER_DEFERRED in the callchain */
     uint32_t parent_pid, parent_tid; /* FORK, EXIT */
 };
-
-/* Of a plain one so many bytes say all, and those behind them are 0. */
-#define PERFDATA_PLAIN_BYTES offsetof(struct perfdata_event, counts)
 
 struct perfdata_attr {
     uint32_t type;

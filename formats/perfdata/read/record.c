@@ -30,7 +30,7 @@ static void cut_trailer(struct cursor *body, const struct event_table *events,
     const struct event_attr *attr = trailer_attr(*body, events);
     uint64_t type = attr->shown.sample_type;
     size_t bytes = trailer_bytes(type);
-    if (!attr->sample_id_all || event->type >= RECORD_USER_TYPES || bytes > body->size)
+    if (!attr->sample_id_all || event->record.type >= RECORD_USER_TYPES || bytes > body->size)
         return;
     struct cursor trailer = *body;
     cursor_seek(&trailer, body->size - bytes);
@@ -95,7 +95,7 @@ static bool has_protection(struct cursor c)
 static void read_mapping(struct cursor *c, const struct feature_set *features,
                          struct perfdata_event *event)
 {
-    unsigned cpumode = event->misc & MISC_CPUMODE_MASK;
+    unsigned cpumode = event->record.misc & MISC_CPUMODE_MASK;
     event->kind = PERFDATA_MAPPING;
     event->is_kernel = cpumode == MISC_KERNEL;
     event->is_guest = cpumode == MISC_GUEST_KERNEL || cpumode == MISC_GUEST_USER;
@@ -103,9 +103,9 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
     event->start_avma = cursor_u64(c);
     event->bytes = cursor_u64(c);
     event->file_offset = cursor_u64(c);
-    event->protection = PROT_READ | (event->misc & MISC_MMAP_DATA ? 0 : PROT_EXEC);
-    if (event->type == RECORD_MMAP2) {
-        if (event->misc & MISC_MMAP_BUILD_ID)
+    event->protection = PROT_READ | (event->record.misc & MISC_MMAP_DATA ? 0 : PROT_EXEC);
+    if (event->record.type == RECORD_MMAP2) {
+        if (event->record.misc & MISC_MMAP_BUILD_ID)
             read_inline_build_id(c, event);
         else
             cursor_skip(c, 24); /* device, inode, inode generation */
@@ -121,8 +121,8 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
 
 static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 {
-    event->kind = event->type == RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
-    event->was_there = event->type == RECORD_FORK && event->misc & MISC_FORK_EXEC;
+    event->kind = event->record.type == RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
+    event->was_there = event->record.type == RECORD_FORK && event->record.misc & MISC_FORK_EXEC;
     event->pid = cursor_u32(c);
     event->parent_pid = cursor_u32(c);
     event->tid = cursor_u32(c);
@@ -133,9 +133,9 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 static void read_switch(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_SWITCH;
-    event->is_switch_out = event->misc & MISC_SWITCH_OUT;
-    event->is_preempted = event->misc & MISC_SWITCH_OUT_PREEMPTED;
-    if (event->type == RECORD_SWITCH_CPU_WIDE) {
+    event->is_switch_out = event->record.misc & MISC_SWITCH_OUT;
+    event->is_preempted = event->record.misc & MISC_SWITCH_OUT_PREEMPTED;
+    if (event->record.type == RECORD_SWITCH_CPU_WIDE) {
         event->switch_pid = cursor_u32(c);
         event->switch_tid = cursor_u32(c);
     }
@@ -198,16 +198,16 @@ static void read_deferred(struct cursor *c, struct sample_words *words,
 static void read_lost(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_LOST;
-    if (event->type == RECORD_LOST)
+    if (event->record.type == RECORD_LOST)
         cursor_skip(c, 8); /* id */
-    event->is_of_samples = event->type == RECORD_LOST_SAMPLES;
+    event->is_of_samples = event->record.type == RECORD_LOST_SAMPLES;
     event->lost = cursor_u64(c);
 }
 
 static void read_comm(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_COMM;
-    event->is_exec = event->misc & MISC_COMM_EXEC;
+    event->is_exec = event->record.misc & MISC_COMM_EXEC;
     read_task(c, event);
     event->name = cursor_string(c);
 }
@@ -237,9 +237,9 @@ bool record_decode(struct cursor body, const struct event_table *events,
                    const struct feature_set *features, struct sample_words *words,
                    struct perfdata_event *event)
 {
-    event->kind = is_known(event->type) ? PERFDATA_OTHER : PERFDATA_UNKNOWN;
+    event->kind = is_known(event->record.type) ? PERFDATA_OTHER : PERFDATA_UNKNOWN;
     cut_trailer(&body, events, event);
-    switch (event->type) {
+    switch (event->record.type) {
     case RECORD_MMAP:
     case RECORD_MMAP2:
         read_mapping(&body, features, event);

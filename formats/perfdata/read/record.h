@@ -6,7 +6,7 @@
 #include "perfdata/read/features.h"
 #include "perfdata/read/sample.h"
 
-/* body: the record without its header; event->type and event->misc are set. False: a required
+/* body: the record without its header; event->record is set. False: a required
  * field is missing. */
 bool record_decode(struct cursor body, const struct event_table *events,
                    const struct feature_set *features, struct sample_words *words,

@@ -9,9 +9,6 @@
 
 #include <string.h>
 
-static const uint64_t NOT_PLAIN =
-    SAMPLE_READ | SAMPLE_RAW | SAMPLE_BRANCH_STACK | SAMPLE_REGS_USER | SAMPLE_STACK_USER;
-
 static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAMPLE_CALLCHAIN);
 
 /* The event must be found before the layout is known: either the identifier comes first, or all
@@ -251,7 +248,6 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     const struct event_attr *attr = &events->attrs[event->attr_index];
     uint64_t type = attr->shown.sample_type;
     event->kind = PERFDATA_SAMPLE;
-    event->is_plain = (type & NOT_PLAIN) == 0;
     event->period = attr->shown.is_frequency ? 1 : attr->shown.period_or_frequency;
     const uint8_t *head = cursor_bytes(&body, attr->head_bytes);
     if (head)

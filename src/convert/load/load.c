@@ -29,7 +29,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { INNERMOST_BYTES = 384 }; /* of a copied stack: the frames that most of them differ in */
+enum {
+    LARGE_BYTES = 1 << 10,
+    INNERMOST_BYTES = 640, /* registers, and the innermost frames of a stack copy */
+};
 
 struct loader {
     struct profile *profile;
@@ -131,9 +134,8 @@ static int load_comm(struct loader *loader, const struct perfdata_event *event)
     return tasks_comm(&loader->tasks, event);
 }
 
-static int load_event(void *context, const struct perfdata_event *event)
+static int load_event(struct loader *loader, const struct perfdata_event *event)
 {
-    struct loader *loader = context;
     if (event->time_ns && loader->first_ns == 0)
         loader->first_ns = event->time_ns;
     if (event->time_ns > loader->last_ns)
@@ -179,13 +181,23 @@ static void take_counter(struct loader *loader, const struct perfdata_event *eve
                                                 .zero_ns = event->counter_zero_ns};
 }
 
-static void prefetch_event(void *context, const struct perfdata_event *event)
+static int load_ordered(void *context, const struct ordered_record *record)
+{
+    struct loader *loader = context;
+    struct perfdata_event event;
+    perfdata_decode(loader->capture->reader, &record->record, &event);
+    event.callchain_hash = record->callchain_hash;
+    return load_event(loader, &event);
+}
+
+/* A stack copy lies behind the registers; small records are left to the hardware prefetcher. */
+static void prefetch_record(void *context, const struct ordered_record *record)
 {
     const struct loader *loader = context;
-    if (event->callchain_hash)
-        callchain_cache_prefetch(&loader->samples.callchain_cache, event->callchain_hash);
-    if (!event->is_plain && event->user_stack) /* of a plain one that waits nothing else is there */
-        prefetch_bytes(event->user_stack, INNERMOST_BYTES);
+    if (record->callchain_hash)
+        callchain_cache_prefetch(&loader->samples.callchain_cache, record->callchain_hash);
+    if (record->record.body_bytes >= LARGE_BYTES)
+        prefetch_bytes(record->record.body, INNERMOST_BYTES);
 }
 
 /* A record in the order of the file. Kinds that have a time wait for their turn. */
@@ -368,8 +380,8 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         .profile = profile, .capture = capture, .ahead = options->ahead, .filter = options->filter};
     profile->adds_samples_up = options->adds_samples_up;
     profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
-    loader->events.handle = load_event;
-    loader->events.prefetch = prefetch_event;
+    loader->events.handle = load_ordered;
+    loader->events.prefetch = prefetch_record;
     loader->events.context = loader;
     metadata_load(profile, capture);
     int err = tasks_init(&loader->tasks, profile);

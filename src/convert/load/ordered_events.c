@@ -8,161 +8,80 @@
 #include <string.h>
 
 enum {
-    BLOCK_BYTES = 1 << 18, /* many records; one record may take more */
-    SOON = 8,              /* while so many are handled, memory answers */
+    BLOCK_BYTES = 1 << 18, /* larger than any record: a record has at most 64 KiB */
+    AHEAD = 8,             /* records between prefetch() and handle() */
 };
 
-struct event_block {
-    struct event_block *next_spare;
-    size_t used, capacity;
-    size_t events; /* that lie here and were not handed out, and one while it is filled */
-    _Alignas(16) uint8_t bytes[];
+struct record_block {
+    struct record_block *next_spare;
+    size_t used;
+    size_t users; /* records in the block that are queued, and 1 while the block is filled */
+    _Alignas(16) uint8_t bytes[BLOCK_BYTES];
 };
 
-/* Memory that is given back and asked for again comes page by page from the system, which takes longer than
- * reading what it is for. */
-static void block_release(struct ordered_events *events, struct event_block *block)
+/* Blocks are reused: fresh pages cost more than the copy itself. */
+static void block_release(struct ordered_events *events, struct record_block *block)
 {
-    if (!block || --block->events != 0)
+    if (!block || --block->users != 0)
         return;
-    if (block->capacity != BLOCK_BYTES) {
-        free(block);
-        return;
-    }
     block->next_spare = events->spare;
     events->spare = block;
 }
 
-static void release(struct ordered_events *events, const struct ordered_entry *entry)
+static void release(struct ordered_events *events, const struct ordered_record *record)
 {
-    perfdata_release(entry->event);
-    block_release(events, entry->block);
+    if (record->block)
+        block_release(events, record->block);
+    else
+        perfdata_release(&record->record);
 }
 
-static struct event_block *new_block(struct ordered_events *events, size_t capacity)
+static struct record_block *block_with_room(struct ordered_events *events, size_t bytes)
 {
-    struct event_block *block = capacity == BLOCK_BYTES ? events->spare : NULL;
-    if (block)
-        events->spare = block->next_spare;
-    return block ? block : malloc(sizeof(*block) + capacity);
-}
-
-static struct event_block *block_with_room(struct ordered_events *events, size_t size)
-{
-    struct event_block *block = events->filling;
-    if (block && size <= block->capacity - block->used)
+    struct record_block *block = events->filling;
+    if (block && bytes <= BLOCK_BYTES - block->used)
         return block;
-    size_t capacity = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct event_block *next = new_block(events, capacity);
-    if (!next)
+    struct record_block *next = events->spare;
+    if (next)
+        events->spare = next->next_spare;
+    else if (!(next = malloc(sizeof(*next))))
         return NULL;
-    *next = (struct event_block){.capacity = capacity, .events = 1};
+    next->used = 0;
+    next->users = 1;
     block_release(events, block);
     events->filling = next;
     return next;
 }
 
-static size_t aligned(size_t size)
+/* Decompressed records cannot be held. */
+static int copy_body(struct ordered_events *events, struct ordered_record *record)
 {
-    return (size + 15) & ~(size_t)15;
-}
-
-static const void *keep(struct event_block *block, const void *bytes, size_t size)
-{
-    if (size == 0)
-        return NULL;
-    void *kept = memcpy(block->bytes + block->used, bytes, size);
-    block->used += aligned(size);
-    return kept;
-}
-
-/* How many bytes of each kind the event points to. */
-struct extent {
-    size_t path, name, counts, chain, raw, branches, namespaces, registers, stack;
-};
-
-static struct extent extent_of(const struct perfdata_event *event)
-{
-    return (struct extent){
-        .path = event->path ? strlen(event->path) + 1 : 0,
-        .name = event->name ? strlen(event->name) + 1 : 0,
-        .counts = event->count_count * sizeof(*event->counts),
-        .chain = event->block ? 0 : event->callchain_count * sizeof(*event->callchain),
-        .raw = event->raw_bytes,
-        .branches = event->branch_count * sizeof(*event->branches),
-        .namespaces = event->namespace_count * sizeof(*event->namespaces),
-        .registers = (size_t)__builtin_popcountll(event->user_registers_mask) *
-                     sizeof(*event->user_registers),
-        .stack = event->block ? 0 : event->user_stack_bytes,
-    };
-}
-
-static size_t extent_bytes(const struct extent *extent)
-{
-    return aligned(extent->path) + aligned(extent->name) + aligned(extent->counts) +
-           aligned(extent->chain) + aligned(extent->raw) + aligned(extent->branches) +
-           aligned(extent->namespaces) + aligned(extent->registers) + aligned(extent->stack);
-}
-
-static struct perfdata_event *put_event(struct event_block *block,
-                                        const struct perfdata_event *event, size_t bytes)
-{
-    struct perfdata_event *copy = (void *)(block->bytes + block->used);
-    block->used += aligned(bytes);
-    block->events++;
-    return memcpy(copy, event, bytes);
-}
-
-/* A copy of the event and of what it points to; NULL: out of memory. */
-static const struct perfdata_event *copy_event(struct ordered_events *events,
-                                               const struct perfdata_event *event)
-{
-    struct extent extent = extent_of(event);
-    struct event_block *block =
-        block_with_room(events, aligned(sizeof(*event)) + extent_bytes(&extent));
+    size_t bytes = (record->record.body_bytes + 15) & ~(size_t)15;
+    struct record_block *block = block_with_room(events, bytes);
     if (!block)
-        return NULL;
-    struct perfdata_event *copy = put_event(block, event, sizeof(*event));
-    copy->path = keep(block, event->path, extent.path);
-    copy->name = keep(block, event->name, extent.name);
-    copy->counts = keep(block, event->counts, extent.counts);
-    copy->raw = keep(block, event->raw, extent.raw);
-    copy->branches = keep(block, event->branches, extent.branches);
-    copy->namespaces = keep(block, event->namespaces, extent.namespaces);
-    copy->user_registers = keep(block, event->user_registers, extent.registers);
-    if (perfdata_hold(event))
-        return copy;
-    copy->callchain = keep(block, event->callchain, extent.chain);
-    copy->user_stack = keep(block, event->user_stack, extent.stack);
-    return copy;
-}
-
-/* The same for most events, in a quarter of the memory: else what waits is more than the processor's caches hold. */
-static const struct perfdata_event *copy_plain(struct ordered_events *events,
-                                               const struct perfdata_event *event)
-{
-    size_t chain_bytes = event->block ? 0 : event->callchain_count * sizeof(*event->callchain);
-    struct event_block *block =
-        block_with_room(events, aligned(PERFDATA_PLAIN_BYTES) + aligned(chain_bytes));
-    if (!block)
-        return NULL;
-    struct perfdata_event *copy = put_event(block, event, PERFDATA_PLAIN_BYTES);
-    if (!perfdata_hold(event))
-        copy->callchain = keep(block, event->callchain, chain_bytes);
-    return copy;
+        return -ENOMEM;
+    if (record->record.body_bytes)
+        memcpy(block->bytes + block->used, record->record.body, record->record.body_bytes);
+    record->record.body = block->bytes + block->used;
+    record->block = block;
+    block->used += bytes;
+    block->users++;
+    return 0;
 }
 
 int ordered_events_add(struct ordered_events *events, const struct perfdata_event *event)
 {
-    if (array_reserve((void **)&events->entries, &events->capacity, events->count + 1,
-                      sizeof(*events->entries)) != 0)
+    struct ordered_record record = {.time_ns = event->time_ns,
+                                    .sequence = events->sequence,
+                                    .callchain_hash = event->callchain_hash,
+                                    .record = event->record};
+    if (array_reserve((void **)&events->records, &events->capacity, events->count + 1,
+                      sizeof(*events->records)) != 0)
         return -ENOMEM;
-    const struct perfdata_event *copy =
-        event->is_plain ? copy_plain(events, event) : copy_event(events, event);
-    if (!copy)
+    if (!perfdata_hold(&record.record) && copy_body(events, &record) != 0)
         return -ENOMEM;
-    events->entries[events->count++] =
-        (struct ordered_entry){event->time_ns, events->sequence++, copy, events->filling};
+    events->records[events->count++] = record;
+    events->sequence++;
     if (event->time_ns > events->youngest_ns)
         events->youngest_ns = event->time_ns;
     else if (event->time_ns < events->youngest_ns)
@@ -170,30 +89,20 @@ int ordered_events_add(struct ordered_events *events, const struct perfdata_even
     return 0;
 }
 
-static int compare_entries(const void *left, const void *right)
+static int compare_records(const void *left, const void *right)
 {
-    const struct ordered_entry *a = left, *b = right;
+    const struct ordered_record *a = left, *b = right;
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-/* Most files of one writer are in order already. */
+/* Most files of a single writer are sorted already. */
 static void sort(struct ordered_events *events)
 {
     if (events->is_disordered)
-        qsort(events->entries, events->count, sizeof(*events->entries), compare_entries);
+        qsort(events->records, events->count, sizeof(*events->records), compare_records);
     events->is_disordered = false;
-}
-
-static int hand_out_one(struct ordered_events *events, const struct ordered_entry *entry)
-{
-    const struct perfdata_event *event = entry->event;
-    if (event->is_plain)
-        event = memcpy(&events->plain, event, PERFDATA_PLAIN_BYTES);
-    int err = events->handle(events->context, event);
-    release(events, entry);
-    return err;
 }
 
 static int hand_out(struct ordered_events *events, uint64_t until_ns)
@@ -203,13 +112,14 @@ static int hand_out(struct ordered_events *events, uint64_t until_ns)
     sort(events);
     size_t done = 0;
     int err = 0;
-    while (err == 0 && done < events->count && events->entries[done].time_ns <= until_ns) {
-        if (events->prefetch && done + SOON < events->count)
-            events->prefetch(events->context, events->entries[done + SOON].event);
-        err = hand_out_one(events, &events->entries[done++]);
+    while (err == 0 && done < events->count && events->records[done].time_ns <= until_ns) {
+        if (events->prefetch && done + AHEAD < events->count)
+            events->prefetch(events->context, &events->records[done + AHEAD]);
+        err = events->handle(events->context, &events->records[done]);
+        release(events, &events->records[done++]);
     }
     events->count -= done;
-    memmove(events->entries, events->entries + done, events->count * sizeof(*events->entries));
+    memmove(events->records, events->records + done, events->count * sizeof(*events->records));
     return err;
 }
 
@@ -228,14 +138,14 @@ int ordered_events_finish(struct ordered_events *events)
 void ordered_events_free(struct ordered_events *events)
 {
     for (size_t i = 0; i < events->count; i++)
-        release(events, &events->entries[i]);
+        release(events, &events->records[i]);
     block_release(events, events->filling);
     events->filling = NULL;
-    for (struct event_block *next; events->spare; events->spare = next) {
+    for (struct record_block *next; events->spare; events->spare = next) {
         next = events->spare->next_spare;
         free(events->spare);
     }
-    free(events->entries);
-    events->entries = NULL;
+    free(events->records);
+    events->records = NULL;
     events->count = events->capacity = 0;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Puts the records of a file in the order of their times. A file is nearly ordered: its writer drains
- * many rings, and after each round over all of them writes a mark. Everything before a mark is older
- * than everything after the next one, so no more than two rounds are held at a time:
+ * Sorts the records of a file by time. A file is nearly sorted: its writer drains many rings in
+ * rounds, and writes a mark after each round. All records before a mark are older than all records
+ * after the next mark, so at most two rounds are queued at a time:
  *
  *     records of round 1 │ records of round 2 │ …
- *                      mark 1               mark 2: all that is not younger than mark 1's youngest goes
+ *                      mark 1               mark 2: hand out all up to mark 1's youngest record
  *
- * Records with equal times stay in the order of the file; those without a time (0) go first.
+ * Records with equal times stay in the order of the file; records without a time (0) go first.
+ * Records are queued raw, and decoded when handed out: nothing in the queue points to anything
+ * but the bytes of a record.
  */
 #pragma once
 
@@ -17,39 +19,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef int ordered_events_handler(void *context, const struct perfdata_event *event);
+struct record_block; /* memory for copies of records; reused once empty */
 
-struct event_block; /* memory of many events; used again when the last of them was handed out */
-
-struct ordered_entry {
+struct ordered_record {
     uint64_t time_ns, sequence;
-    const struct perfdata_event *event; /* in the block, with all that it points to; … */
-    struct event_block *block;          /* … of plain ones, just what these have */
+    uint64_t callchain_hash; /* 0: none */
+    struct perfdata_record record;
+    struct record_block *block; /* memory of a copied body; NULL: the body is held by the reader */
 };
 
 struct ordered_events {
-    ordered_events_handler *handle; /* called in order; its error ends the call that caused it */
+    /* Called in the order of time. An error ends the call that caused it. */
+    int (*handle)(void *context, const struct ordered_record *record);
+    /* Called a few records ahead of handle(); may be NULL. */
+    void (*prefetch)(void *context, const struct ordered_record *record);
     void *context;
-    /* Told of events whose turn comes soon, of which only what plain ones have may be read; may be NULL. */
-    void (*prefetch)(void *context, const struct perfdata_event *event);
-    struct ordered_entry *entries;
+    struct ordered_record *records;
     size_t count, capacity;
-    struct event_block *filling; /* takes the next event; NULL at first */
-    struct event_block *spare;   /* without any event */
+    struct record_block *filling; /* takes the next copy; NULL at first */
+    struct record_block *spare;
     uint64_t sequence;
-    uint64_t youngest_ns;        /* of all records so far */
-    uint64_t before_ns;          /* of all records before the last mark */
-    bool is_disordered;          /* some entry may be older than the one before it */
-    struct perfdata_event plain; /* that was handed out last */
+    uint64_t youngest_ns; /* of all records so far */
+    uint64_t before_ns;   /* of all records before the last mark */
+    bool is_disordered;   /* a record may be older than the record before */
 };
 
-/* Takes a copy of the event. 0 or -ENOMEM. */
+/* Queues the record of an event; the bytes are held, or copied. 0 or -ENOMEM. */
 int ordered_events_add(struct ordered_events *events, const struct perfdata_event *event);
 
-/* At a mark: hands out what is complete. */
+/* At a mark: hands out the complete rounds. 0, -ENOMEM, or the error of handle(). */
 int ordered_events_flush(struct ordered_events *events);
 
-/* At the end: hands out the rest. */
+/* At the end: hands out the rest. Returns as above. */
 int ordered_events_finish(struct ordered_events *events);
 
 void ordered_events_free(struct ordered_events *events);

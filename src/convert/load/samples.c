@@ -90,7 +90,7 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
     struct address_map *map = &samples->tasks->processes[process].map;
-    if ((event->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
+    if ((event->record.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
         address_map_forget_former(map);
     const struct callchain_context place = {process, map, samples->callchain.kernel};
     if (samples->has_call) {

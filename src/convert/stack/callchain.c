@@ -173,7 +173,7 @@ static bool is_marker(uint64_t ip)
 static ssize_t push_other_sides(struct callchain *callchain, const struct perfdata_event *sample,
                                 const struct address_map *map)
 {
-    enum side side = side_of_misc(sample->misc);
+    enum side side = side_of_misc(sample->record.misc);
     bool is_return_address = false;
     size_t i = 0;
     for (; i < sample->callchain_count; i++) {
@@ -264,7 +264,7 @@ static int push_branches(struct callchain *callchain, const struct perfdata_even
 {
     uint64_t pc = user.count ? user.ips[0] : sample->ip;
     int err = 0;
-    if (user.count || side_of_misc(sample->misc) == SIDE_USER)
+    if (user.count || side_of_misc(sample->record.misc) == SIDE_USER)
         err = push_pc(callchain, map, SIDE_USER, pc, false);
     for (size_t i = 0; i < sample->branch_count && err == 0; i++)
         err = push_pc(callchain, map, SIDE_USER, sample->branches[i].from_avma, false);
@@ -305,7 +305,7 @@ static int push_user_part(struct callchain *callchain, const struct perfdata_eve
     int err = push_chain(callchain, sample, map, user);
     if (err == 0 && callchain->count == 0 && sample->ip) {
         callchain->depends_on_more = true;
-        err = push_pc(callchain, map, side_of_misc(sample->misc), sample->ip, false);
+        err = push_pc(callchain, map, side_of_misc(sample->record.misc), sample->ip, false);
     }
     bool is_leaf_only = attr->sample_type & PERF_SAMPLE_STACK_USER && user.count == 0;
     return err == 0 && is_leaf_only && sample->user_abi != PERFDATA_ABI_NONE

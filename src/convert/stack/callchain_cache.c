@@ -50,7 +50,7 @@ uint64_t callchain_cache_hash(const struct callchain_cache *cache,
     size_t count = sample->callchain_count, i = 0;
     if (count == 0 || sample->user_registers_mask || sample->branch_count)
         return 0;
-    mix(&words, (uint64_t)sample->pid << 32 | sample->misc,
+    mix(&words, (uint64_t)sample->pid << 32 | sample->record.misc,
         (uint64_t)count << 32 | sample->attr_index);
     for (; count - i >= 4; i += 4) { /* two products at once: each waits for its own */
         mix(&words, ips[i], ips[i + 1]);

@@ -184,7 +184,7 @@ static inline void print_event(struct buffer *out, const struct perfdata_event *
         buffer_text(out, "round");
         break;
     default:
-        buffer_printf(out, "other %u", event->type);
+        buffer_printf(out, "other %u", event->record.type);
         break;
     }
     buffer_u8(out, '\n');

@@ -270,7 +270,7 @@ static void a_large_recording_keeps_every_sample(void **state)
         if (event.kind != PERFDATA_SAMPLE)
             continue;
         if (seen == HELD) {
-            assert_true(perfdata_hold(&event));
+            assert_true(perfdata_hold(&event.record));
             held = event;
         }
         assert_int_equal(event.tid, seen);
@@ -282,7 +282,11 @@ static void a_large_recording_keeps_every_sample(void **state)
     assert_int_equal(seen, SAMPLES);
     assert_int_equal(held.callchain_count, 2 + HELD % FRAMES);
     assert_int_equal(held.callchain[1 + HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
-    perfdata_release(&held);
+    perfdata_decode(reader, &held.record, &event);
+    assert_int_equal(event.tid, HELD);
+    assert_int_equal(event.period, HELD);
+    assert_int_equal(event.callchain[1 + HELD % FRAMES], HELD * FRAMES + HELD % FRAMES);
+    perfdata_release(&held.record);
     perfdata_reader_close(reader);
     close(fd);
 }
