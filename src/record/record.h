@@ -25,7 +25,7 @@ struct record_result {
     struct launch launch;
     char sampler_path[PRELOAD_PATH_BYTES]; /* for LD_PRELOAD */
     struct open_file_cache
-        open_files; /* mapped files gone from their paths; for open_file_cache_free() */
+        open_files;  /* mapped files gone from their paths; for open_file_cache_free() */
     int wait_status; /* as from waitpid(), if started and not running */
     int exit_status; /* if not started: 125, 126 or 127 */
     struct record_summary summary;
