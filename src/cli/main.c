@@ -4,6 +4,7 @@
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
 #include "cli/files/sudo_reader.h"
+#include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
 
@@ -34,9 +35,16 @@ static int run_help(char *const *words)
         help_print(stdout);
         return STATUS_OK;
     }
-    if (help_print_command(stdout, words[0]) == 0)
+    const struct command_spec *command = command_find(words[0]);
+    if (command == &help_command) {
+        help_print(stdout);
         return STATUS_OK;
-    const char *nearest = options_nearest(words[0], help_commands);
+    }
+    if (command) {
+        help_print_command(stdout, command);
+        return STATUS_OK;
+    }
+    const char *nearest = command_nearest(words[0]);
     log_error("unknown command '%s'%s%s%s", words[0], nearest ? ": did you mean " : "",
               nearest ? nearest : "", nearest ? "?" : "");
     return STATUS_FAILED;
@@ -61,8 +69,6 @@ static int dispatch(char *const *words)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(words[0], commands[i].name) != 0)
             continue;
-        if (words[1] && strcmp(words[1], "--help") == 0)
-            return help_print_command(stdout, words[0]) == 0 ? STATUS_OK : STATUS_FAILED;
         return commands[i].run(words + 1);
     }
     return cmd_record(words);

@@ -121,11 +121,11 @@ class List(rec.Case):
         self.assertEqual(found, expected)
 
     def test_help_of_record_has_each_parameter_and_its_numbers(self):
-        text = self.run_rec("help", "record").stdout
+        text = " ".join(self.run_rec("help", "record").stdout.split())
         for row in self.table()[0]["parameters"]:
             self.assertIn(f"--{row['name']}", text)
             if row["name"] == "freq":
-                self.assertIn(f"{row['min']} to {row['max']} or max (default {row['default']})", text)
+                self.assertIn(f"{row['min']} to {row['max']} {row['unit']} (default {row['default']}); or max", text)
             for choice in row.get("choices", ()):
                 self.assertIn(choice, text)
 

@@ -11,7 +11,8 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/options/units.h"
+#include "cli/tables/convert_table.h"
+#include "cli/options/symbol_options.h"
 #include "cli/options/view_options.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
@@ -20,42 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    HELP = 1,
-    FORMAT,
-    EMBED_SOURCE,
-    THREADS,
-    DEBUG_DIR,
-    SYMFS,
-    DEBUGINFOD,
-    NO_INLINE,
-    MEMORY_LIMIT,
-    SHORT_NAMES,
-    ANNOTATE,
-    ADDRS
-};
-
-static const struct option_spec specs[] = {
-    {'o', 'o', "output", OPTION_VALUE, NULL},
-    {FORMAT, 0, "format", OPTION_VALUE, NULL},
-    {'i', 'i', "input", OPTION_VALUE, NULL},
-    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
-    {THREADS, 0, "threads", OPTION_ALONE, NULL},
-    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
-    {ANNOTATE, 0, "annotate", OPTION_ALONE, NULL},
-    {ADDRS, 0, "addrs", OPTION_ALONE, NULL},
-    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
-    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
-    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
-    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
-    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
-    FILTER_OPTION_SPECS,
-    {'q', 'q', "quiet", OPTION_ALONE, NULL},
-    {'v', 'v', "verbose", OPTION_ALONE, NULL},
-    {HELP, 'h', "help", OPTION_ALONE, NULL},
-    {0},
-};
 
 struct convert_request {
     const char *input;
@@ -83,7 +48,8 @@ static int parse_format(struct convert_request *request, const char *name, struc
 static int apply(struct convert_request *request, int id, const char *value, struct error *error)
 {
     int err;
-    if (filter_option(&request->from.filter, id, value, &err, error))
+    if (filter_option(&request->from.filter, id, value, &err, error) ||
+        symbol_option(&request->from, id, value, &err, error))
         return err;
     switch (id) {
     case 'o':
@@ -91,36 +57,22 @@ static int apply(struct convert_request *request, int id, const char *value, str
             return outputs_add_converted(&request->outputs, value, error);
         request->to_stdout = true;
         return 0;
-    case FORMAT:
+    case CONVERT_FORMAT:
         return parse_format(request, value, error);
-    case EMBED_SOURCE:
+    case CONVERT_EMBED_SOURCE:
         request->options.embed_source = true;
         return 0;
-    case THREADS:
+    case CONVERT_THREADS:
         request->options.threads_apart = true;
         return 0;
-    case SHORT_NAMES:
+    case CONVERT_SHORT_NAMES:
         request->options.short_names = true;
         return 0;
-    case ANNOTATE:
+    case CONVERT_ANNOTATE:
         request->options.annotate = true;
         return 0;
-    case ADDRS:
+    case CONVERT_ADDRS:
         request->options.addresses = true;
-        return 0;
-    case DEBUGINFOD:
-        request->from.use_debuginfod = true;
-        return 0;
-    case NO_INLINE:
-        request->from.symbols_only = true;
-        return 0;
-    case MEMORY_LIMIT:
-        return units_parse_bytes(value, "--memory-limit", &request->from.memory_bytes, error);
-    case DEBUG_DIR:
-        request->from.debug_directory = value;
-        return 0;
-    case SYMFS:
-        request->from.symfs = value;
         return 0;
     case 'q':
         request->quiet = true;
@@ -128,7 +80,7 @@ static int apply(struct convert_request *request, int id, const char *value, str
     case 'v':
         request->verbose = true;
         return 0;
-    case HELP:
+    case OPTIONS_HELP:
         request->help = true;
         return 0;
     default:
@@ -157,7 +109,7 @@ static int check_complete(struct convert_request *request, struct error *error)
 
 static int parse(struct convert_request *request, char *const *words, struct error *error)
 {
-    struct options options = options_of(words, specs);
+    struct options options = options_of(words, convert_command.options);
     const char *value;
     int id;
     while ((id = options_next(&options, &value, error)) > 0) {
@@ -229,7 +181,7 @@ int cmd_convert(char *const *words)
     int err = parse(&request, words, &error);
     log_set_quiet(request.quiet);
     if (!err && request.help)
-        help_print_command(stdout, "convert");
+        help_print_command(stdout, &convert_command);
     else if (!err && (err = input_resolve(&request.input, &error)) == 0)
         err = convert(&request, &error);
     if (err == -ENOMEM)

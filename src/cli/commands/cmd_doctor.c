@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/commands/doctor_sandbox.h"
+#include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "record/launch/probe.h"
@@ -73,13 +74,12 @@ static void print_advice(const struct record_probe *probe)
 
 int cmd_doctor(char *const *words)
 {
-    static const struct option_spec specs[] = {{'h', 'h', "help", OPTION_ALONE, NULL}, {0}};
-    struct options options = options_of(words, specs);
+    struct options options = options_of(words, doctor_command.options);
     struct error error = {{0}};
     const char *value;
     int id = options_next(&options, &value, &error);
-    if (id == 'h') {
-        help_print_command(stdout, "doctor");
+    if (id == OPTIONS_HELP) {
+        help_print_command(stdout, &doctor_command);
         return STATUS_OK;
     }
     if (id != 0) {

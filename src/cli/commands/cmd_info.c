@@ -3,6 +3,7 @@
 
 #include "cli/files/memory_limit.h"
 #include "cli/options/view_options.h"
+#include "cli/tables/view_table.h"
 #include "cli/report/info.h"
 #include "convert/convert.h"
 
@@ -36,5 +37,5 @@ static int show(const struct view_request *request, struct error *error)
 
 int cmd_info(char *const *words)
 {
-    return view_run(words, "info", show);
+    return view_run(words, &info_command, show);
 }

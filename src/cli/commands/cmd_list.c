@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 
 #include "base/text/log.h"
+#include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "cli/report/list.h"
@@ -9,14 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { HELP = 1, JSON };
-
-static const struct option_spec specs[] = {
-    {JSON, 0, "json", OPTION_ALONE, NULL},
-    {HELP, 'h', "help", OPTION_ALONE, NULL},
-    {0},
-};
 
 static int refuse_unknown(const char *name, struct error *error)
 {
@@ -39,15 +32,15 @@ static int refuse_unknown(const char *name, struct error *error)
 
 static int parse(struct list_request *request, char *const *words, struct error *error)
 {
-    struct options options = options_of(words, specs);
+    struct options options = options_of(words, list_command.options);
     const char *value;
     int id;
     while ((id = options_next(&options, &value, error)) > 0) {
-        if (id == HELP) {
+        if (id == OPTIONS_HELP) {
             request->help = true;
             return 0;
         }
-        if (id == JSON) {
+        if (id == LIST_JSON) {
             request->json = true;
             continue;
         }
@@ -82,7 +75,7 @@ int cmd_list(char *const *words)
         return STATUS_FAILED;
     }
     if (request.help) {
-        help_print_command(stdout, "list");
+        help_print_command(stdout, &list_command);
         return STATUS_OK;
     }
     record_probe(&request.probe);

@@ -11,6 +11,7 @@
 #include "cli/files/embedded_sources.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/help.h"
+#include "cli/tables/record_table.h"
 #include "cli/options/record_options.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
@@ -232,7 +233,7 @@ int cmd_record(char *const *words)
         if (request.version)
             help_print_version(stdout);
         else
-            help_print_command(stdout, "record");
+            help_print_command(stdout, &record_command);
         status = STATUS_OK;
     } else {
         log_set_quiet(request.quiet);

@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 
 #include "cli/options/view_options.h"
+#include "cli/tables/view_table.h"
 #include "cli/report/report.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
@@ -50,5 +51,5 @@ static int show(const struct view_request *request, struct error *error)
 
 int cmd_report(char *const *words)
 {
-    return view_run(words, "report", show);
+    return view_run(words, &report_command, show);
 }

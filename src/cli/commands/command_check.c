@@ -2,7 +2,7 @@
 #include "cli/commands/command_check.h"
 
 #include "cli/commands/commands.h"
-#include "cli/options/help.h"
+#include "cli/tables/command_table.h"
 #include "cli/options/options.h"
 #include "record/launch/launch.h"
 
@@ -15,7 +15,7 @@ int command_check(const char *command, struct error *error)
     int status = launch_find(command, path, error);
     if (status != STATUS_NO_COMMAND || strchr(command, '/'))
         return status;
-    const char *nearest = options_nearest(command, help_commands);
+    const char *nearest = command_nearest(command);
     if (nearest)
         error_set(error, 0, "%s: command not found; did you mean `rec %s`?", command, nearest);
     else if (command[0] && access(command, F_OK) == 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/* Help on a terminal. */
 #pragma once
+
+#include "cli/tables/command_spec.h"
 
 #include <stdio.h>
 
-/* The overview of commands, with three examples, at most a screen. */
+/* A screen: commands, examples, the common options of rec record. */
 void help_print(FILE *stream);
 
-/* The help of a command; -ENOENT: unknown command. */
-int help_print_command(FILE *stream, const char *command);
+/* A command with all options. */
+void help_print_command(FILE *stream, const struct command_spec *command);
 
 void help_print_version(FILE *stream);
-
-/* The names of the commands, NULL-terminated. */
-extern const char *const help_commands[];

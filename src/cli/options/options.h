@@ -23,16 +23,51 @@ enum option_value {
 };
 
 struct option_spec {  /* a table ends with id 0 */
-    int id;           /* > 0; result of options_next(); usually the letter */
+    int id;           /* > 0; the result of options_next(); by custom the letter */
     char letter;      /* 0: only the long name */
     const char *name; /* NULL: only the letter */
     enum option_value takes;
-    const char *refusal; /* OPTION_REFUSED: a message without the name of the option */
+    const char *argument; /* placeholder of the value in help texts */
+    const char *help;     /* sentences, with the {…} of help_text.h; NULL: not listed */
+    const char *refusal;  /* OPTION_REFUSED: a sentence without the option's name */
 };
 
 enum {
-    OPTIONS_OPERAND = 0x10000, /* an operand: the word is the value */
+    OPTIONS_OPERAND = 0x10000, /* a word without a dash, or behind --; the word is the value */
+    OPTIONS_HEADING,        /* a row that begins a group: the title is the help, NULL: unlisted */
+    OPTIONS_WITHOUT_EFFECT, /* accepted for compatibility */
+    OPTIONS_HELP,
 };
+
+/* Rows of tables. */
+#define OPTION_HEADING(text)                                       \
+    {                                                              \
+        .id = OPTIONS_HEADING, .takes = OPTION_ALONE, .help = text \
+    }
+#define OPTION_SWITCH(id_, letter_, name_, help_)                                         \
+    {                                                                                     \
+        .id = id_, .letter = letter_, .name = name_, .takes = OPTION_ALONE, .help = help_ \
+    }
+#define OPTION_TAKING(id_, letter_, name_, argument_, help_)                                       \
+    {                                                                                              \
+        .id = id_, .letter = letter_, .name = name_, .takes = OPTION_VALUE, .argument = argument_, \
+        .help = help_                                                                              \
+    }
+#define OPTION_MAYBE_TAKING(id_, letter_, name_, argument_, help_)                                 \
+    {                                                                                              \
+        .id = id_, .letter = letter_, .name = name_, .takes = OPTION_MAYBE, .argument = argument_, \
+        .help = help_                                                                              \
+    }
+#define OPTION_IGNORED(letter_, name_, takes_)                                          \
+    {                                                                                   \
+        .id = OPTIONS_WITHOUT_EFFECT, .letter = letter_, .name = name_, .takes = takes_ \
+    }
+#define OPTION_UNSUPPORTED(letter_, name_, refusal_)                                             \
+    {                                                                                            \
+        .id = OPTIONS_WITHOUT_EFFECT, .letter = letter_, .name = name_, .takes = OPTION_REFUSED, \
+        .refusal = refusal_                                                                      \
+    }
+#define OPTION_HELP_ROW OPTION_SWITCH(OPTIONS_HELP, 'h', "help", "Print this help.")
 
 struct options {
     char *const *argv; /* remaining words, NULL-terminated */

@@ -3,7 +3,8 @@
 
 #include "base/budget.h"
 #include "cli/options/options.h"
-#include "cli/options/perf_record_options.h"
+#include "cli/tables/record_table.h"
+#include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
 #include "perfdata/zstd/pack.h"
 #include "record/recorders.h"
@@ -11,77 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define NOT_YET "start the program with rec: rec -- COMMAND"
 #define SELF_CHECK_DEFAULT 100
 #define INCOMPLETE_DEFAULT_PERCENT 5
-
-enum {
-    HELP = 1,
-    VERSION,
-    ENGINE,
-    NO_CMDLINE,
-    EMBED_SOURCE,
-    THREADS,
-    SHORT_NAMES,
-    DEBUG_DIR,
-    DEBUGINFOD,
-    NO_INLINE,
-    MEMORY_LIMIT,
-    SELF_CHECK,
-    WITHHOLD_TABLES,
-    CALL_GRAPH,
-    WAIT_ALL,
-    DURATION,
-    END_COMMAND,
-    MAX_SIZE,
-    FAIL_ON,
-    KEEP_FREE,
-    MAX_MAPPINGS,
-    AS_IT_IS, /* accepted without effect: the default behaviour */
-    REFUSED,
-};
-
-static const struct option_spec specs[] = {
-    {'o', 'o', "output", OPTION_VALUE, NULL},
-    {'F', 'F', "freq", OPTION_VALUE, NULL},
-    {'F', 0, "frequency", OPTION_VALUE, NULL},
-    {'c', 'c', "count", OPTION_VALUE, NULL},
-    {'e', 'e', "event", OPTION_VALUE, NULL},
-    {'g', 'g', NULL, OPTION_ALONE, NULL},
-    {CALL_GRAPH, 0, "call-graph", OPTION_VALUE, NULL},
-    {'q', 'q', "quiet", OPTION_ALONE, NULL},
-    {'v', 'v', "verbose", OPTION_ALONE, NULL},
-    {ENGINE, 0, "engine", OPTION_VALUE, NULL},
-    {NO_CMDLINE, 0, "no-cmdline", OPTION_ALONE, NULL},
-    {EMBED_SOURCE, 0, "embed-source", OPTION_ALONE, NULL},
-    {THREADS, 0, "threads", OPTION_ALONE, NULL},
-    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
-    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
-    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
-    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
-    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
-    {SELF_CHECK, 0, "self-check", OPTION_MAYBE, NULL},
-    {WITHHOLD_TABLES, 0, "withhold-tables", OPTION_ALONE, NULL}, /* for tests: not in the help */
-    {WAIT_ALL, 0, "wait-all", OPTION_ALONE, NULL},
-    {DURATION, 0, "duration", OPTION_VALUE, NULL},
-    {END_COMMAND, 0, "end-command", OPTION_ALONE, NULL},
-    {MAX_SIZE, 0, "max-size", OPTION_VALUE, NULL},
-    {FAIL_ON, 0, "fail-on", OPTION_VALUE, NULL},
-    {KEEP_FREE, 0, "keep-free", OPTION_VALUE, NULL},
-    {MAX_MAPPINGS, 0, "max-mappings", OPTION_VALUE, NULL},
-    {'D', 'D', "delay", OPTION_VALUE, NULL},
-    {'z', 'z', "compression-level", OPTION_MAYBE, NULL},
-    {'i', 'i', "no-inherit", OPTION_ALONE, NULL},
-    {AS_IT_IS, 0, "hide-env", OPTION_ALONE, NULL},
-    {AS_IT_IS, 0, "show-env", OPTION_ALONE, NULL},
-    {HELP, 'h', "help", OPTION_ALONE, NULL},
-    {VERSION, 'V', "version", OPTION_ALONE, NULL},
-    {'p', 'p', "pid", OPTION_REFUSED, "recording a running process is not supported yet; " NOT_YET},
-    {'t', 't', "tid", OPTION_REFUSED, "recording a running thread is not supported yet; " NOT_YET},
-    {'a', 'a', "all-cpus", OPTION_REFUSED, "recording the whole system is not supported; " NOT_YET},
-    {'C', 'C', "cpu", OPTION_REFUSED, "recording a whole CPU is not supported; " NOT_YET},
-    PERF_RECORD_OPTIONS(AS_IT_IS, REFUSED){0},
-};
 
 /* Limits are in the table of the recorder. */
 static int parse_number(const char *value, const char *parameter, const char *what,
@@ -202,23 +134,23 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     switch (id) {
     case 'D':
         return parse_delay(request, value, error);
-    case DURATION:
+    case OPTION_DURATION:
         return units_parse_time(value, "--duration", &options->duration_ns, error);
-    case MAX_SIZE:
+    case OPTION_MAX_SIZE:
         return units_parse_bytes(value, "--max-size", &options->size_max, error);
-    case KEEP_FREE:
+    case OPTION_KEEP_FREE:
         return units_parse_bytes(value, "--keep-free", &options->keep_free_bytes, error);
-    case MAX_MAPPINGS:
+    case OPTION_MAX_MAPPINGS:
         return parse_mappings(value, error);
     case 'z':
         return parse_compression(request, value, error);
     case 'i':
         options->no_inherit = true;
         return 0;
-    case WAIT_ALL:
+    case OPTION_WAIT_ALL:
         options->wait_all = true;
         return 0;
-    case END_COMMAND:
+    case OPTION_END_COMMAND:
         options->end_command = true;
         return 0;
     default: /* -g, --call-graph: stacks are always recorded; AS_IT_IS */
@@ -244,36 +176,36 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return parse_period(request, value, error);
     case 'e':
         return check_event(value, error);
-    case ENGINE:
+    case OPTION_ENGINE:
         return parse_engine(request, value, error);
-    case SELF_CHECK:
+    case OPTION_SELF_CHECK:
         return parse_self_check(request, value, error);
-    case FAIL_ON:
+    case OPTION_FAIL_ON:
         return parse_fail_on(request, value, error);
-    case WITHHOLD_TABLES:
+    case OPTION_WITHHOLD_TABLES:
         request->options.withhold_tables = true;
         return 0;
-    case DEBUGINFOD:
+    case SYMBOL_DEBUGINFOD:
         request->use_debuginfod = true;
         return 0;
-    case NO_INLINE:
+    case SYMBOL_NO_INLINE:
         request->symbols_only = true;
         return 0;
     case MEMORY_LIMIT:
         return units_parse_bytes(value, "--memory-limit", &request->memory_bytes, error);
-    case DEBUG_DIR:
+    case SYMBOL_DEBUG_DIR:
         request->debug_directory = value;
         return 0;
-    case NO_CMDLINE:
+    case OPTION_NO_CMDLINE:
         request->options.no_command_line = true;
         return 0;
-    case EMBED_SOURCE:
+    case OPTION_EMBED_SOURCE:
         request->export_options.embed_source = true;
         return 0;
-    case SHORT_NAMES:
+    case OPTION_SHORT_NAMES:
         request->export_options.short_names = true;
         return 0;
-    case THREADS:
+    case OPTION_THREADS:
         request->export_options.threads_apart = true;
         return 0;
     case 'q':
@@ -282,10 +214,10 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'v':
         request->verbose = true;
         return 0;
-    case HELP:
+    case OPTIONS_HELP:
         request->help = true;
         return 0;
-    case VERSION:
+    case OPTION_VERSION:
         request->version = true;
         return 0;
     default:
@@ -297,7 +229,7 @@ int record_request_parse(struct record_request *request, char *const *words, str
 {
     const struct record_parameter *frequency = recorder_parameter(recorder_find("cpu"), "freq");
     *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default};
-    struct options options = options_of(words, specs);
+    struct options options = options_of(words, record_command.options);
     const char *value;
     int id;
     while ((id = options_next(&options, &value, error)) > 0 && id != OPTIONS_OPERAND) {

@@ -9,55 +9,13 @@
 #include "cli/options/filter_options.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/options/units.h"
+#include "cli/options/symbol_options.h"
+#include "cli/tables/view_table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
-
-enum {
-    HELP = 1,
-    JSON,
-    DEBUG_DIR,
-    SYMFS,
-    DEBUGINFOD,
-    NO_INLINE,
-    MEMORY_LIMIT,
-    SHORT_NAMES,
-    AS_IT_IS,
-    REFUSED
-};
-
-#define ONE_VIEW \
-    "rec report has a fixed view; use `perf report`, or `rec convert` for other viewers"
-
-static const struct option_spec specs[] = {
-    {'i', 'i', "input", OPTION_VALUE, NULL},
-    {JSON, 0, "json", OPTION_ALONE, NULL},
-    {DEBUG_DIR, 0, "debug-dir", OPTION_VALUE, NULL},
-    {SYMFS, 0, "symfs", OPTION_VALUE, NULL},
-    {DEBUGINFOD, 0, "debuginfod", OPTION_ALONE, NULL},
-    {NO_INLINE, 0, "no-inline", OPTION_ALONE, NULL},
-    {MEMORY_LIMIT, 0, "memory-limit", OPTION_VALUE, NULL},
-    FILTER_OPTION_SPECS,
-    {SHORT_NAMES, 0, "short-names", OPTION_ALONE, NULL},
-    {HELP, 'h', "help", OPTION_ALONE, NULL},
-    /* Options of perf report: without effect here, or refused. */
-    {AS_IT_IS, 0, "stdio", OPTION_ALONE, NULL},
-    {AS_IT_IS, 0, "children", OPTION_ALONE, NULL},
-    {AS_IT_IS, 0, "no-children", OPTION_ALONE, NULL},
-    {REFUSED, 'g', "call-graph", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 'G', "inverted", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 's', "sort", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 'F', "fields", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 'n', "show-nr-samples", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 'd', "dsos", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 'S', "symbols", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 0, "percent-limit", OPTION_REFUSED, ONE_VIEW},
-    {REFUSED, 0, "tui", OPTION_REFUSED, ONE_VIEW},
-    {0},
-};
 
 int view_take_input(const char **input, const char *value, struct error *error)
 {
@@ -67,35 +25,25 @@ int view_take_input(const char **input, const char *value, struct error *error)
     return 0;
 }
 
-static int parse(struct view_request *request, char *const *words, struct error *error)
+static int parse(struct view_request *request, char *const *words,
+                 const struct command_spec *command, struct error *error)
 {
     *request = (struct view_request){.from.adds_samples_up = true};
-    struct options options = options_of(words, specs);
+    struct options options = options_of(words, command->options);
     const char *value;
     int id;
     while ((id = options_next(&options, &value, error)) > 0) {
         int err = 0;
-        if (filter_option(&request->from.filter, id, value, &err, error))
+        if (filter_option(&request->from.filter, id, value, &err, error) ||
+            symbol_option(&request->from, id, value, &err, error))
             ;
-        else if (id == HELP)
+        else if (id == OPTIONS_HELP)
             request->help = true;
-        else if (id == JSON)
+        else if (id == VIEW_JSON)
             request->json = true;
-        else if (id == SHORT_NAMES)
+        else if (id == VIEW_SHORT_NAMES)
             request->short_names = true;
-        else if (id == DEBUGINFOD)
-            request->from.use_debuginfod = true;
-        else if (id == NO_INLINE)
-            request->from.symbols_only = true;
-        else if (id == DEBUG_DIR)
-            request->from.debug_directory = value;
-        else if (id == SYMFS)
-            request->from.symfs = value;
-        else if (id == MEMORY_LIMIT)
-            err = units_parse_bytes(value, "--memory-limit", &request->from.memory_bytes, error);
-        else if (id == AS_IT_IS)
-            ;
-        else
+        else if (id != OPTIONS_WITHOUT_EFFECT)
             err = view_take_input(&request->input, value, error);
         if (err)
             return err;
@@ -105,12 +53,12 @@ static int parse(struct view_request *request, char *const *words, struct error 
     return id;
 }
 
-int view_run(char *const *words, const char *command,
+int view_run(char *const *words, const struct command_spec *command,
              int (*show)(const struct view_request *request, struct error *error))
 {
     struct view_request request;
     struct error error = {{0}};
-    int err = parse(&request, words, &error);
+    int err = parse(&request, words, command, &error);
     if (!err && request.help)
         help_print_command(stdout, command);
     else if (!err && (err = input_resolve(&request.input, &error)) == 0) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
+#include "cli/tables/command_spec.h"
 #include "convert/convert.h"
 
 #include <stdbool.h>
@@ -17,7 +18,7 @@ struct view_request {
 };
 
 /* Parses the words, resolves the input and calls show(). Returns the exit status. */
-int view_run(char *const *words, const char *command,
+int view_run(char *const *words, const struct command_spec *command,
              int (*show)(const struct view_request *request, struct error *error));
 
 /* FILE or -i FILE. -EINVAL: more than one. */

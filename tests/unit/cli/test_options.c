@@ -13,12 +13,14 @@
 enum { LIMIT = 1, CHECK };
 
 static const struct option_spec specs[] = {
-    {'o', 'o', "output", OPTION_VALUE, NULL},
-    {'q', 'q', "quiet", OPTION_ALONE, NULL},
-    {'v', 'v', "verbose", OPTION_ALONE, NULL},
-    {LIMIT, 0, "limit", OPTION_VALUE, NULL},
-    {CHECK, 0, "check", OPTION_MAYBE, NULL},
-    {'p', 'p', "pid", OPTION_REFUSED, "is for later"},
+    OPTION_HEADING("Output"),
+    OPTION_TAKING('o', 'o', "output", "FILE", "Write this file."),
+    OPTION_SWITCH('q', 'q', "quiet", "Print errors only."),
+    OPTION_SWITCH('v', 'v', "verbose", NULL),
+    OPTION_HEADING(NULL),
+    OPTION_TAKING(LIMIT, 0, "limit", "N", "Limit."),
+    OPTION_MAYBE_TAKING(CHECK, 0, "check", "N", "Check."),
+    OPTION_UNSUPPORTED('p', "pid", "is for later"),
     {0},
 };
 

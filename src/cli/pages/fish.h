@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* A completion script for fish. */
+#pragma once
+
+#include "base/containers/buffer.h"
+
+void fish_completion(struct buffer *out);

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* A completion script for zsh. */
+#pragma once
+
+#include "base/containers/buffer.h"
+
+void zsh_completion(struct buffer *out);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tables/record_table.h"
+
+#include "cli/tables/perf_record_options.h"
+#include "cli/options/symbol_options.h"
+
+#define NOT_YET "start the program with rec: rec -- COMMAND"
+
+static const struct option_spec options[] = {
+    OPTION_HEADING("Common options"),
+    OPTION_TAKING('o', 'o', "output", "OUTPUT",
+                  "Write this file; repeatable. The suffix selects the format: .data the capture, "
+                  "{suffixes}. Any other name is the capture. DIR/: the usual four files there."),
+    OPTION_TAKING('F', 'F', "freq", "N", "{parameter}; or max."),
+    OPTION_TAKING(OPTION_ENGINE, 0, "engine", "ENGINE",
+                  "{parameter}. An unavailable engine is an error."),
+    OPTION_SWITCH(OPTION_NO_CMDLINE, 0, "no-cmdline", "Leave the command line out of the files."),
+    OPTION_SWITCH('q', 'q', "quiet", "Print errors only."),
+    OPTION_SWITCH('v', 'v', "verbose", "Print costs of the recording, too."),
+    OPTION_HELP_ROW,
+    OPTION_SWITCH(OPTION_VERSION, 'V', "version", "Print the version."),
+    OPTION_HEADING("Sampling"),
+    OPTION_TAKING('c', 'c', "count", "NS",
+                  "Take a sample every NS nanoseconds of CPU time, instead of -F."),
+    OPTION_TAKING(
+        'e', 'e', "event", "EVENT",
+        "cpu-clock or task-clock, with or without :u; other events are not supported yet."),
+    OPTION_TAKING(OPTION_CALL_GRAPH, 0, "call-graph", "MODE",
+                  "Without effect, as -g: stacks are always recorded."),
+    {.id = 'g', .letter = 'g', .takes = OPTION_ALONE},
+    OPTION_SWITCH('i', 'i', "no-inherit", "{parameter}."),
+    OPTION_TAKING(OPTION_MAX_MAPPINGS, 0, "max-mappings", "N",
+                  "Mappings to record for each process (default 8192)."),
+    OPTION_MAYBE_TAKING(OPTION_SELF_CHECK, 0, "self-check", "N",
+                        "Unwind every Nth stack (default 100) a second time and compare."),
+    OPTION_HEADING("Beginning and end"),
+    OPTION_TAKING('D', 'D', "delay", "MS", "{parameter}."),
+    OPTION_TAKING(OPTION_DURATION, 0, "duration", "TIME",
+                  "{parameter}: 5, 1.5s, 200ms, 2m, … The files are written; the command goes on, "
+                  "and rec ends with the command."),
+    OPTION_TAKING(OPTION_MAX_SIZE, 0, "max-size", "SIZE", "{parameter}: 500K, 64M, 2G, …"),
+    OPTION_TAKING(OPTION_KEEP_FREE, 0, "keep-free", "SIZE",
+                  "End the recording when less space is free on the disk of the capture (default "
+                  "256M, at most a quarter of the free space at the start)."),
+    OPTION_SWITCH(OPTION_END_COMMAND, 0, "end-command",
+                  "Send SIGTERM to the command when the recording ends first."),
+    OPTION_SWITCH(OPTION_WAIT_ALL, 0, "wait-all", "{parameter}."),
+    OPTION_TAKING(OPTION_FAIL_ON, 0, "fail-on", "incomplete[:PERCENT]",
+                  "Exit with 124 if more than PERCENT (default 5) of the CPU time has no complete "
+                  "stack and the command exited with 0."),
+    OPTION_HEADING("Contents of the files"),
+    OPTION_MAYBE_TAKING('z', 'z', "compression-level", "N",
+                        "Compress the records of the capture with zstd."),
+    OPTION_SWITCH(OPTION_EMBED_SOURCE, 0, "embed-source",
+                  "Put the text of sampled source files into rec.json.gz."),
+    OPTION_SWITCH(OPTION_THREADS, 0, "threads",
+                  "Begin stacks in rec.folded with their process and thread."),
+    OPTION_SWITCH(OPTION_SHORT_NAMES, 0, "short-names",
+                  "Leave template arguments and parameters out of rec.folded."),
+    DEBUG_DIR_OPTION_SPEC,
+    DEBUGINFOD_OPTION_SPEC,
+    NO_INLINE_OPTION_SPEC,
+    MEMORY_OPTION_SPEC,
+    OPTION_HEADING(NULL), /* the rest is not listed */
+    {.id = 'F', .name = "frequency", .takes = OPTION_VALUE},
+    {.id = OPTION_WITHHOLD_TABLES,
+     .name = "withhold-tables",
+     .takes = OPTION_ALONE}, /* for tests */
+    OPTION_IGNORED(0, "hide-env", OPTION_ALONE),
+    OPTION_IGNORED(0, "show-env", OPTION_ALONE),
+    OPTION_UNSUPPORTED('p', "pid", "recording a running process is not supported yet; " NOT_YET),
+    OPTION_UNSUPPORTED('t', "tid", "recording a running thread is not supported yet; " NOT_YET),
+    OPTION_UNSUPPORTED('a', "all-cpus", "recording the whole system is not supported; " NOT_YET),
+    OPTION_UNSUPPORTED('C', "cpu", "recording a whole CPU is not supported; " NOT_YET),
+    PERF_RECORD_OPTIONS,
+    {0},
+};
+
+const struct command_spec record_command = {
+    .name = "record",
+    .synopsis = "[record] [OPTION...] [--] COMMAND [ARGUMENT...]",
+    .summary = "run and record a command",
+    .description =
+        "Runs the command, samples CPU time, writes rec.data, rec.pb.gz, rec.json.gz, rec.folded. "
+        "The first word after -- is always a command. An existing rec.data becomes rec.data.old.",
+    .operand = "COMMAND",
+    .options = options,
+    .exit_status =
+        "The status or the death signal of the command, if not 0. 124: --fail-on. 125: wrong "
+        "usage, recording is impossible here, or a file could not be written. 126: the command "
+        "cannot be run. 127: command not found.",
+};

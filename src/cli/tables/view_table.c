@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tables/view_table.h"
+
+#include "cli/options/filter_options.h"
+#include "cli/options/symbol_options.h"
+
+#define FIXED_VIEW \
+    "rec report has a fixed view; use `perf report`, or `rec convert` for other viewers"
+
+/* Options of perf report: without effect here, or refused. */
+#define PERF_REPORT_OPTIONS                                         \
+    OPTION_HEADING(NULL), OPTION_IGNORED(0, "stdio", OPTION_ALONE), \
+        OPTION_IGNORED(0, "children", OPTION_ALONE),                \
+        OPTION_IGNORED(0, "no-children", OPTION_ALONE),             \
+        OPTION_UNSUPPORTED('g', "call-graph", FIXED_VIEW),          \
+        OPTION_UNSUPPORTED('G', "inverted", FIXED_VIEW),            \
+        OPTION_UNSUPPORTED('s', "sort", FIXED_VIEW),                \
+        OPTION_UNSUPPORTED('F', "fields", FIXED_VIEW),              \
+        OPTION_UNSUPPORTED('n', "show-nr-samples", FIXED_VIEW),     \
+        OPTION_UNSUPPORTED('d', "dsos", FIXED_VIEW),                \
+        OPTION_UNSUPPORTED('S', "symbols", FIXED_VIEW),             \
+        OPTION_UNSUPPORTED(0, "percent-limit", FIXED_VIEW),         \
+        OPTION_UNSUPPORTED(0, "tui", FIXED_VIEW)
+
+static const struct option_spec report_options[] = {
+    OPTION_HEADING("Input and output"),
+    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as the operand."),
+    OPTION_SWITCH(VIEW_JSON, 0, "json", "Print all functions and the call tree as JSON."),
+    OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names",
+                  "Leave template arguments and parameters out of names."),
+    OPTION_HELP_ROW,
+    SYMBOL_OPTION_SPECS,
+    FILTER_OPTION_SPECS,
+    PERF_REPORT_OPTIONS,
+    {0},
+};
+
+const struct command_spec report_command = {
+    .name = "report",
+    .synopsis = "report [FILE]",
+    .summary = "functions and calls by CPU time",
+    .description =
+        "Prints a capture (default rec.data): the 20 functions with the most self time, then the "
+        "tree of calls with at least 2 % of the time. A recursive function counts once for each "
+        "stack.",
+    .operand = "FILE",
+    .options = report_options,
+};
+
+static const struct option_spec info_options[] = {
+    OPTION_HEADING("Input and output"),
+    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as the operand."),
+    OPTION_SWITCH(VIEW_JSON, 0, "json", "Print the same as JSON."),
+    OPTION_HELP_ROW,
+    MEMORY_OPTION_SPEC,
+    FILTER_OPTION_SPECS,
+    PERF_REPORT_OPTIONS,
+    OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names", NULL), /* as for rec report; no effect */
+    SYMBOL_OPTION_SPECS,
+    {0},
+};
+
+const struct command_spec info_command = {
+    .name = "info",
+    .synopsis = "info [FILE]",
+    .summary = "machine, processes, threads, modules",
+    .description =
+        "Prints a capture (default rec.data) without stacks: machine, program, counters and losses "
+        "of the recording, processes, threads, modules with build-ids.",
+    .operand = "FILE",
+    .options = info_options,
+};
