@@ -40,12 +40,6 @@ LIMITS = {
     "src/sampler": {
         "comments": (4.5, 7.1, 68.7),
     },
-    "src/symbols": {
-        "comments": (1.8, 11.7, 84.2),
-    },
-    "src/unwind": {
-        "comments": (5.5, 11.4, 71.9),
-    },
     "formats/export": {
         "comments": (1.4, 5.6, 64.2),
         "messages": (0, 1, 19.7),

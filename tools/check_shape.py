@@ -28,8 +28,6 @@ KNOWN = {
         "src/convert": 133,
         "src/record": 15,
         "src/sampler": 170,
-        "src/symbols": 82,
-        "src/unwind": 80,
     },
     "parameters": {
         "src/unwind": 1,

@@ -8,13 +8,15 @@
 
 struct symbols_config {
     const char *debug_directory; /* "/usr/lib/debug"; may not exist */
-    /* One more place for debug files: the path of what was fetched under a build-id, or NULL. May be NULL. */
+    /* Another source of debug files: returns the path of a downloaded file by build-id, or NULL.
+     * May be NULL. */
     const char *(*find_fetched)(const void *context, const uint8_t *build_id,
                                 size_t build_id_bytes);
     const void *find_fetched_context;
-    const char *path_now; /* leads to the file; NULL: its path does */
+    const char *path_now; /* the path to open instead; NULL: the path itself */
     bool symbols_only;    /* debug info is not read: neither inlined functions nor lines */
-    /* The only addresses that will be resolved, ascending: what others need is not kept. None: any may be. */
+    /* The only addresses to be resolved later, ascending; symbols and units of others are dropped.
+     * None: any address. */
     const uint64_t *needed;
     size_t needed_count;
     size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */

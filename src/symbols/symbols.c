@@ -16,9 +16,8 @@
 
 struct symbols {
     struct symtab_files files;
-    struct compressed_debug
-        compressed; /* the debug info of one of the former, made readable, if it was not */
-    Dwarf *dwarf;   /* of one of the former; NULL: no debug info */
+    struct compressed_debug compressed; /* of the file with debug info, if compressed */
+    Dwarf *dwarf;                       /* NULL: no debug info */
     struct supplement supplement;
     struct splits splits;
     struct fde_symbols fdes;
@@ -58,7 +57,7 @@ static bool has_debug_info(const struct elf_handle *handle)
     return handle->elf && elf_handle_debug_section(handle->elf, "info");
 }
 
-/* Those of units, which are known now. */
+/* The line tables of all units: the offsets are available now. */
 static int read_lines(struct symbols *symbols)
 {
     size_t count;
@@ -141,7 +140,7 @@ static int check_build_id(const struct symbols *symbols, const char *path, const
                      path);
 }
 
-/* The separate debug file, when it has what is wanted and the file has not. */
+/* Opens the separate debug file if it may have more than the file itself. */
 static void open_debug_file(struct symbols *symbols, const char *path,
                             const struct symbols_config *config)
 {
@@ -242,7 +241,7 @@ static int frame_of_symbol(struct symbols *symbols, const struct symbol *symbol,
     return 0;
 }
 
-/* A function that has no name has an extent. */
+/* A function without a name has a range. */
 static int frame_of_fde(struct symbols *symbols, uint64_t svma, struct position position)
 {
     const char *name = fde_symbols_find(&symbols->fdes, svma);
@@ -255,7 +254,7 @@ static int frame_of_fde(struct symbols *symbols, uint64_t svma, struct position 
     return 0;
 }
 
-/* Innermost first: each frame's position is known from the one inlined into it. */
+/* Innermost first: the call site of a frame is the position of the frame around it. */
 static int frames_of_scope(struct symbols *symbols, struct unit *unit, uint32_t scope,
                            struct position position)
 {

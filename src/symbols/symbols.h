@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Address -> function, file, line and inline chain, for one module at a time. The only place that
- * includes libelf and libdw.
+ * Address -> function, file, line and inline chain, for a module at a time. The only layer with
+ * libelf and libdw; docs/debug-info.md draws the border to our own readers.
  *
- * Sources, best first: DWARF of the file, DWARF of its separate debug file (build-id directories and
- * .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata, .dynsym. Stubs of calls into other
- * libraries are named like "memcpy@plt".
- * Not thread-safe (libdw 0.188 is not).
+ * Sources, best first: DWARF of the file, DWARF of its separate debug file (build-id directories
+ * and .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata, .dynsym. Stubs of calls
+ * into other libraries are named like "memcpy@plt". Not thread-safe (libdw 0.188 is not).
  */
 #pragma once
 
@@ -27,39 +26,39 @@ struct symbol_frame {
 };
 
 struct symbol_result {
-    const struct symbol_frame *frames; /* outermost first; the last one is what executes */
-    size_t frame_count;                /* 0: nothing is known about this address */
-    /* The machine-code symbol that holds the address. */
+    const struct symbol_frame *frames; /* outermost first; the last frame is executing */
+    size_t frame_count;                /* 0: no information about this address */
+    /* The machine-code symbol around the address. */
     const char *symbol_name; /* demangled; NULL: none */
     uint64_t symbol_svma;
     uint64_t symbol_bytes; /* 0: unknown */
 };
 
-struct symbols; /* opaque: one opened module */
+struct symbols; /* opaque: an open module */
 
-/* path: the file as mapped. build_id (0 bytes: do not check): a file with another build-id is refused
- * with -ESTALE. -ENOENT, -ENOEXEC, …: no names for this module; error says what was tried. */
+/* path: the file as mapped. build_id (0 bytes: unchecked): files with another build-id are refused
+ * with -ESTALE. -ENOENT, -ENOEXEC, …: no names for this module; the reason is in error. */
 int symbols_open(struct symbols **out, const char *path, const uint8_t *build_id,
                  size_t build_id_bytes, const struct symbols_config *config, struct error *error);
-/* The vDSO and other images that are only in memory. The bytes are copied. */
+/* ELF files in memory, such as the vDSO. The bytes are copied. */
 int symbols_open_memory(struct symbols **out, const void *bytes, size_t size, struct error *error);
 void symbols_close(struct symbols *symbols);
 
 /* Where the names come from: "dwarf", "symtab", "debugdata", "dynsym", "none". */
 const char *symbols_source(const struct symbols *symbols);
 
-/* Whether there is debug info, or anything at all, that could not be read; of lines and functions, those near the addresses
- * that were resolved so far. */
+/* Whether debug info or the file is damaged; line tables and functions are checked near the
+ * addresses resolved so far. */
 bool symbols_is_damaged(const struct symbols *symbols);
 
-/* Whether the name of a function near the addresses that were resolved so far could not be read: such
- * functions are "(unnamed)". */
+/* Whether the name of a function near the addresses resolved so far is unreadable: such functions
+ * are "(unnamed)". */
 bool symbols_has_unnamed(const struct symbols *symbols);
 
-/* The file that the debug info refers to and that was not found, by the name that the debug info gives;
- * NULL: none. Lives as long as `symbols`. */
+/* Name of a supplement that the debug info refers to and that is missing; NULL: none. Valid until
+ * symbols_close(). */
 const char *symbols_missing_file(const struct symbols *symbols);
 
-/* Resolves one address (an instruction, or a return address less one). Pointers in the result live as
- * long as `symbols`; the frames array until the next call. Calling in ascending order is fastest. */
+/* Resolves an address (of an instruction, or a return address less one). Pointers in the result are
+ * valid until symbols_close(), the frames array until the next call. Ascending order is fastest. */
 int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result *result);

@@ -33,7 +33,7 @@ static void find_text(const struct elf_file *elf, struct module_bytes *bytes)
     bytes->text_bytes = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
 }
 
-/* What the section holds; nothing when it is absent, as .eh_frame is in separate debug files. */
+/* The content of a section; nothing if absent, as .eh_frame in separate debug files. */
 static int read_section(const struct elf_file *elf, const struct elf_section *section,
                         struct buffer *out, struct error *error)
 {
@@ -43,9 +43,9 @@ static int read_section(const struct elf_file *elf, const struct elf_section *se
 }
 
 /*
- * Without section headers (stripped by sstrip, or a truncated file) the segment of .eh_frame_hdr
- * still tells where .eh_frame begins: version 1, the encodings of three fields, then that address.
- * Its end is the terminator, or the end of the segment at the latest.
+ * Without section headers (sstrip, truncated files) the segment of .eh_frame_hdr has the address of
+ * .eh_frame: version 1, the encodings of three fields, then the address. The end is the terminator,
+ * or at most the end of the segment.
  */
 static int read_by_header(const struct elf_file *elf, const struct elf_segment *header,
                           struct module_bytes *bytes)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The unwind information of one ELF file, launcher side: all its rows for the sampler, single rules for the
- * offline unwinder, and the full CFI evaluator for whatever does not fit a row. Out of .eh_frame and .debug_frame;
- * .eh_frame_hdr is a hint, which may be missing or wrong.
+ * The unwind information of an ELF file, launcher side: all rows for the sampler, single rules for
+ * the offline unwinder, and the full CFI evaluator for code beyond rows. From .eh_frame and
+ * .debug_frame; .eh_frame_hdr is a hint, maybe missing or wrong.
  *
- * One thread at a time asks for rules, since a function's CFI is compiled when the first of its addresses is
- * asked for. All rows may be compiled by another one meanwhile.
+ * Rules are for a single thread: a function's CFI is compiled at the first lookup. Another thread
+ * may compile rows at the same time.
  */
 #pragma once
 
@@ -20,17 +20,17 @@
 struct unwind_module; /* opaque */
 struct compiled_rows; /* compile.h */
 
-/* debug: its separate debug file, for .debug_frame; NULL: there is none. A file without any CFI has no rules
- * (0 is returned). -ENOEXEC: not of a machine that machine.h knows; -EBADMSG: no FDE is sound (single malformed
- * ones are left out). */
+/* debug: the separate debug file, for .debug_frame; NULL: none. A file without CFI has no rules
+ * (returns 0). -ENOEXEC: an unsupported machine; -EBADMSG: no valid FDE (single malformed FDEs are
+ * left out). */
 int unwind_module_open(struct unwind_module **out, const struct elf_file *elf,
                        const struct elf_file *debug, struct error *error);
-/* The same for whoever asks for single rules and steps only: in most files .eh_frame_hdr leads to their records, and the
- * others are not read. */
+/* The same for single rules and steps only: in most files .eh_frame_hdr leads to the records
+ * needed, and the other records are not read. */
 int unwind_module_open_sparse(struct unwind_module **out, const struct elf_file *elf,
                               const struct elf_file *debug, struct error *error);
-/* The same for whoever asks for single rules and steps in one thread, and compiles the rows of pieces in another: see
- * pieces.h. */
+/* The same for single rules and steps in a thread, and compilation of pieces in another thread:
+ * lazy_index.h. */
 int unwind_module_open_lazy(struct unwind_module **out, const struct elf_file *elf,
                             struct error *error);
 void unwind_module_close(struct unwind_module *module);
@@ -47,10 +47,10 @@ size_t unwind_module_fdes(const struct unwind_module *module);
 /* The rule of an address relative to base_svma. */
 uint32_t unwind_module_rule(const struct unwind_module *module, uint32_t relative);
 
-/* Steps with the full evaluator: CFA expressions, register expressions, any register. lookup_svma is
- * the frame's PC (already less one for return addresses) less the bias. Results as unwind_apply();
- * UNWIND_COMPLEX: needs a register that is not known, or memory outside the view. *is_signal_frame: the
- * caller's PC is an interrupted instruction, not a return address. */
+/* A step by the full evaluator: CFA and register expressions, any register. lookup_svma: the
+ * frame's PC (less one for return addresses) less the bias. Results as unwind_apply();
+ * UNWIND_COMPLEX: dependent on an unknown register, or on memory outside of the view.
+ * *is_signal_frame: the caller's PC is an interrupted instruction instead of a return address. */
 enum unwind_result unwind_module_step(const struct unwind_module *module, uint64_t lookup_svma,
                                       struct full_regs *regs, const struct stack_view *stack,
                                       bool *is_signal_frame);

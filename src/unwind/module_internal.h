@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A module out of bytes: what unwind_module_open() does once it has found the sections. */
+/* A module from the bytes of its sections: the second half of unwind_module_open(). */
 #pragma once
 
 #include "base/containers/buffer.h"
@@ -22,7 +22,7 @@ struct module_bytes {
     const struct unwind_machine *machine; /* NULL: x86-64 */
 };
 
-/* Takes the buffers over, also when it fails. Results as unwind_module_open(). */
+/* Takes the buffers over, even on failure. Results as unwind_module_open(). */
 int unwind_module_from_bytes(struct unwind_module **out, struct module_bytes *bytes,
                              struct error *error);
 

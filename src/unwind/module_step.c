@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One step with everything that CFI can say. Slower than a row by two orders of magnitude: the
- * FDE's instructions are run again for each step.
+ * A step by full CFI. Slower than a row by two orders of magnitude: the FDE's instructions run
+ * again for each step.
  */
 #include "unwind/module.h"
 
@@ -25,8 +25,8 @@ static bool find_cfa(const struct cfi_cfa *cfa, const struct frame_state *frame,
 }
 
 /*
- * Compilers do not say in an epilogue that a register was popped: its place is then below SP, where
- * captures have no bytes. The register holds the value already.
+ * In epilogues, CFI does not state that a register was popped: its place is below SP then, where
+ * captures have no bytes. The register has the value already.
  */
 static bool was_popped(uint32_t reg, uint64_t avma, const struct full_regs *regs, uint64_t *value)
 {
@@ -36,7 +36,7 @@ static bool was_popped(uint32_t reg, uint64_t avma, const struct full_regs *regs
     return reg != UNWIND_DWARF_PC;
 }
 
-/* The caller's value of register reg, if it can be known. */
+/* The caller's value of register reg; false: unknown. */
 static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
                        const struct frame_state *frame, uint64_t *value)
 {
@@ -47,8 +47,8 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
     case CFI_UNDEFINED:
         return false;
     case CFI_UNSPECIFIED:
-        /* The ABI would say that a callee may overwrite some of them. But code whose CFI needs one
-         * knows that its callees do not: OpenSSL's ciphers keep the old SP in rax across calls. */
+        /* By the ABI, a callee may overwrite some registers. But where CFI needs a register, the
+         * callees preserve the register: OpenSSL's ciphers keep the old SP in rax across calls. */
         *value = reg == UNWIND_DWARF_SP ? cfa : regs->value[reg];
         return reg == UNWIND_DWARF_SP || is_known(regs, reg);
     case CFI_SAME:
@@ -74,7 +74,7 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
     return false;
 }
 
-/* The register that has the return address; UNWIND_DWARF_REGS: it is on the stack. */
+/* The register with the return address; UNWIND_DWARF_REGS: on the stack. */
 static uint32_t return_in_register(const struct cfi_cie *cie, const struct cfi_rule *return_rule)
 {
     bool has_link_register = cie->return_register != UNWIND_DWARF_PC;
@@ -86,9 +86,9 @@ static uint32_t return_in_register(const struct cfi_cie *cie, const struct cfi_r
     return UNWIND_DWARF_REGS;
 }
 
-/* SP grows by the return address at least. It may stay where only code that has it in a register is
- * left: vfork() keeps it out of the child's reach, and a link register has it until it is saved. That
- * register is lost to the next step, so there is no going round in circles. */
+/* SP grows by the return address at least. SP may stay if the return address is in a register: in
+ * vfork(), out of the child's reach, and in a link register until saved. The register is unknown in
+ * the next step, so the walk cannot loop. */
 static bool sp_is_plausible(uint64_t before, uint64_t after, const struct cfi_cie *cie,
                             bool is_in_register)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows first: they need only PC, SP and FP, and are fast. When a frame turns out to be complex, its
- * rules may need any register, so the frames since the last full set of registers are stepped once
- * more with the full evaluator, which follows them all:
+ * Rows first: rows need only PC, SP and FP, and are fast. The rules of a complex frame may need any
+ * register, so the frames since the last full set of registers are stepped again with the full
+ * evaluator, which follows all registers:
  *
  *     frame    0      1      2      3 (complex)   4      5
  *     rows     ──────▶──────▶──────▶              ──────▶──────▶
@@ -22,11 +22,11 @@ struct stack_walk {
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
-    bool leads_nowhere; /* the last frame pointer, as far as the map knows */
+    bool leads_nowhere; /* the last frame pointer step led to unmapped code */
 };
 
-/* A frame pointer tells of SP in its caller no more than that it lies above, where there may be room between
- * the two. Then only frame pointers lead on. */
+/* Frame pointers give the caller's SP only where the frame record lies at the CFA, as on x86-64.
+ * Elsewhere only frame pointers lead on. */
 static bool keeps_sp(const struct stack_walk *walk)
 {
     return !walk->map->machine || !walk->map->machine->registers;
@@ -37,7 +37,7 @@ static uint64_t code_address(const struct stack_walk *walk, uint64_t pc)
     return walk->map->machine ? pc & walk->map->machine->code_mask : pc;
 }
 
-/* What holds at a PC. Large programs have half a million rows. */
+/* The rule at a PC. Large programs have half a million rows. */
 struct offline_place {
     struct two_way_cache_key key;
     const struct unwind_module *module; /* NULL: no CFI */
@@ -129,7 +129,7 @@ static bool needs_fp(uint32_t rule)
     return kind == ROW_FP || kind == ROW_FP_DEREF || row_fp(rule) == ROW_FP_AT_FP;
 }
 
-/* An unknown FP from the CFA, which the search for the caller finds: CFA = FP + 8n. */
+/* Derives an unknown FP from the CFA of the caller search: CFA = FP + 8n. */
 static bool infer_fp(const struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
 {
     if (row_kind(rule) != ROW_FP)
@@ -142,7 +142,7 @@ static bool infer_fp(const struct stack_walk *walk, uint32_t rule, struct stack_
     return true;
 }
 
-/* A step without CFI and without a verified caller: a guess, so it has to lead to code. */
+/* A step by frame pointer alone: a guess, so the caller must be code. */
 static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct stack_frame *frame)
 {
     struct unwind_regs caller = frame->regs;
@@ -177,7 +177,7 @@ static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack
     return step_by_frame_pointer(walk, frame);
 }
 
-/* Whether a step by this rule leaves FP known. */
+/* Whether FP is known after a step by this rule. */
 static bool keeps_fp(uint32_t rule, bool fp_is_known)
 {
     uint32_t k = row_fp(rule);
@@ -199,7 +199,7 @@ static enum unwind_result step_by_row(struct stack_walk *walk, const struct offl
     return result;
 }
 
-/* Around clone()'s system call, where the code before it has the same frame. */
+/* Around the system call of clone(): the code before has the same frame. */
 static enum unwind_result step_in_clone(const struct stack_walk *walk, uint32_t rule,
                                         struct full_regs *full)
 {
@@ -213,7 +213,7 @@ static enum unwind_result step_in_clone(const struct stack_walk *walk, uint32_t 
     return result;
 }
 
-/* The same step for all registers. Code without CFI keeps none that we could know of but FP. */
+/* The same step for all registers. Behind code without CFI only PC, SP and maybe FP are known. */
 static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *full,
                                     bool *is_return_address)
 {
@@ -238,7 +238,7 @@ static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *f
     return result;
 }
 
-/* A complex frame: all its registers first, then the step itself. */
+/* A complex frame: first its registers, then the step itself. */
 static enum unwind_result step_complex(struct stack_walk *walk)
 {
     enum unwind_result result = UNWIND_OK;
@@ -267,7 +267,7 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
     struct unwind_cache *walks = walk->map->walks;
     const struct stack_frame callee = walk->frame;
     enum unwind_result result = step_by_row(walk, place, &walk->frame, &is_signal_frame);
-    /* A row that fails in the innermost frame may want FP from below SP, see was_popped(). */
+    /* A failing row of the innermost frame may need FP from below SP: was_popped(). */
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
         if (walks)
             unwind_cache_other_step(walks);
@@ -300,7 +300,7 @@ static struct cached_frame frame_of(const struct stack_walk *walk)
                                  .is_return_address = walk->frame.is_return_address};
 }
 
-/* The walk from a frame on, if it is known and there is room for its frames. */
+/* The cached walk from a frame on, if its frames fit. */
 static struct cached_walk *find_known(const struct stack_walk *walk,
                                       const struct offline_frames *frames, size_t at)
 {
@@ -312,7 +312,7 @@ static struct cached_walk *find_known(const struct stack_walk *walk,
     return known && known->count < frames->max - at ? known : NULL;
 }
 
-/* Its frames up to the root. How many there are then. */
+/* Writes the frames up to the root. Returns the number of frames. */
 static size_t put_known(const struct stack_walk *walk, const struct cached_walk *known,
                         const struct offline_frames *frames, size_t at)
 {
@@ -341,7 +341,7 @@ static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result
         return OFFLINE_ROOT;
     case UNWIND_OFF_STACK:
         return OFFLINE_CUT;
-    default: /* complex here: needs what nobody knows */
+    default: /* complex: dependent on unknown values */
         return walk->leads_nowhere ? OFFLINE_NO_CODE : OFFLINE_NO_CFI;
     }
 }
@@ -371,7 +371,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         uint64_t lookup_pc = unwind_lookup_pc(walk.frame.regs.pc, walk.frame.is_return_address);
         struct offline_place place;
         bool is_found = find_place(&walk, lookup_pc, &place);
-        /* A caller that is no code is no frame; the innermost PC is what was sampled. */
+        /* A caller outside of code is no frame; the innermost PC was sampled. */
         if (is_found || count == 0)
             put_frame(frames, count, &walk);
         if (!is_found)

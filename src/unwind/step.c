@@ -4,9 +4,8 @@
 #include "wire/atomic.h"
 
 /*
- * Both searches keep "the answer is in [base, base + count)" and halve count without a branch that
- * depends on the data: the compiler makes the choice a conditional move, so nothing is
- * mispredicted.
+ * Both searches keep the answer in [base, base + count) and halve count without a data-dependent
+ * branch: the compiler emits conditional moves, so nothing is mispredicted.
  */
 
 const struct wire_module *unwind_find_module(const struct wire_module *modules, size_t count,

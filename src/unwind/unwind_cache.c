@@ -7,7 +7,7 @@
 
 enum {
     STEPS_MOST = 1 << 15, /* of all walks: then they are forgotten */
-    STEPS_OF_WALK = 256,  /* deeper ones are not kept */
+    STEPS_OF_WALK = 256,  /* longer walks are not cached */
     WALKS_MOST = 1 << 13,
 };
 
@@ -84,8 +84,8 @@ void unwind_cache_step(struct unwind_cache *walks, uint32_t rule, const struct u
         step->fp_avma = k == ROW_FP_AT_FP ? callee->fp : caller->sp - 8 * (uint64_t)k;
 }
 
-/* Puts the steps behind those of other walks. In most code FP is a register like others, and what it is does not matter.
- * 0, or the number of the first. */
+/* Appends the steps of the current walk. In most code FP is a general register, irrelevant for the
+ * walk. 0, or the number of the first step. */
 static uint32_t keep_steps(struct unwind_cache *walks, uint32_t next)
 {
     if (array_reserve((void **)&walks->steps, &walks->capacity, walks->count + walks->made_count,

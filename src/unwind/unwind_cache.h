@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks up a stack that were made before: programs are in the same places again and again. Two samples with the same
- * PC and SP have the same callers as long as the words that the first walk read are what they were. To compare them
- * takes no rule of any frame, and where they lie is known before any of them is read.
+ * Cached walks up a stack: programs are at the same places again and again. Two samples with the
+ * same PC and SP have the same callers if the stack words read by the first walk are unchanged. The
+ * comparison needs no rules, and the addresses of the words are available at once.
  *
  *     frame   0 ───▶ 1 ───▶ 2 ───▶ 3 … root     walked
- *             0'─────┘                          joins it in its second frame: known from there on
+ *             0'─────┘                          joins in the second frame: cached from there on
  *
- * Kept are walks by rows alone that reach the root. Joined are their innermost frames: what differs from one sample to the
- * next is often the place in function 0 only.
+ * Cached are walks by rows alone up to the root. Walks are joined in their innermost frames:
+ * samples often differ in the place in function 0 only.
  */
 #pragma once
 
@@ -19,12 +19,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Out of a frame into its caller. */
+/* From a frame to its caller. */
 struct cached_step {
-    struct unwind_regs caller; /* its PC lies right below its SP */
-    uint64_t fp_avma; /* where its FP lay; 0: as it was in the callee, or nobody needs it */
-    uint32_t next;    /* number of the caller's own step; 0: it is the root */
-    bool needs_fp;    /* this step, or one behind it, goes by the callee's FP */
+    struct unwind_regs caller; /* PC lies right below SP */
+    uint64_t fp_avma;          /* address of the saved FP; 0: unchanged, or irrelevant */
+    uint32_t next;             /* number of the caller's step; 0: the root */
+    bool needs_fp;             /* this step, or a later step, uses the callee's FP */
 };
 
 struct cached_frame { /* where a walk may be joined */
@@ -36,36 +36,37 @@ struct cached_frame { /* where a walk may be joined */
 struct cached_walk { /* from a frame on */
     struct two_way_cache_key key;
     uint64_t sp, fp;
-    uint32_t first, count; /* of its steps */
-    uint32_t call;         /* what it is to who asked for it; 0: not known yet */
+    uint32_t first, count; /* steps of the walk */
+    uint32_t call;         /* the user's id of the callchain; 0: not set */
     bool is_return_address;
 };
 
 struct unwind_cache {           /* zeros: none */
     struct two_way_cache walks; /* by frame */
-    struct cached_step *steps;  /* of all walks, by number less one */
+    struct cached_step *steps;  /* of all walks; a step's number is its index plus one */
     size_t count, capacity;
     struct cached_step *made; /* by the walk under way */
     size_t made_count;
-    bool is_simple; /* all that it made; else it is not kept */
+    bool is_simple; /* rows only so far; other walks are not cached */
 };
 
-enum { UNWIND_CACHE_FRAMES = 2 }; /* of a walk that may be joined */
+enum { UNWIND_CACHE_FRAMES = 2 }; /* joinable frames of a walk */
 
 void unwind_cache_free(struct unwind_cache *walks);
 
-/* The walk from a frame to the root, if one was kept and its words are the same; else NULL. Valid until the next is kept. */
+/* The cached walk from a frame to the root, if the words on the stack are unchanged; else NULL.
+ * Valid until the next unwind_cache_keep(). */
 struct cached_walk *unwind_cache_find(const struct unwind_cache *walks,
                                       const struct cached_frame *frame,
                                       const struct stack_view *stack);
 
-/* A walk begins; makes a step by a rule, or in another way, with which it is not kept. */
+/* Starts a walk; records a step by rule; records any other step, which prevents caching. */
 void unwind_cache_begin(struct unwind_cache *walks);
 void unwind_cache_step(struct unwind_cache *walks, uint32_t rule, const struct unwind_regs *callee,
                        const struct unwind_regs *caller);
 void unwind_cache_other_step(struct unwind_cache *walks);
 
-/* It has reached the root, or a walk that is known (joined; else NULL). Returns it from its first frame on; NULL: it is not
- * kept, or memory is out. */
+/* Ends a walk at the root, or at a cached walk (joined; else NULL). Returns the whole walk; NULL:
+ * not cached. */
 struct cached_walk *unwind_cache_keep(struct unwind_cache *walks, const struct cached_frame *first,
                                       const struct cached_walk *joined);

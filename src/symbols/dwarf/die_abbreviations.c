@@ -6,8 +6,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-/* Compilers number from 1 on; a larger code is not looked for, and no table of theirs is as large: each of a thousand
- * units may name the same. */
+/* Compilers number codes from 1. Larger codes are ignored and tables are bounded: a thousand units
+ * may share a table. */
 enum { LARGEST_CODE = 1 << 20, TABLE_BYTES_MAX = 4 << 20, SIZE_VARIES = UINT32_MAX };
 
 void die_abbreviations_free(struct die_abbreviations *abbreviations)
@@ -69,7 +69,7 @@ static uint32_t form_bytes(const struct die_abbreviations *abbreviations, uint64
     }
 }
 
-/* One more attribute; joins the step before when both are of fixed size. */
+/* Adds an attribute. Neighbours of fixed size become one step. */
 static bool add_step(struct die_abbreviations *abbreviations, struct die_abbreviation *abbreviation,
                      uint64_t name, uint64_t form)
 {
@@ -109,7 +109,7 @@ static bool add_steps(struct die_abbreviations *abbreviations,
     }
 }
 
-/* The one of a code, if it is to be found by it and was not there before: the first counts. */
+/* The place of a code, unless the code is too large or taken: the first definition counts. */
 static struct die_abbreviation *place_for(struct die_abbreviations *abbreviations, uint64_t code,
                                           struct die_abbreviation *other)
 {
@@ -182,7 +182,7 @@ static uint64_t read_fixed(struct cursor *c, uint32_t bytes)
     }
 }
 
-/* Moves over a value whose size is not known before. */
+/* Skips a value of variable size. */
 static void skip_form(const struct die_abbreviations *abbreviations, unsigned form,
                       struct cursor *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How to step over the DIEs of a unit: for each abbreviation the sizes of its attributes, neighbours of
- * fixed size taken together.
+ * Skipping DIEs of a unit: for each abbreviation the sizes of its attributes, neighbours of fixed
+ * size merged.
  *
  *     attributes   name strp   decl_file data1   decl_line data1   location exprloc   sibling ref4
  *     steps        ├────────────── 6 bytes ────────────────────┤   exprloc            sibling ref4
@@ -36,7 +36,7 @@ struct die_abbreviations {
     unsigned version;
 };
 
-/* The table that begins where the cursor stands; what is damaged is left out. The other numbers are those of the unit.
+/* The table at the cursor; malformed abbreviations are left out. The numbers are those of the unit.
  * NULL: out of memory. */
 struct die_abbreviations *die_abbreviations_read(struct cursor table, unsigned version,
                                                  uint8_t address_bytes, uint8_t offset_bytes);
@@ -46,8 +46,8 @@ void die_abbreviations_free(struct die_abbreviations *abbreviations);
 const struct die_abbreviation *die_abbreviation_find(const struct die_abbreviations *abbreviations,
                                                      uint64_t code);
 
-/* Moves over all attributes of a DIE. The sibling's offset in the unit goes to *sibling, 0 without one.
- * What cannot be read leaves the cursor failed. */
+/* Skips all attributes of a DIE. *sibling: offset of the sibling in the unit, 0 without
+ * DW_AT_sibling. Malformed data fails the cursor. */
 void die_abbreviation_skip(const struct die_abbreviations *abbreviations,
                            const struct die_abbreviation *abbreviation, struct cursor *c,
                            uint64_t *sibling);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { DEEPEST = 256 }; /* nested contexts; what lies deeper has that one's */
+enum { DEEPEST = 256 }; /* nesting; deeper DIEs get the parent at this depth */
 
 int die_parents_init(struct die_parents *parents)
 {
@@ -48,7 +48,7 @@ static bool may_hold_parents(unsigned tag)
            tag == DW_TAG_lexical_block;
 }
 
-/* 0 for what lies too far away; no unit is that large. */
+/* 0 beyond 4 GiB; no unit is as large. */
 static uint32_t offset_of(const struct unit_parents *unit, const void *address)
 {
     ptrdiff_t offset = (const char *)address - (const char *)unit->die.addr;
@@ -114,7 +114,7 @@ uint32_t die_parents_find(struct die_parents *parents, const Dwarf_Die *die,
         return DIE_PARENT_NONE;
     uint32_t at = offset_of(*unit, die->addr);
     size_t low = ARRAY_COUNT_BELOW((*unit)->parents, (*unit)->count, at, at);
-    /* The last that begins before it, or the nearest of its parents that has not ended. */
+    /* The last parent before the DIE, or the nearest of its parents that has not ended. */
     uint32_t found = low ? (uint32_t)low - 1 : DIE_PARENT_NONE;
     while (found != DIE_PARENT_NONE && (*unit)->parents[found].end &&
            (*unit)->parents[found].end <= at)

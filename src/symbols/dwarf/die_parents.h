@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a DIE lies in: namespaces, classes, functions. libdw knows no parents, so a unit is walked once,
- * and only units in which some function's name has to be put together from its surroundings.
+ * Parents of DIEs: namespaces, classes, functions. libdw has no parent links, so a unit is walked
+ * once, but only if the name of a function has to be built from the names of its parents.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #define DIE_PARENT_NONE UINT32_MAX
 
 struct die_parent {  /* a large unit has a million: places are offsets from the unit's DIE */
-    uint32_t at;     /* its DIE */
-    uint32_t end;    /* the first DIE after its children; 0: there is none */
+    uint32_t at;     /* of the DIE */
+    uint32_t end;    /* first DIE behind the children; 0: none */
     uint32_t parent; /* in the same unit; DIE_PARENT_NONE: the unit itself */
 };
 
@@ -36,7 +36,7 @@ void die_parents_free(struct die_parents *parents);
 /* The DIE of a context. */
 Dwarf_Die die_parent_at(const struct unit_parents *unit, uint32_t index);
 
-/* The innermost context that a DIE lies in, itself not counted; *unit: the table it is an index of.
- * DIE_PARENT_NONE: none, or out of memory. */
+/* The innermost parent of a DIE; *unit: the table of the index. DIE_PARENT_NONE: none, or out of
+ * memory. */
 uint32_t die_parents_find(struct die_parents *parents, const Dwarf_Die *die,
                           const struct unit_parents **unit);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The next section that has bytes; NULL: there is none. */
+/* The next section with bytes in the file; NULL: the end. */
 static Elf_Scn *next_section(Elf *elf, Elf_Scn *section, const char **name)
 {
     size_t names;
@@ -31,7 +31,7 @@ static struct cursor bytes_of(Elf_Scn *section)
     return data && data->d_buf ? cursor_of(data->d_buf, data->d_size) : (struct cursor){0};
 }
 
-/* The bytes of the section that an address lies in. */
+/* The bytes of the section around an address. */
 static struct cursor section_of(Elf *elf, const uint8_t *address, const char **name)
 {
     Elf_Scn *section = NULL;
@@ -45,7 +45,7 @@ static struct cursor section_of(Elf *elf, const uint8_t *address, const char **n
     return (struct cursor){0};
 }
 
-/* One file may have units, and split units whose sections are named apart. */
+/* A file may have both plain and split units, with sections of different names. */
 static struct cursor abbreviations_of(Elf *elf, const char *section_of_unit)
 {
     Elf_Scn *section = NULL;
@@ -57,7 +57,7 @@ static struct cursor abbreviations_of(Elf *elf, const char *section_of_unit)
     return (struct cursor){0};
 }
 
-/* From a unit's header to its DIE. */
+/* Distance from a unit's header to its DIE. */
 static Dwarf_Off header_bytes(unsigned version, uint8_t unit_type, uint8_t offset_bytes)
 {
     Dwarf_Off length_bytes = offset_bytes == 8 ? 12 : 4;
@@ -67,7 +67,7 @@ static Dwarf_Off header_bytes(unsigned version, uint8_t unit_type, uint8_t offse
     return bytes;
 }
 
-/* The unit from its header on, and its abbreviations; false when its extent is not what its header says. */
+/* Finds the unit's bytes and abbreviations; false: the header states another extent. */
 static bool open_unit(struct die_walk *walk)
 {
     Dwarf_Half version;
@@ -139,7 +139,7 @@ struct die_walk die_walk_start(const Dwarf_Die *unit)
     return walk;
 }
 
-/* Moves behind the DIE, or with `descend` to its first child. */
+/* Moves behind the DIE, or with `descend` to the first child. */
 static bool step(struct die_walk *walk, bool descend)
 {
     const struct die_abbreviation *abbreviation =

@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-    LONGEST_CHAIN = 16, /* of origins; real ones have one link, hostile ones are circles */
-    DEEPEST_NAME = 8,   /* functions in functions that a name spells out */
+    LONGEST_CHAIN = 16, /* origin links; real chains have one, hostile chains are circles */
+    DEEPEST_NAME = 8,   /* nested functions in a name */
 };
 
 int functions_init(struct functions *functions, struct source_paths *paths, struct lines *lines,
@@ -49,7 +49,7 @@ static Dwarf_Die follow(const Dwarf_Die *die, unsigned link)
     return end;
 }
 
-/* The DIE that all copies of a function have in common. */
+/* The common DIE of all copies of a function. */
 static Dwarf_Die key_of(const Dwarf_Die *die)
 {
     return follow(die, DW_AT_abstract_origin);
@@ -95,8 +95,8 @@ static bool is_mangled(const char *name)
            (strncmp(name, "_D", 2) == 0 && name[2] >= '0' && name[2] <= '9');
 }
 
-/* Compilers of C and assemblers do not: the names of their functions are those of the symbols (an assembler's are
- * mangled where it was given what a compiler of C++ wrote). */
+/* C compilers and assemblers do not mangle: names of functions are names of symbols. (Assembly
+ * generated from C++ has mangled names, also as symbols.) */
 static bool may_be_mangled(const Dwarf_Die *die)
 {
     Dwarf_Die unit;
@@ -129,9 +129,10 @@ static int symbol_at(struct functions *functions, uint64_t svma, const struct sy
 }
 
 /*
- * gcc gives C++ functions with internal linkage (static, in unnamed namespaces, lambdas), and D's that take
- * such, no linkage name: their DIE says "operator()" and nothing more. The symbol of the out-of-line
- * instance knows better; and it knows something where the name lies in a file that is not there. 0 or -ENOMEM.
+ * gcc writes no linkage name for C++ functions with internal linkage (static, unnamed namespaces,
+ * lambdas), and D functions that take such parameters: the DIE has "operator()" alone. The symbol
+ * of the out-of-line instance has the full name, also when the name lies in a missing file. 0 or
+ * -ENOMEM.
  */
 static int name_of_instance(struct functions *functions, const struct function *function,
                             const Dwarf_Die *key, const char *plain, const char **name)
@@ -145,8 +146,8 @@ static int name_of_instance(struct functions *functions, const struct function *
     return err;
 }
 
-/* What follows a dot in a C++ symbol says how the compiler cloned the function (".constprop.0"):
- * not part of its name. Rust's older mangling writes "::" as "..": such names stay whole. */
+/* The suffix behind a dot in a C++ symbol describes a compiler's clone (".constprop.0") and is no
+ * part of the name. Rust's older mangling writes "::" as "..": such names stay whole. */
 static char *demangle_function(const char *linkage)
 {
     if (strstr(linkage, ".."))
@@ -157,7 +158,7 @@ static char *demangle_function(const char *linkage)
     return name;
 }
 
-/* Split units have a table of files and no lines: libdw reads that. */
+/* Split units have a file table without rows, read by libdw. */
 static const char *declared_file(const struct functions *functions, Dwarf_Attribute *attribute)
 {
     Dwarf_Die unit;
@@ -202,8 +203,8 @@ static const char *context_name(struct functions *functions, Dwarf_Die *die, con
 }
 
 /*
- * "space::outer(int)::<lambda>::operator()" for a function of which there is neither a linkage name
- * nor a symbol; NULL when it lies in nothing. A function's name says itself what it lies in.
+ * "space::outer(int)::<lambda>::operator()" for a function without linkage name and symbol; NULL:
+ * the DIE has no parents. The name of a function starts with the names of its own parents.
  */
 static char *qualify(struct functions *functions, const Dwarf_Die *key, const char *plain)
 {
@@ -223,7 +224,7 @@ static char *qualify(struct functions *functions, const Dwarf_Die *key, const ch
     struct buffer out = {0};
     functions->nesting++;
     while (count-- > 0) {
-        /* A nested name may read another unit, which moves the tables. */
+        /* A nested name may read another unit, and move the tables. */
         Dwarf_Die die = die_parent_at(unit, chain[count]);
         buffer_printf(&out, "%s::", context_name(functions, &die, plain));
         (void)die_parents_find(&functions->parents, &declaration, &unit);
@@ -237,8 +238,9 @@ static char *qualify(struct functions *functions, const Dwarf_Die *key, const ch
 }
 
 /*
- * The readable name is the linkage name demangled. A linkage name that is not mangled is an assembler
- * alias ("__GI_getaddrinfo" for getaddrinfo in the C library): then the source's own name is read better. 0 or -ENOMEM.
+ * The readable name is the demangled linkage name. A linkage name without mangling is an assembler
+ * alias ("__GI_getaddrinfo" for getaddrinfo in the C library): the name in the source is clearer
+ * then. 0 or -ENOMEM.
  */
 static int name_function(struct functions *functions, struct function *function, Dwarf_Die *key)
 {
@@ -271,7 +273,7 @@ const struct function *functions_get(struct functions *functions, Dwarf_Die *die
     if (name_function(functions, &function, &key) != 0)
         return NULL;
     locate_definition(functions, &function, &key);
-    /* Naming it may have named and added others, even itself: the table may have moved. */
+    /* Naming may have added functions, and even this function: the table may have moved. */
     free(functions->functions[index].owned);
     functions->functions[index] = function;
     return &functions->functions[index];

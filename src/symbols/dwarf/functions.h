@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions as the debug info knows them. One function has one `struct function`, however many inlined
- * copies and out-of-line instances of it there are, so that all of them carry the same name:
+ * Functions in debug info. All inlined copies and out-of-line instances of a function share a
+ * `struct function`, and thereby the name:
  *
  *     concrete subprogram  ──abstract_origin──▶ ┌ subprogram ┐ ──specification──▶ declaration
- *     inlined subroutine   ──abstract_origin──▶ └ its key    ┘                    in its class
+ *     inlined subroutine   ──abstract_origin──▶ └ (key)      ┘                    in its class
  *
- * The links may cross units (link-time optimisation) and files (dwz).
+ * Links may cross units (link-time optimisation) and files (dwz).
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 struct function {
     const char *name;        /* readable; NULL: not looked up yet */
-    const char *system_name; /* linkage name; the same pointer when it is not mangled */
+    const char *system_name; /* linkage name; the same pointer if not mangled */
     const char *definition_file;
     uint32_t definition_line;
     uint64_t entry_svma; /* of an out-of-line instance; 0: none seen */
@@ -32,13 +32,13 @@ struct functions {
     struct function *functions;
     size_t count, capacity;
     struct die_parents parents;
-    unsigned nesting;           /* of names that are put together from names */
+    unsigned nesting;           /* depth of names built from names */
     struct source_paths *paths; /* borrowed */
     struct lines *lines;        /* borrowed */
     struct symtab_files *files; /* borrowed */
     struct symtab symtab;       /* whole: instances are anywhere */
-    bool has_symtab;            /* it was asked for */
-    bool has_unnamed;           /* of some function that was named, no name can be read */
+    bool has_symtab;            /* symtab was loaded */
+    bool has_unnamed;           /* some function has an unreadable name */
 };
 
 int functions_init(struct functions *functions, struct source_paths *paths, struct lines *lines,

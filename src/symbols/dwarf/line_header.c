@@ -7,7 +7,8 @@
 #include <dwarf.h>
 #include <errno.h>
 
-/* A length of 4 bytes, or of 12 that say so; *is_64: offsets have 8 bytes. */
+/* The unit at an offset: a length of 4 bytes, or of 12 bytes in the 64-bit format; *is_64: offsets
+ * have 8 bytes. */
 static struct cursor unit_at(const struct cursor *section, uint64_t offset, bool *is_64)
 {
     struct cursor c = *section;
@@ -55,14 +56,14 @@ static int read_old_lists(struct line_table *table, struct cursor *c, const char
         err = add_file(table, NULL, 0);
     while (err == 0 && (text = cursor_string(c)) && text[0]) {
         err = add_file(table, text, cursor_uleb128(c));
-        (void)cursor_uleb128(c); /* when it was changed */
-        (void)cursor_uleb128(c); /* its size */
+        (void)cursor_uleb128(c); /* modification time */
+        (void)cursor_uleb128(c); /* size */
     }
     return err;
 }
 
 struct value {
-    const char *text; /* NULL: it is a number, or not there */
+    const char *text; /* NULL: a number, or missing */
     uint64_t number;
 };
 
@@ -125,7 +126,7 @@ static struct format read_format(struct cursor *c)
     return format;
 }
 
-/* Version 5: a format, then as many entries; adds directories or files, which count from 0. */
+/* Version 5: a format, then the entries. Adds directories or files, counted from 0. */
 static int read_list(struct line_table *table, struct cursor *c,
                      const struct line_sections *sections, bool is_64, bool are_files)
 {
@@ -156,7 +157,8 @@ static int read_lists(struct line_table *table, struct cursor *c,
     return err ? err : read_list(table, c, sections, is_64, true);
 }
 
-/* What the program's opcodes mean. 0, -EBADMSG, -ENOTSUP: instructions of several operations, as no processor of ours has. */
+/* The parameters of the program's opcodes. 0, -EBADMSG, or -ENOTSUP: VLIW instructions (several
+ * operations each). */
 static int read_numbers(struct line_table *table, struct cursor *c)
 {
     table->instruction_bytes = cursor_u8(c);

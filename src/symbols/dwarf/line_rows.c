@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DWARF 5, section 6.2.2 and 6.2.5: a program that makes rows. */
+/* DWARF 5, sections 6.2.2 and 6.2.5: the line number program. */
 #include "symbols/dwarf/lines.h"
 
 #include "base/containers/array.h"
@@ -63,7 +63,7 @@ static void run_extended(struct machine *machine)
     case DW_LNE_set_address:
         machine->row.svma = operand_bytes == 4 ? cursor_u32(&c) : cursor_u64(&c);
         return;
-    default: /* of others, the length says all */
+    default: /* others: skipped by length */
         return;
     }
 }
@@ -94,7 +94,7 @@ static void run_standard(struct machine *machine, uint8_t opcode)
     case DW_LNS_fixed_advance_pc:
         machine->row.svma += cursor_u16(c);
         return;
-    default: /* what is a statement, a block, a prologue; or of a later version */
+    default: /* statements, blocks, prologues; or opcodes of a later version */
         for (unsigned i = 0; i < table->operand_counts[opcode]; i++)
             (void)cursor_uleb128(c);
         return;
@@ -125,7 +125,7 @@ static void sort_rows(struct line_table *table)
     qsort(table->rows, table->row_count, sizeof(*table->rows), compare_rows);
 }
 
-struct sequence { /* rows up to an end: code that lies together */
+struct sequence { /* rows up to an end_sequence: contiguous code */
     uint64_t svma;
     size_t first, count;
 };
@@ -149,8 +149,8 @@ static size_t list_sequences(const struct line_table *table, struct sequence *se
     return count;
 }
 
-/* Sequences come in any order, the rows of one in that of their addresses: moving the former is much less
- * than sorting the latter. 0 or -ENOMEM. */
+/* Sequences come in any order, rows of a sequence by address: moving sequences is cheaper than
+ * sorting rows. 0 or -ENOMEM. */
 static int order_sequences(struct line_table *table)
 {
     size_t most = 1;
@@ -194,6 +194,6 @@ int line_rows_read(struct line_table *table)
     if (machine.err == 0)
         machine.err = order_sequences(table);
     if (!are_ordered(table))
-        sort_rows(table); /* sequences overlap: of code that was dropped, all begin at 0 */
+        sort_rows(table); /* overlapping sequences: dropped functions all start at 0 */
     return machine.err;
 }

@@ -49,7 +49,8 @@ static struct cursor content(Elf *elf, const char *name)
     return c;
 }
 
-/* NULL: it has no lines, as split units; or there are too many files, which does not come up. */
+/* NULL: a split unit, which has no lines; or more files of debug info than places, which does not
+ * occur. */
 static const struct line_sections *sections_of(struct lines *lines, Dwarf *dwarf)
 {
     for (size_t i = 0; i < lines->section_count; i++)

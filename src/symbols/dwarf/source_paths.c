@@ -33,7 +33,7 @@ void source_paths_share_directory(struct source_paths *paths, Dwarf_CU *split, D
         *unit = (struct source_paths_unit){.split = split, .skeleton = skeleton};
 }
 
-/* The latest first: the unit that is being read. */
+/* The latest first: the unit being read. */
 static Dwarf_CU *unit_with_directory(const struct source_paths *paths, Dwarf_CU *cu)
 {
     for (size_t i = paths->unit_count; i-- > 0;)
@@ -52,8 +52,8 @@ static char *join(Dwarf_CU *cu, const char *path)
         directory = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
     if (!directory || directory[0] == '\0')
         return NULL;
-    /* Distributions cut the build directory off ("./stdio-common"): then the first directory of a
-     * version 5 file table, which is the same one, is relative and libdw has joined it already. */
+    /* Distributions cut the build directory off ("./stdio-common"). The first directory of a
+     * version 5 file table is the same directory then, relative, and joined by libdw already. */
     size_t length = strlen(directory);
     if (strncmp(path, directory, length) == 0 && path[length] == '/')
         return NULL;

@@ -27,7 +27,7 @@ int spans_add(struct spans *spans, uint64_t low, uint64_t high, uint32_t depth, 
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* The winner of two that start together comes last; the value makes the order total. */
+/* Of spans with the same start, the innermost comes last; the value makes the order total. */
 static int compare_at_one_place(const void *left, const void *right)
 {
     const struct span *a = left, *b = right;
@@ -55,7 +55,7 @@ static int emit(struct spans *spans, uint64_t low, uint32_t value)
     return 0;
 }
 
-/* Ends the open spans that end at or before svma; what lies below shows again. */
+/* Closes the open spans that end at or before svma; the enclosing span continues. */
 static int close_until(struct spans *spans, const struct span **open, size_t *open_count,
                        uint64_t svma)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which of many nested address ranges holds an address, answered by one binary search.
+ * Nested address ranges, looked up by a single binary search.
  *
  *     spans, by depth   ├──────── main ────────┤   ├── f ──┤        gathered in any order
  *                          ├─ inlined ─┤
  *     segments          │m │ inlined   │ main  │ - │ f     │ -      flattened once
  *
- * Where spans overlap, the one that starts later wins; of those that start together the deepest.
- * Ranges that overlap without being nested (identical code folded, damaged files) are no problem.
+ * Of overlapping spans the later start wins; of equal starts the deepest. Ranges may overlap
+ * without nesting (identical code folded, damaged files).
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct span {
     uint32_t value;
 };
 
-struct segment { /* up to the next one's low */
+struct segment { /* ends at the next segment's low */
     uint64_t low;
     uint32_t value; /* SPAN_NONE: a gap */
 };

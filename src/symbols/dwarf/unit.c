@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The scopes that are open at the DIE that the pass has reached. */
+/* The open scopes at the current DIE of the pass. */
 struct pass {
     struct unit *unit;
     struct functions *functions;
     struct {
         unsigned depth; /* of the DIE */
-        uint32_t scope; /* SPAN_NONE: a function without code of its own */
+        uint32_t scope; /* SPAN_NONE: a function without code */
     } open[UNIT_DEEPEST];
     uint32_t open_count;
 };
@@ -26,15 +26,15 @@ void unit_free(struct unit *unit)
     split_close(unit->split);
 }
 
-/* The code of one DIE, on its way into the unit's spans. */
+/* The code of a DIE while its ranges are added. */
 struct code {
     struct pass *pass;
     uint32_t scope;
     uint64_t low; /* of the first range; 0: none yet */
 };
 
-/* Code that the linker dropped (a second instance of a template, say) keeps its debug info with
- * addresses from 0 on: those are nobody's. */
+/* Code dropped by the linker (a second template instance, say) keeps its debug info, with addresses
+ * from 0. */
 static int add_range(void *context, uint64_t start, uint64_t end)
 {
     struct code *code = context;
@@ -66,9 +66,9 @@ static uint32_t open_scope(const struct pass *pass)
     return pass->open_count ? pass->open[pass->open_count - 1].scope : SPAN_NONE;
 }
 
-/* Makes a scope of a subprogram or inlined subroutine that has code. One that has none is opened
- * too: gcc puts the code of a lambda below the abstract instance of the function that it is written
- * in. */
+/* Makes a scope of a subprogram or inlined subroutine with code. Subprograms without code are
+ * opened, too: gcc puts the code of a lambda below the abstract instance of the enclosing
+ * function. */
 static int add_scope(struct pass *pass, const struct die_walk *walk, bool *descend)
 {
     struct unit *unit = pass->unit;
@@ -97,7 +97,7 @@ static int add_scope(struct pass *pass, const struct die_walk *walk, bool *desce
     return is_inlined ? 0 : functions_note_entry(pass->functions, &die, low);
 }
 
-/* Looks at one DIE; *descend: code may lie below it. */
+/* Handles a DIE; *descend: the subtree may have code. */
 static int visit(struct pass *pass, struct die_walk *walk, bool *descend)
 {
     while (pass->open_count && pass->open[pass->open_count - 1].depth >= walk->depth)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One compilation unit, read when the first address inside it is asked for: one pass over its DIEs
- * gathers the code ranges of functions and of the calls inlined into them.
+ * A compilation unit, read at the first lookup inside: a pass over the DIEs gathers the code ranges
+ * of functions and inlined calls.
  *
  *     DIEs                                      scopes (parent)        spans
  *     subprogram main        0x100-0x180        0 main                 0x100 ├────────────────┤
@@ -23,24 +23,24 @@
 
 struct scope {
     Dwarf_Die die;
-    uint32_t parent; /* the scope it is inlined into; SPAN_NONE: it is a function of its own */
+    uint32_t parent; /* the scope it is inlined into; SPAN_NONE: out of line */
 };
 
 struct unit {
     Dwarf_Die die;
     struct split *split;      /* owned; NULL: the functions are described where the unit is */
     Dwarf_Off offset;         /* of die */
-    bool has_aranges;         /* .debug_aranges mentions it */
-    bool is_read, is_damaged; /* not all of it */
+    bool has_aranges;         /* listed in .debug_aranges */
+    bool is_read, is_damaged; /* damaged: read in part */
     struct scope *scopes;
     size_t scope_count, scope_capacity;
     struct spans spans;       /* value: index in scopes */
     struct line_table *lines; /* borrowed; NULL: none */
 };
 
-enum { UNIT_DEEPEST = 256 }; /* nested scopes; deeper ones are left out */
+enum { UNIT_DEEPEST = 256 }; /* nested scopes; deeper scopes are left out */
 
-/* Once. What is damaged is left out; 0 or -ENOMEM. */
+/* Once. Leaves damaged parts out; 0 or -ENOMEM. */
 int unit_read(struct unit *unit, struct functions *functions, struct splits *splits);
 void unit_free(struct unit *unit);
 
@@ -49,7 +49,7 @@ struct position {
     uint32_t line, column;
 };
 
-/* What the line table says about an address. */
+/* The line table's position of an address. */
 struct position unit_line(struct unit *unit, uint64_t svma, struct source_paths *paths);
 
 /* Where an inlined scope is called from. */

@@ -81,7 +81,7 @@ static int add_ranges_of_unit(struct units *units, uint32_t index)
     return err;
 }
 
-/* Adds the units that .debug_aranges does not mention. */
+/* Adds the units without entries in .debug_aranges. */
 static int complete(struct units *units)
 {
     units->is_complete = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which compilation unit holds an address. .debug_aranges says so for the units that have an entry
- * there (gcc writes it, clang and rustc do not); all others are asked for the ranges of their own
- * DIE, once, when an address is in none of the former.
+ * The compilation unit of an address: by .debug_aranges, which gcc writes, and clang and rustc do
+ * not. The ranges of units without entries there are read from their DIEs, at the first address
+ * that no entry covers.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ struct units {
     struct unit *units;
     size_t count, capacity;
     struct spans spans; /* value: index in units */
-    bool is_complete;   /* the units without aranges are in it too */
-    bool is_damaged;    /* there are none, not all of them can be found, or one that was read is */
+    bool is_complete;   /* units without aranges are added */
+    bool is_damaged;    /* no units, unreadable units, or damage in a unit read so far */
 };
 
 int units_init(struct units *units, Dwarf *dwarf, struct splits *splits);

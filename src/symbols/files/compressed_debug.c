@@ -45,7 +45,8 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Where variables are, macros, and indices for debuggers: up to a third of the debug info, asked by nobody. */
+/* Sections that are never read (locations of variables, macros, indices for debuggers): up to a
+ * third of the debug info. */
 static bool is_needed(const char *name)
 {
     static const char *const others[] = {".debug_loc",  ".debug_macro",   ".debug_macinfo",
@@ -57,13 +58,14 @@ static bool is_needed(const char *name)
     return starts_with(name, ".debug_") || strcmp(name, ".gnu_debugaltlink") == 0;
 }
 
-/* What .debug_info can be read in excerpts by comes first, and what can be then, last. */
-enum turn { TELLS_OF_UNITS, UNITS, OTHERS, TURNS };
+/* The order of reading: sections that select units, the units, and sections reduced to these
+ * units. */
+enum turn { SELECTORS, UNITS, OTHERS, TURNS };
 
 static enum turn turn_of(const char *name)
 {
     if (strcmp(name, ".debug_aranges") == 0 || strcmp(name, ".debug_abbrev") == 0)
-        return TELLS_OF_UNITS;
+        return SELECTORS;
     return strcmp(name, ".debug_info") == 0 ? UNITS : OTHERS;
 }
 
@@ -82,7 +84,7 @@ static struct cursor content_of(const struct elf_build *build, const char *name)
     return (struct cursor){0};
 }
 
-/* Of a section that was read: now it is this, of the same size. */
+/* Replaces the content of a section, by bytes of the same size. */
 static void replace(struct opening *opening, const char *name, struct buffer *content)
 {
     for (size_t i = 0; i < opening->build.count; i++) {

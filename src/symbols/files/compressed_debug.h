@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lies compressed in a file. libdw 0.188 reads no sections by zstd and no symbol table by xz; of
- * sections by zlib it inflates all when it opens a file, into room that it doubles again and again, which took
- * most of the time of naming code of the C library by libc6-dbg.
+ * Decompressed debug sections. libdw 0.188 has no zstd, and no xz for symbol tables; zlib sections
+ * it inflates all at once when a file is opened, into a buffer that doubles repeatedly: most of the
+ * time of symbolizing the C library by libc6-dbg.
  */
 #pragma once
 
@@ -17,8 +17,9 @@
 struct compressed_debug {
     struct buffer sections[ELF_BUILD_SECTIONS];
     struct elf_handle handle;
-    bool is_damaged; /* not all that was asked for could be decompressed */
-    /* Until line tables are read (compressed_debug_read_lines()), if there are any to be read; else NULL and zeros: */
+    bool is_damaged; /* some section was not fully decompressed */
+    /* Set between compressed_debug_open() and compressed_debug_read_lines(), if line tables are
+     * read in part; else NULL and zeros. */
     struct elf_file *elf;
     struct partial_lines lines;
 };
@@ -29,16 +30,16 @@ void compressed_debug_free(struct compressed_debug *compressed);
 /* Whether some section is compressed. */
 bool compressed_debug_is_needed(const struct elf_handle *handle);
 
-/* compressed->handle becomes the debug sections of a file that names are looked up in, decompressed; of some maybe only what
- * wanted addresses need (excerpt.h), none: everything. 0, -ENOTSUP, -ENOMEM. */
+/* Sets compressed->handle to an ELF file in memory with the decompressed debug sections, some of
+ * them reduced to the needed addresses (partial_info.h; none: complete). 0, -ENOTSUP or -ENOMEM. */
 int compressed_debug_open(struct compressed_debug *compressed, const struct elf_handle *from,
                           const uint64_t *needed, size_t needed_count);
 
-/* While compressed->lines has a stream, line tables are zeros. Reads those that begin at these offsets, ascending: of all units
- * that compressed->handle has. */
+/* Reads the line tables at these offsets, ascending: those of all units in compressed->handle.
+ * Before, while compressed->lines has a stream, line tables are zeros. */
 void compressed_debug_read_lines(struct compressed_debug *compressed, const uint64_t *offsets,
                                  size_t count);
 
-/* The symbol table that some distributions leave, compressed by xz, in stripped files (.gnu_debugdata). 0,
- * or -ENOENT, -ENOTSUP, -EBADMSG, … */
+/* Opens .gnu_debugdata, a symbol table compressed by xz in stripped files of some distributions. 0,
+ * -ENOENT, -ENOTSUP, -EBADMSG, … */
 int compressed_debug_open_debugdata(struct elf_handle *out, const struct elf_handle *from);

@@ -27,7 +27,7 @@ bool debug_path_of_build_id(struct buffer *path, const char *debug_directory, co
 bool debug_path_of_debuglink(struct buffer *path, int place, const char *link,
                              const char *linked_from, const char *debug_directory)
 {
-    /* Resolved, because distributions link /lib to /usr/lib and use one of the two names only. */
+    /* Resolved, because distributions link /lib to /usr/lib and use only one of the names. */
     char directory[PATH_MAX];
     if (link[0] == '\0' || strchr(link, '/') || !realpath(linked_from, directory))
         return false;
@@ -76,7 +76,7 @@ bool debug_path_of_supplement(struct buffer *path, int place, const struct suppl
     }
 }
 
-/* The directory of a file, with its slash. */
+/* The directory of a file, with the slash. */
 static void print_directory(struct buffer *path, const char *file)
 {
     buffer_append(path, file, (size_t)(last_component(file) - file));

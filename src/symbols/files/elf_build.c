@@ -14,7 +14,7 @@ void elf_build_add(struct elf_build *build, const char *name, const void *bytes,
     build->sections[build->count++].size = size;
 }
 
-/* A header, names and a table of sections that are empty as yet. */
+/* Writes the header, the names and the section table, with sections still empty. */
 static void write_headers(const struct elf_build *build, struct buffer *file)
 {
     Elf64_Ehdr header = {
@@ -56,7 +56,7 @@ static int attach_data(Elf_Data *data, const void *bytes, size_t size)
     return 0;
 }
 
-/* libelf lets whoever has a section's data set where it lies, and libdw asks libelf. */
+/* libelf allows its users to replace the data of a section; libdw reads through libelf. */
 static int attach(const struct elf_build *build, struct elf_handle *handle)
 {
     int err = 0;

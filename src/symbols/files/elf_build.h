@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF images put together from sections: debug info that libdw cannot read where it lies (compressed by
- * zstd, in a file of its own, packed with others in a .dwp) is handed to it as a file that exists in
- * memory only. The sections' bytes are borrowed, so that units of one .dwp share what they share.
+ * ELF files in memory, built from sections, for debug info that libdw cannot read in place:
+ * compressed by zstd, split into files of its own, or packed with others in a .dwp. The bytes of
+ * sections are borrowed, so units of a .dwp share common sections.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct elf_build {
     size_t count;
 };
 
-/* Adds a section; an empty one, and one too many, is left out. */
+/* Adds a section, unless the section is empty or all places are taken. */
 void elf_build_add(struct elf_build *build, const char *name, const void *bytes, size_t size);
 
 /* 0, -ENOMEM, or -ENOEXEC. */

@@ -13,7 +13,7 @@
 
 enum {
     LENGTH_BYTES = 4,
-    HEADER_BYTES = 12, /* of version 5, and the most that is looked at */
+    HEADER_BYTES = 12, /* of version 5; the longest header read */
     EMPTY_BYTES = HEADER_BYTES + 1,
 };
 
@@ -22,11 +22,11 @@ struct writing {
     uint8_t *bytes;  /* as they will be; zeros so far */
     uint8_t *tables; /* the same of abbreviations */
     uint64_t size, at;
-    uint64_t empty_from; /* what is left out begins there; == at: nothing */
+    uint64_t empty_from; /* start of the units being left out; == at: none */
 };
 
-/* Moves behind the table, or to where what is kept was looked through: as often as units name it, that is once. Compilers'
- * tables end, and their codes are small; others are not looked through. */
+/* Moves behind the table, or to a part kept already, so that shared tables are read once. Tables of
+ * compilers end, and have small codes. */
 static bool refers_to_units(struct cursor *c, const uint8_t *kept)
 {
     while ((cursor_left(c) == 0 || !kept[c->at]) && cursor_uleb128(c) != 0) {
@@ -45,7 +45,8 @@ static bool refers_to_units(struct cursor *c, const uint8_t *kept)
     return c->failed;
 }
 
-/* Of a unit, from its header on, that stands alone; else -ENOTSUP. */
+/* Keeps the abbreviations of a unit without references to other units; else -ENOTSUP. unit: from
+ * its header on. */
 static int keep_table(const struct partial_info *partial, struct writing *writing,
                       struct cursor unit)
 {
@@ -62,7 +63,7 @@ static int keep_table(const struct partial_info *partial, struct writing *writin
     return 0;
 }
 
-/* What was left out becomes a unit. */
+/* Turns the bytes left out into an empty unit. */
 static int write_empty(struct writing *writing)
 {
     uint64_t bytes = writing->at - writing->empty_from;

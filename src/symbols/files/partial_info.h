@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of a compressed .debug_info the units that wanted addresses need. The C library's is 6 MB of 2000 units, and a
- * recording has addresses of 40: the others are inflated, too, but not kept.
+ * The part of a compressed .debug_info around the needed addresses. The C library has 6 MB of 2000
+ * units, and a recording has addresses in 40 of them: the others are inflated, but not kept.
  *
- *     .debug_aranges   which units hold wanted addresses
- *     .debug_info      │ unit │ unit │ unit │ unit │ unit │ unit │ unit │
- *     excerpt          │ nothing     │ unit │ nothing            │ unit │     at the same offsets
+ *     .debug_aranges   units with needed addresses
+ *     .debug_info      │ unit │ unit │ unit │ unit │ unit │ unit │ unit │ unit │
+ *     partial section  │ empty       │ unit │ empty              │ unit │     at the same offsets
  *
- * "Nothing" is a partial unit without content. An excerpt is made only where no kept unit refers to another. Then of
- * .debug_abbrev, which is a megabyte, only the tables of kept units are of use.
+ * The empty parts are partial units without content. Only if no kept unit refers to another unit;
+ * then .debug_abbrev, a megabyte, is reduced to the tables of kept units.
  */
 #pragma once
 
@@ -22,10 +22,10 @@
 struct partial_info {
     const uint64_t *needed; /* ascending; none: everything */
     size_t needed_count;
-    struct cursor aranges, abbreviations; /* those sections */
+    struct cursor aranges, abbreviations; /* sections */
 };
 
-/* out: empty. tables: what remains of .debug_abbrev, at the same offsets. -ENOTSUP, and others: it has to be read whole, then
- * nothing is in out and tables. */
+/* out: empty. tables: the reduced .debug_abbrev, at the same offsets. An error, such as -ENOTSUP,
+ * leaves out and tables empty: the section has to be read as a whole. */
 int partial_info_read(const struct partial_info *partial, const struct elf_file *elf,
                       const struct elf_section *section, struct buffer *out, struct buffer *tables);

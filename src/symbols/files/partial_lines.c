@@ -48,7 +48,7 @@ static bool has(const struct partial_lines *lines, uint64_t bytes)
     return bytes <= lines->size - lines->at;
 }
 
-/* One that ends behind the section is not read: nobody could. */
+/* Tables that end behind the section are skipped. */
 static int read_table(struct partial_lines *lines, uint64_t offset)
 {
     struct cursor length;

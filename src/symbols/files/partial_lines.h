@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of a compressed .debug_line the tables of some units. Where they begin stands in the units, so nothing is read before
- * the debug info is open: until then the section is zeros, of which none takes memory.
+ * The part of a compressed .debug_line with the tables of some units. The offsets of the tables are
+ * in the units, so nothing is read before the debug info is open: until then the section is zeros,
+ * which take no memory.
  *
- *     .debug_line   │ table │ table │ table │ table │ table │
- *     excerpt       │ zeros │ table │ zeros         │ table │     at the same offsets
+ *     .debug_line       │ table │ table │ table │ table │ table │
+ *     partial section   │ zeros │ table │ zeros         │ table │     at the same offsets
  */
 #pragma once
 
@@ -20,11 +21,12 @@ struct partial_lines { /* zeros: there is nothing to read */
     uint64_t size, at;
 };
 
-/* out: the section as yet. The file must outlive this. 0, -ENOTSUP, and others: it has to be read whole. */
+/* out: the section, zeros so far. elf must outlive this. 0; or an error, such as -ENOTSUP: the
+ * section has to be read as a whole. */
 int partial_lines_open(struct partial_lines *lines, const struct elf_file *elf,
                        const struct elf_section *section, struct buffer *out);
 
-/* Reads the tables that begin at these offsets, ascending, and closes. What is damaged stays zeros. 0, -EBADMSG: not all could
- * be read, or -ENOMEM. */
+/* Reads the tables at these offsets, ascending, and closes. Damaged parts stay zeros. 0, -ENOMEM,
+ * or -EBADMSG: some tables could not be read. */
 int partial_lines_read(struct partial_lines *lines, const uint64_t *offsets, size_t count);
 void partial_lines_close(struct partial_lines *lines);

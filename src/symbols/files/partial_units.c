@@ -12,8 +12,8 @@ enum { TUPLE_BYTES = 16 };
 struct pass {
     struct needed_svma {
         uint64_t svma;
-        int64_t covers; /* how many ranges begin here, less how many end; summed up: that hold it */
-    } * needed;         /* ascending, and one more */
+        int64_t covers; /* starts less ends of ranges here; summed up: ranges around */
+    } * needed;         /* ascending; one more at the end */
     size_t count;
 };
 
@@ -31,7 +31,8 @@ static int pass_begin(struct pass *pass, const uint64_t *needed, size_t count)
     return pass->needed ? 0 : -ENOMEM;
 }
 
-/* However many addresses it holds: a file may have as many such ranges as it likes. */
+/* In logarithmic time, whatever the number of addresses in the range: a hostile file may have many
+ * such ranges. */
 static void add_range(struct pass *pass, struct partial_unit *unit, uint64_t start, uint64_t size)
 {
     uint64_t end;
@@ -45,7 +46,7 @@ static void add_range(struct pass *pass, struct partial_unit *unit, uint64_t sta
     pass->needed[behind].covers--;
 }
 
-/* One unit's: its ranges up to a pair of zeros. */
+/* The set of a unit: ranges up to a pair of zeros. */
 static int read_set(struct partial_units *units, struct pass *pass, struct cursor *aranges)
 {
     uint32_t bytes = cursor_u32(aranges);

@@ -22,7 +22,7 @@ static int open_linked(struct elf_handle *out, const struct supplement_link *lin
     return err ? debug_file_open_fetched(out, config, link->id, link->id_bytes) : 0;
 }
 
-/* Debug info with nothing in it, for references into a file that is not there. */
+/* Empty debug info, as the target of references into a missing file. */
 static int make_empty(struct elf_handle *out)
 {
     static const uint8_t nothing[1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What dwz moved out of the debug files of several programs into one that they share (.gnu_debugaltlink).
- * It is looked for in the places of debug_path.h, then among what was fetched; its build-id must be the
- * one that the link states.
+ * Debug info that dwz has moved out of the debug files of several programs, into a common file
+ * (.gnu_debugaltlink). Looked up in the places of debug_path.h, then among downloaded files, by
+ * build-id.
  */
 #pragma once
 
@@ -14,13 +14,13 @@
 
 struct supplement {
     struct elf_handle handle;
-    struct compressed_debug compressed; /* the same made readable, if it was not */
+    struct compressed_debug compressed; /* its decompressed sections, if compressed */
     Dwarf *dwarf;                       /* NULL: none is needed */
-    char *missing; /* owned; the link's name of a file that was not found; NULL: none */
+    char *missing; /* owned; the link's name of a missing file; NULL: none is missing */
 };
 
-/* Opens what a file's debug info refers to and makes libdw use that and nothing else: by itself it would
- * open whatever lies at the link's name, a FIFO too. A file that is missing costs the names in it. */
+/* Opens the supplement of a file's debug info for libdw, which on its own would open anything at
+ * the link's name, even a FIFO. Names in a missing file are lost. */
 void supplement_open(struct supplement *supplement, Dwarf *dwarf, const char *path,
                      const struct symbols_config *config);
 void supplement_close(struct supplement *supplement);

@@ -89,7 +89,7 @@ static int read_sections(struct split *split, const struct elf_file *elf)
     return 0;
 }
 
-/* Reads the file, if there is one. */
+/* Reads the sections of the file. */
 static int read_file(struct split *split, const char *path)
 {
     struct elf_handle file;
@@ -105,7 +105,7 @@ static int read_file(struct split *split, const char *path)
     return err;
 }
 
-/* Adds the part of a section of the linked file that starts at an offset. */
+/* Adds a section of the linked file from an offset on. */
 static void add_rest(struct elf_build *build, const struct splits *splits, const char *name,
                      uint64_t offset)
 {
@@ -136,7 +136,7 @@ static int build_image(struct splits *splits, Dwarf_Die *skeleton, struct split 
     return elf_build_finish(&build, &split->handle);
 }
 
-/* A .dwo may hold several units (type units); the one with the id is ours. */
+/* A .dwo may hold several units (type units); the id selects. */
 static int find_unit(struct split *split, uint64_t id)
 {
     split->dwarf = dwarf_begin_elf(split->handle.elf, DWARF_C_READ, NULL);
@@ -149,14 +149,15 @@ static int find_unit(struct split *split, uint64_t id)
     return -ENOENT;
 }
 
-/* Makes a Dwarf of the sections that were read, and finds the unit in it. */
+/* Makes a Dwarf of the sections read, and finds the unit. */
 static int open_unit(struct splits *splits, Dwarf_Die *skeleton, uint64_t id, struct split *split)
 {
     int err = build_image(splits, skeleton, split);
     return err ? err : find_unit(split, id);
 }
 
-/* The .dwo of another build, or of another source of the same name, may lie in one place. */
+/* Files of another build, or of another source of the same name, may lie in a place: the id
+ * decides. */
 static int open_by_name(struct splits *splits, Dwarf_Die *skeleton, uint64_t id,
                         struct split *split)
 {

@@ -53,7 +53,7 @@ static void open_package(struct split_package *package, const struct split_packa
         (void)read_whole(package->file, ".debug_str.dwo", &package->strings);
 }
 
-/* An index is checked once for holding what its counts say; parts are cursors at its tables. */
+/* Validated once against its own counts; the cursors are at its tables. */
 struct index {
     const int *kinds;
     uint32_t columns, units, slots;
@@ -78,8 +78,8 @@ static bool read_index(struct index *index, const struct buffer *bytes)
     return !c.failed;
 }
 
-/* Counted from 1; 0: not there. Plain search: it is done once a unit, and chains of a hash table that is
- * damaged may have no end. */
+/* Counted from 1; 0: missing. A linear search, once for each unit: the chains of a damaged hash
+ * table may have no end. */
 static uint32_t find_row(struct index *index, uint64_t dwo_id)
 {
     for (uint32_t slot = 0; slot < index->slots; slot++)

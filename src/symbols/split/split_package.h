@@ -3,8 +3,8 @@
  * The .dwp of a linked file: the sections of many split units. The index, of version 2 (GNU) or 5:
  *
  *     u32 version (5: u16, and u16 of padding)  u32 columns  u32 units  u32 slots
- *     u64 signatures[slots]                a hash table: where a dwo_id is, …
- *     u32 rows[slots]                      … and its row, counted from 1
+ *     u64 signatures[slots]                hash table of dwo_ids
+ *     u32 rows[slots]                      rows of these, counted from 1
  *     u32 section kinds[columns]
  *     u32 offsets[units][columns]
  *     u32 sizes[units][columns]
@@ -39,7 +39,7 @@ struct split_package {
 
 /* Where to look for the .dwp: the first ELF file in the places of debug_path.h. */
 struct split_package_places {
-    const char *paths[2];        /* of the linked file, and of its debug file; NULL: none */
+    const char *paths[2];        /* of the linked file and its debug file; NULL: none */
     const char *debug_directory; /* NULL: none */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Range lists of split units. libdw would read them as long as it had opened the unit itself; what it
- * lacks here is the base that offsets count from, which is the skeleton's.
+ * Range lists of split units. libdw reads such lists only in units that it has opened itself:
+ * otherwise it lacks the base of offsets, which is the skeleton's.
  */
 #include "base/containers/cursor.h"
 #include "symbols/split/split.h"
@@ -26,7 +26,7 @@ static struct cursor value_of(const struct split *split, const Dwarf_Attribute *
     return c;
 }
 
-/* Where the list begins that DW_AT_ranges names. */
+/* The start of the list in DW_AT_ranges. */
 static bool open_list(struct list *list, Dwarf_Attribute *attribute)
 {
     const struct buffer *lists = &list->split->sections[SPLIT_RNGLISTS];
@@ -47,7 +47,7 @@ static bool open_list(struct list *list, Dwarf_Attribute *attribute)
     return !list->at.failed && !value.failed;
 }
 
-/* .debug_addr as the image has it: from the unit's own part on. */
+/* .debug_addr here starts with the unit's own part. */
 static uint64_t indexed_address(struct list *list)
 {
     uint64_t index = cursor_uleb128(&list->at);

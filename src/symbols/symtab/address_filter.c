@@ -64,8 +64,8 @@ uint64_t address_filter_end(const struct address_filter *filter, uint64_t svma, 
     if (index == filter->count)
         return end;
     const struct address_gap *gap = &filter->gaps[index];
-    /* Of a symbol that is not its gap's last a later one is kept, or it has a size. A sized one of a gap before that
-     * reaches so far holds that gap's address: it is kept, too. */
+    /* A symbol before its gap's last is followed by a kept symbol, or has a size. A sized symbol of
+     * an earlier gap that reaches here holds that gap's address, and is kept, too. */
     if (svma < gap->sized_end)
         return svma;
     return end < gap->limit ? end : gap->limit;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libiberty's own limit refuses names of more than 1024 bytes, which C++ template code has in
- * plenty; it recurses about once a byte, and 4096 levels fit the stack with room to spare. */
+/* libiberty's own limit is 1024 bytes; C++ template code has many longer names. libiberty recurses
+ * about once a byte, and 4096 levels fit the stack easily. */
 enum { LONGEST_NAME = 4096, LONGEST_RESULT = 64 * 1024 };
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT)
@@ -20,7 +20,7 @@ struct output {
     jmp_buf too_long;
 };
 
-/* The only way to stop the demangler, which holds nothing but stack memory while it prints. */
+/* A longjmp is the only way to stop the demangler; while printing, it holds stack memory only. */
 static void append(const char *text, size_t size, void *opaque)
 {
     struct output *output = opaque;
@@ -29,7 +29,7 @@ static void append(const char *text, size_t size, void *opaque)
     buffer_append(&output->text, text, size);
 }
 
-/* D's demangler has no callback; it copies what a name refers back to, so that names grow. */
+/* D's demangler has no callback; back references make names grow. */
 static char *demangle_d(const char *name)
 {
     char *text = dlang_demangle(name, OPTIONS);
@@ -45,7 +45,7 @@ char *demangle(const char *name)
         return NULL;
     if (name[1] == 'D')
         return demangle_d(name);
-    static struct output output; /* not a local: its content is read after the longjmp */
+    static struct output output; /* static: read after the longjmp */
     output.text = (struct buffer){0};
     int done = 0;
     if (setjmp(output.too_long) == 0) {

@@ -10,14 +10,14 @@
 #include <string.h>
 
 enum {
-    /* What all linkers write: version 1, a signed 32-bit offset from here, a 32-bit count, a table of
+    /* As all linkers write: version 1, a signed 32-bit offset from here, a 32-bit count, a table of
      * signed 32-bit offsets from the section. */
     VERSION_AND_ENCODINGS = 0x3b031b01,
     HEADER_BYTES = 12,
     ENTRY_BYTES = 8,
 };
 
-/* Of a compiler's 3 MB of tables 16 pages are mapped for each byte that is touched. */
+/* The kernel maps 16 pages around each touched byte of a compiler's 3 MB of tables. */
 enum { LET_GO_LOOKUPS = 1024 };
 
 void fde_symbols_free(struct fde_symbols *fdes)
@@ -62,7 +62,7 @@ static uint64_t table_value(const struct fde_symbols *fdes, size_t entry, size_t
     return fdes->table_svma + (uint64_t)(int64_t)(int32_t)cursor_u32(&c);
 }
 
-/* How long the function is, by its record: u32 length, u32 CIE, i32 start, u32 size. */
+/* The size of the function in its FDE: u32 length, u32 CIE, i32 start, u32 size. */
 static uint64_t extent(const struct fde_symbols *fdes, uint64_t record_svma)
 {
     struct cursor c = fdes->records;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions that nothing names are still told apart: the unwind tables (.eh_frame_hdr, the
- * search table of .eh_frame) say where each begins and ends. They are
- * called after their module and their start, "libfoo.so.1+0x1234".
+ * Functions without symbols, by the FDEs of .eh_frame, found through .eh_frame_hdr. The name is
+ * that of the module with the start of the function: "libfoo.so.1+0x1234".
  */
 #pragma once
 
@@ -16,7 +15,7 @@
 struct fde_symbols {
     const struct elf_handle *handle;
     bool was_read;
-    /* Of .eh_frame_hdr: {i32 start, i32 record}, sorted; both less its own address. */
+    /* Entries of .eh_frame_hdr: {i32 start, i32 record}, sorted; relative to the section. */
     struct cursor table;
     uint64_t table_svma;
     struct cursor records; /* .eh_frame */
@@ -29,5 +28,6 @@ struct fde_symbols {
 
 void fde_symbols_free(struct fde_symbols *fdes);
 
-/* The name of the function that holds the address; NULL: no table covers it. Valid until fde_symbols_free(). */
+/* The name of the function around the address; NULL: no FDE there. Valid until
+ * fde_symbols_free(). */
 const char *fde_symbols_find(struct fde_symbols *fdes, uint64_t svma);

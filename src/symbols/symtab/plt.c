@@ -12,7 +12,7 @@
 struct stub {
     uint64_t svma, bytes;
     uint64_t slot_svma; /* in the global offset table */
-    const char *name;   /* NULL: no relocation tells */
+    const char *name;   /* NULL: no relocation */
 };
 
 struct stub_list {
@@ -32,13 +32,13 @@ static const char *dynamic_symbol_name(Elf *elf, Elf_Scn *section, uint64_t inde
     return sym.st_name ? elf_strptr(elf, header.sh_link, sym.st_name) : NULL;
 }
 
-/* How one kind of machine's stubs look. */
+/* The stubs of a machine. */
 struct stubs {
     uint16_t elf_machine;
     uint32_t jump_slot, glob_dat; /* relocation types */
-    size_t alignment;             /* 0: the section's entry size tells */
-    /* The slot that the stub at svma jumps through, and its size; 0: there is none (the first entry of .plt, and all
-     * its others when the real stubs are in .plt.sec). */
+    size_t alignment;             /* 0: the section's entry size */
+    /* The slot of the stub at svma, and the stub's size; 0: not a stub (the first entry of .plt,
+     * and all other entries if the real stubs are in .plt.sec). */
     uint64_t (*slot)(const uint8_t *bytes, size_t size, uint64_t svma, size_t *stub_bytes);
 };
 
@@ -58,7 +58,7 @@ static uint64_t slot_x86_64(const uint8_t *bytes, size_t size, uint64_t svma, si
     return svma + c.at + (uint64_t)(int64_t)(int32_t)displacement;
 }
 
-/* What adrp adds to the page of its own address: 21 bits in two parts, in pages. */
+/* The page offset in adrp: 21 bits in two parts. */
 static uint64_t pages_of_adrp(uint32_t adrp)
 {
     uint64_t pages = (adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3);
@@ -101,7 +101,7 @@ static const struct stubs *stubs_of(Elf *elf)
     return NULL;
 }
 
-/* Of all stubs those that may be asked for: most programs have thousands of relocations, and none that anybody needs. */
+/* Only the stubs at needed addresses: most programs have thousands of relocations. */
 static int gather_stubs(struct stub_list *list, const struct symtab *symtab,
                         const struct stubs *stubs, Elf_Scn *section, const GElf_Shdr *header)
 {

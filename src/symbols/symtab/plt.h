@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the stubs through which calls into other libraries go. A stub has no symbol; its name
- * is that of the relocation of the slot it jumps through:
+ * Names for the stubs of calls into other libraries. A stub has no symbol; the name is in the
+ * relocation of its slot:
  *
  *     .plt, .plt.sec, .plt.got                 .got
  *     endbr64                                  ┌────────┐     .rela.plt, .rela.dyn
  *     bnd jmp *disp(%rip)  ──────────────────▶ │ slot   │ ◀── JUMP_SLOT or GLOB_DAT, "memcpy"
  *                                              └────────┘
  *
- * The picture is x86-64's; aarch64's stubs load the slot by adrp and ldr. Elsewhere nothing is added.
+ * This is x86-64; aarch64's stubs load the slot by adrp and ldr. No stubs on other machines.
  */
 #pragma once
 

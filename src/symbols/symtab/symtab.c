@@ -66,13 +66,13 @@ static bool may_be_code(const GElf_Sym *sym)
     return sym->st_name != 0 && (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE);
 }
 
-/* "$x", "$d": marks that tell code from data on some machines. */
+/* "$x", "$d": marks of code and data on some machines. */
 static bool is_mark(const GElf_Sym *sym, const char *name)
 {
     return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && name[0] == '$';
 }
 
-/* Of few symbols names are copied: one that is read where it lies has 16 pages of the file mapped. */
+/* Names of a filtered table are copied: reading a name in place maps 16 pages of the file. */
 static const char *keep_name(struct symtab *symtab, const char *name)
 {
     if (symtab->filter.count == 0)
@@ -96,14 +96,14 @@ static int add_symbol(struct symtab *symtab, struct symbol symbol, uint64_t byte
     return 0;
 }
 
-/* A table of symbols and the strings that it refers to. libelf's own ways to both take longer than all that is done with
- * most symbols; they remain for what is not of the usual kind. */
+/* A symbol table and its strings. Access through libelf takes longer than all other work on a
+ * symbol, and remains for unusual tables only. */
 struct table {
     Elf *elf;
     Elf_Data *data;
     size_t count;
     size_t strings_section;
-    const char *strings; /* the last of them ends; NULL: ask libelf */
+    const char *strings; /* ends with a terminator; NULL: read through libelf */
     size_t strings_bytes;
     bool is_usual;
 };
@@ -218,7 +218,7 @@ int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const c
     return add_symbol(symtab, (struct symbol){.svma = svma, .name = name, .is_plt = true}, bytes);
 }
 
-/* The index after the last symbol that starts where this one does. */
+/* The index behind the last symbol with the same start. */
 static size_t place_end(const struct symtab *symtab, size_t first)
 {
     size_t i = first + 1;
@@ -227,7 +227,8 @@ static size_t place_end(const struct symtab *symtab, size_t first)
     return i;
 }
 
-/* Ends those of one place that have no size, given how far sized ones up to here reach. Returns the last end. */
+/* Sets the ends of symbols without size at a place; sized_end: the furthest end of sized symbols so
+ * far. Returns the last end. */
 static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint64_t *sized_end)
 {
     uint64_t svma = symtab->symbols[first].svma, last = svma;
@@ -245,7 +246,7 @@ static uint64_t end_place(struct symtab *symtab, size_t first, size_t next, uint
     return last;
 }
 
-/* Links each place to the one around it. */
+/* Links each place to the place around. */
 static int nest(struct symtab *symtab)
 {
     uint64_t *reach = calloc(symtab->count, sizeof(*reach)); /* of places, by their first symbol */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The named pieces of machine code of one module: .symtab or .dynsym, and the PLT.
+ * The named ranges of machine code of a module: .symtab or .dynsym, and the PLT.
  *
- * A symbol with a size holds the addresses inside its size and no others. A symbol without one
- * (hand-written assembly) reaches to the next symbol or the end of its section, unless it lies
- * inside a symbol that has a size. Where symbols overlap, the one that starts later wins. Of several
- * names for the same place the first of these decides: a size before none, functions before untyped
- * labels, global before weak before local, fewer leading underscores, the shorter, the alphabet.
+ * A symbol with a size holds exactly the addresses inside. A symbol without size (hand-written
+ * assembly) reaches to the next symbol or the end of its section, unless the symbol starts inside a
+ * sized symbol. Of overlapping symbols the later start wins. Of several names for a place, the
+ * order of preference is: with a size, functions before untyped labels, global before weak before
+ * local, fewer leading underscores, shorter, alphabetical.
  *
- * Tables have 100 000 symbols, and few of them are asked for. Where it is known which addresses will be, others are
- * not kept (wanted.h); where it is not, names are not looked at before: node's take 7.5 MB of its file. Of the file's
- * pages few are in memory at once.
+ * Tables have 100 000 symbols, and few are looked up. With a filter (address_filter.h) others are
+ * dropped; without a filter, names are read at lookup only: node's names take 7.5 MB of the file.
+ * Few pages of the file are in memory at a time.
  */
 #pragma once
 
@@ -26,32 +26,33 @@ struct symbol {
     uint64_t svma, end;
     const char *name; /* as in the file; borrowed */
     uint8_t rank;     /* by type and binding; lower is better */
-    bool is_sized;    /* otherwise its end is a guess */
+    bool is_sized;    /* otherwise the end is a guess */
     bool is_plt;
-    /* Of the first at its place: the first at the place around it, and whether the best is first now. */
+    /* In the first symbol at a place: the first symbol at the place around, and whether the best
+     * name is first already. */
     bool is_ordered;
     uint32_t outer;
 };
 
 struct symtab {
-    struct address_filter filter; /* until it is finished */
+    struct address_filter filter; /* until symtab_finish() */
     struct symbol *symbols;       /* by address */
     size_t count, capacity;
     size_t most_read; /* of a section; 0: all. Set before the first is added */
-    char **copies;    /* of names; where everything is wanted they lie in the Elf */
+    char **copies;    /* of names; without filter, names lie in the Elf */
     size_t copy_count, copy_capacity;
-    char **readable; /* by symbol, owned: names that were asked for */
+    char **readable; /* by symbol, owned: names looked up so far */
 };
 
-/* wanted: the only addresses that will be looked for, ascending; none: any may be. 0 or -ENOMEM. */
+/* needed: the only addresses to be looked up, ascending; none: any. 0 or -ENOMEM. */
 int symtab_init(struct symtab *symtab, const uint64_t *needed, size_t count);
 void symtab_free(struct symtab *symtab);
 
 /* Whether there is a section of this type (SHT_SYMTAB, SHT_DYNSYM). */
 bool symtab_is_in(Elf *elf, uint32_t section_type);
 
-/* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT when there
- * is no such section, -E2BIG when it has too many, or -ENOMEM. The image must outlive the table. */
+/* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT: no such
+ * section, -E2BIG: too many symbols, or -ENOMEM. The handle must outlive the table. */
 int symtab_add_section(struct symtab *symtab, const struct elf_handle *handle,
                        uint32_t section_type);
 
@@ -64,10 +65,10 @@ int symtab_add_plt(struct symtab *symtab, uint64_t svma, uint64_t bytes, const c
 /* Once, after everything was added and before the first find. 0 or -ENOMEM. */
 int symtab_finish(struct symtab *symtab);
 
-/* The symbol that holds an address, or NULL; good until the table is freed. */
+/* The symbol around an address, or NULL; valid until symtab_free(). */
 const struct symbol *symtab_find(struct symtab *symtab, uint64_t svma);
 
-/* What to show: demangled, "@plt" behind a stub's function. Good until the table is freed. */
+/* The display name: demangled, or with "@plt" for stubs. Valid until symtab_free(). */
 const char *symtab_name(struct symtab *symtab, const struct symbol *symbol);
 
 /* 0: unknown. */

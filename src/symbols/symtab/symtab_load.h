@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of a module's symbol tables are read, wherever they lie. */
+/* Reading the symbol tables of a module, from all of its files. */
 #pragma once
 
 #include "symbols/files/elf_handle.h"
@@ -7,15 +7,15 @@
 
 struct symtab_files {
     struct elf_handle main;  /* the file as mapped */
-    struct elf_handle debug; /* its separate debug file, if there is one */
+    struct elf_handle debug; /* its separate debug file, if any */
     struct elf_handle data;  /* .gnu_debugdata: used when both are without .symtab */
-    /* "symtab", "debugdata", "dynsym", "none": what the last table was made of. */
+    /* "symtab", "debugdata", "dynsym", "none": source of the last table. */
     const char *source;
 };
 
 void symtab_files_init(struct symtab_files *files);
 void symtab_files_close(struct symtab_files *files);
 
-/* .symtab, or .dynsym with what .gnu_debugdata adds: it leaves out what .dynsym has; and stubs. The table is ready
- * then, the files must outlive it. 0 or -ENOMEM. */
+/* Reads .symtab, or .dynsym with the remaining symbols of .gnu_debugdata; and PLT stubs. Finishes
+ * the table; the files must outlive the table. 0 or -ENOMEM. */
 int symtab_load(struct symtab *symtab, struct symtab_files *files);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call leaves the return address in lr (x30), and the callee saves it where it likes, mostly with the
- * frame pointer in a frame record:
+ * A call leaves the return address in lr (x30). The callee saves lr anywhere, mostly together with
+ * the frame pointer in a frame record:
  *
  *     CFA                     the caller's SP
  *     …                       locals, callee-saved registers
- *     fp ─▶ caller's fp       frame record: the next one, …
- *           lr                … and the return address, which may be signed in its upper bits
+ *     fp ─▶ caller's fp       frame record: link to the next,
+ *           lr                and the return address, maybe signed in the upper bits
  */
 #include "unwind/arch/machine.h"
 

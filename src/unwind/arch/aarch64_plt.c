@@ -10,7 +10,7 @@ enum { FIRST_ENTRY_INSTRUCTIONS = 8 };
 /* Length, id, version 3, no augmentation, code in units of 4 and data of -8, x30; def_cfa sp, 0. */
 static const uint8_t cie[] = {12, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 3, 0, 4, 0x78, 30, 0x0c, 31, 0};
 
-/* How many instructions of the first entry have run when it has pushed x30; 0: there is no such entry. */
+/* Number of instructions up to the push of x30 in the first entry; 0: no such entry. */
 static uint8_t instructions_to_push(const struct buffer *code)
 {
     uint32_t words[2] = {0};

@@ -13,12 +13,12 @@
 
 #include <stdint.h>
 
-/* EM_* of the ELF files whose CFI this is. */
+/* EM_* of the machine with rules for its CFI. */
 extern const uint16_t arch_elf_machine;
 
-/* The rule that does what the CFI row says, ROW_COMPLEX when none does. */
+/* The rule equivalent to the CFI row; ROW_COMPLEX: none. */
 uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row);
 
-/* The rule around the system call of clone(), given that of the instructions before; ROW_NONE when
- * there is none. */
+/* The rule around the system call of clone(), from the rule of the instructions before; ROW_NONE:
+ * none. */
 uint32_t arch_clone_rule(uint32_t before);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machines whose captured stacks are unwound offline, on whatever machine this is.
+ * Machines of captured stacks, for offline unwinding on any machine.
  *
- * The evaluator follows as many registers as x86-64 has, under x86-64's DWARF numbers (registers.h).
- * Callee-saved registers and CFA bases of another machine get one of these numbers; the evaluator does
- * not follow the rest:
+ * The evaluator has as many registers as x86-64, under x86-64's DWARF numbers (registers.h).
+ * Callee-saved registers and CFA bases of other machines are mapped to these numbers; other
+ * registers are not followed:
  *
  *     aarch64, DWARF   19…24   29 (fp)   31 (sp)   25…28   30 (lr)   12, 16, 17    pc
  *     here              0…5     6 (FP)    7 (SP)    8…11     12      13, 14, 15    16 (PC)
@@ -17,26 +17,26 @@
 #include <stdint.h>
 
 struct unwind_machine {
-    const char *name;        /* as uname has it */
+    const char *name;        /* as in uname */
     uint16_t elf_machine;    /* EM_* */
     const int8_t *registers; /* by DWARF number; -1: not followed. NULL: as they are */
-    uint8_t register_count;  /* of those */
+    uint8_t register_count;  /* number of entries */
     const int8_t *captured;  /* by bit of the kernel's perf_regs.h (64-bit ABI); -1: not followed */
     uint8_t captured_count;
-    int8_t link; /* the register that a call leaves the return address in; -1: on the stack */
-    uint64_t code_mask; /* which bits of a return address are an address, not a signature */
+    int8_t link;        /* the register with the return address after a call; -1: on the stack */
+    uint64_t code_mask; /* address bits of a return address; the rest may be a signature */
 };
 
 extern const struct unwind_machine unwind_x86_64, unwind_aarch64;
 
-/* NULL: nothing is known of it. */
+/* NULL: an unsupported machine. */
 const struct unwind_machine *unwind_machine_of_name(const char *name);
 const struct unwind_machine *unwind_machine_of_elf(uint16_t elf_machine);
 
 /* The number here of a DWARF register; UNWIND_DWARF_REGS: not followed. machine NULL: x86-64. */
 uint64_t unwind_machine_register(const struct unwind_machine *machine, uint64_t dwarf_number);
 
-/* Registers that the kernel captured with a sample. mask: a bit for each; values: theirs, in the order of
- * the bits. False: nothing can be unwound without PC and SP; regs has the others. */
+/* Registers captured by the kernel with a sample. mask: a bit for each; values: in the order of the
+ * bits. False: PC or SP is missing, so unwinding is impossible; regs has the others. */
 bool unwind_machine_captured(const struct unwind_machine *machine, struct full_regs *regs,
                              uint64_t mask, const uint64_t *values);

@@ -14,7 +14,7 @@ enum {
 
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 
-/* Bytes of a ModRM byte with its SIB byte and displacement. */
+/* Length of ModRM, SIB and displacement. */
 static size_t modrm_bytes(const uint8_t *bytes, size_t size)
 {
     if (size == 0)
@@ -142,7 +142,7 @@ bool x86_64_may_end_function(const uint8_t *bytes, size_t size)
 struct instruction {
     size_t bytes; /* 0: unknown */
     uint8_t rex, opcode;
-    bool is_plain;        /* of the one-byte map: opcode tells what it is */
+    bool is_plain;        /* of the one-byte map, so opcode alone identifies the instruction */
     const uint8_t *modrm; /* NULL: none */
     const uint8_t *end;
 };
@@ -289,7 +289,7 @@ size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size)
     return decode(bytes, size).bytes;
 }
 
-/* Where the code stands; what it makes of the stack. */
+/* The state of the stack at an instruction. */
 struct tracking {
     int64_t depth; /* bytes pushed since the function's start */
     int64_t body_depth, fp_depth, saved_fp_depth;

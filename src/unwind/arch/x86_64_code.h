@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Machine code of x86-64, as far as the search for callers needs it: calls, jumps, and the distance
- * from SP to the return address. Sources: Intel SDM volume 2, chapter 2 (lengths) and appendix A.
+ * Machine code of x86-64, as needed for caller search: calls, jumps, and the distance from SP to
+ * the return address. Sources: Intel SDM volume 2, chapter 2 (lengths) and appendix A.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ enum code_branch_kind {
     BRANCH_NONE,
     BRANCH_DIRECT,   /* to a fixed address */
     BRANCH_SLOT,     /* to the address in a fixed word of memory: a PLT stub, or -fno-plt */
-    BRANCH_INDIRECT, /* through a register, or memory relative to one */
+    BRANCH_INDIRECT, /* through a register, or memory relative to a register */
 };
 
 struct code_branch {
@@ -23,8 +23,8 @@ struct code_branch {
 
 enum { CODE_CALL_BYTES_MAX = 7, CODE_ALIGNMENT = 16 };
 
-/* The call instruction that ends with the last of the bytes, at end_svma. At least
- * CODE_CALL_BYTES_MAX bytes. */
+/* The call instruction at the end of the bytes, at end_svma. Needs at least CODE_CALL_BYTES_MAX
+ * bytes. */
 struct code_branch x86_64_call_before(const uint8_t *bytes, size_t size, uint64_t end_svma);
 
 /* The jump at the start of the bytes, behind an optional endbr64: as in PLT stubs and thunks. */
@@ -33,21 +33,21 @@ struct code_branch x86_64_jump_at(const uint8_t *bytes, size_t size, uint64_t sv
 /* Bytes of the instruction at the start of the bytes; 0: not decodable. */
 size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size);
 
-/* Whether the instruction names a function: a direct call, or a move of its address into a
+/* Whether the instruction refers to a function: a direct call, or a move of an address into a
  * register. */
 bool x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
                                uint64_t *target_svma);
 
-/* The next bytes from *at on that look like a jump to a 32-bit distance: possibly a tail call.
- * Moves *at behind; false: none. */
+/* The next possible jump with a 32-bit distance, from *at on: maybe a tail call. Moves *at behind;
+ * false: no jump. */
 bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t svma,
                       uint64_t *target_svma);
 
 /* Whether some bytes look like a jump through a register or memory: a tail call to anywhere. */
 bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
 
-/* Whether the code never returns: glibc's _start halts behind its call, musl's __clone ends the
- * thread by a system call. */
+/* Whether the code never returns: glibc's _start halts behind its call, musl's __clone exits the
+ * thread. */
 bool x86_64_ends_thread(const uint8_t *bytes, size_t size);
 
 /* Whether the code returns from a signal handler: SP points at the ucontext then. */
@@ -56,7 +56,7 @@ bool x86_64_is_sigreturn(const uint8_t *bytes, size_t size);
 /* Whether a function may start behind these bytes: they are padding, or end a function. */
 bool x86_64_may_end_function(const uint8_t *bytes, size_t size);
 
-/* The frame of a function at one of its instructions. */
+/* The frame of a function at an instruction. */
 struct code_frame {
     bool is_known;         /* else SP was realigned, or the code is beyond the decoder */
     uint64_t return_bytes; /* from SP up to the return address */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which CFI rows of x86-64 fit a rule. Four shapes of expression occur often enough to have one:
+ * Maps CFI rows of x86-64 to rules. Four forms of CFA expressions are frequent enough for a rule:
  *
  *     CFA = breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus     the linker's PLT
  *     CFA = breg6 N; deref            functions that realign the stack keep the old SP in a local
  *     CFA = breg7 N; deref; plus_uconst M      the same by hand: cryptographic assembly code
  *     CFA = breg7 160; deref, in a signal frame                  the C library's restorer
  *
- * and one for the saved FP: `breg6 0`, where realigning functions keep it.
+ * and a single form for the saved FP: `breg6 0`, in functions that realign the stack.
  */
 #include "unwind/arch/arch.h"
 
@@ -48,7 +48,7 @@ static bool saved_fp(const struct cfi_rule *rule, uint32_t *fp)
     }
 }
 
-/* breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus, for whatever N the PLT's kind needs. */
+/* breg7 8; breg16 0; lit15; and; litN; ge; lit3; shl; plus; N depends on the kind of PLT. */
 static bool is_plt(const struct cfi_cfa *cfa, uint32_t *n)
 {
     static const uint8_t plt[] = {0x77, 8, 0x80, 0, 0x3f, 0x1a, OP_LIT0, 0x2a, 0x33, 0x24, 0x22};
@@ -117,8 +117,8 @@ uint32_t arch_rule(const struct cfi_cie *cie, const struct cfi_row *row)
         return complex_rule;
     if (cfa->offset < 0 || cfa->offset % 8 != 0 || cfa->offset / 8 > ROW_OFFSET_MAX)
         return complex_rule;
-    /* Before the `ret` of functions that realign the stack, gcc 12 has forgotten to say that
-     * `leave` has given FP back: it still claims *(FP), of the caller's FP by now. */
+    /* gcc 12 omits from the CFI that `leave` restores FP in functions that realign the stack:
+     * before `ret`, CFI still has *(FP), with the caller's FP by then. */
     if (cfa->reg == UNWIND_DWARF_SP && fp == ROW_FP_AT_FP)
         fp = ROW_FP_SAME;
     if (cfa->reg == UNWIND_DWARF_SP)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Applying rules on x86-64. A call pushes the return address, so it always lies right below the
- * CFA:
+ * Application of rules on x86-64. A call pushes the return address, which therefore lies right
+ * below the CFA:
  *
- *     CFA - 16, -24, …   callee-saved registers, FP among them, as the prologue pushed them
+ *     CFA - 16, -24, …   callee-saved registers, FP among them, pushed by the prologue
  *     CFA - 8            return address
- *     CFA                the caller's SP once the call has returned
+ *     CFA                the caller's SP after the return
  */
 #include "unwind/step.h"
 
-/* Where the ucontext of the kernel's signal frame holds them, SP pointing at the ucontext (as it
- * does in the C library's restorer, which the handler returns to). */
+/* Offsets in the ucontext of the kernel's signal frame. SP points to the ucontext in the C
+ * library's restorer, the return address of handlers. */
 enum {
     UCONTEXT_FP = 120, /* uc_mcontext.gregs[REG_RBP] */
     UCONTEXT_SP = 160, /* uc_mcontext.gregs[REG_RSP] */
     UCONTEXT_PC = 168, /* uc_mcontext.gregs[REG_RIP] */
 };
 
-/* The lazy PLT pushes its index first and the GOT entry then: only the last instructions of each
- * 16-byte entry run with one more word on the stack. */
+/* The lazy PLT pushes an index, then the GOT entry: only the last instructions of each 16-byte
+ * entry run with an additional word on the stack. */
 static uint64_t plt_cfa(uint32_t rule, const struct unwind_regs *regs)
 {
     return regs->sp + 8 + ((regs->pc & 15) >= row_n(rule) ? 8 : 0);

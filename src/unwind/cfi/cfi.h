@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading call frame information (CFI), the compiler's description of how to leave every instruction
- * of a function. Launcher side. Everything here is about bytes that anybody may have written.
+ * Parsers of call frame information (CFI), the compiler's description of how to leave a function at
+ * each instruction. Launcher side; input is hostile.
  *
  * Vocabulary
  *
  *     section   .eh_frame (loaded, used for exceptions) or .debug_frame (debuggers only): records
- *     CIE       a record that several functions share: alignment factors, encodings, first instructions
- *     FDE       a record for one function: its address range and the instructions that follow the CIE's
- *     CFA       canonical frame address: the SP before the call; what the other rules are relative to
- *     row       the rules that hold for a range of addresses: one for the CFA, one for each register
+ *     CIE       a record shared by functions: alignment factors, encodings, first instructions
+ *     FDE       the record of a function: address range, and instructions behind the CIE's
+ *     CFA       canonical frame address: SP before the call; base of the other rules
+ *     row       the rules for a range of addresses: of the CFA, and of each register
  *
- *     .eh_frame                                        what the instructions of one FDE mean
+ *     .eh_frame                                        meaning of the FDE's instructions
  *     ┌──────────────────────────────┐
  *     │ length  0   CIE "zR" …       │◀─┐               address   CFA      rbp      rip
  *     ├──────────────────────────────┤  │ offset back   0x1130    rsp+8    same     CFA-8
@@ -20,13 +20,13 @@
  *     ├──────────────────────────────┤                  0x1171    rsp+8    CFA-16   CFA-8
  *     │ length  ●   FDE …            │
  *     ├──────────────────────────────┤                  (after `pop %rbp` the value below SP is
- *     │ 0           terminator       │                   still there: compilers do not say `same`)
+ *     │ 0           terminator       │                   still there: compilers omit `same`)
  *     └──────────────────────────────┘
  *
- * What differs between the two sections: .eh_frame has CIE id 0, FDEs point back by a distance from
- * that very field, and addresses are encoded as the CIE's R says (mostly 32 bits relative to
- * themselves); in .debug_frame the CIE id is all ones, FDEs give their CIE's offset in the section, and
- * addresses are plain. In the 64-bit form of .eh_frame only the length is 64 bits wide.
+ * Differences between the sections: .eh_frame has CIE id 0, FDEs point back by a distance from the
+ * pointer field, and addresses have the encoding in the CIE's R (mostly 32 bits, relative to the
+ * field). .debug_frame has CIE id ~0, FDEs have the CIE's section offset, and addresses are plain.
+ * In the 64-bit form of .eh_frame only the length has 64 bits.
  */
 #pragma once
 
@@ -42,23 +42,23 @@ struct unwind_machine;
 struct cfi_section {
     const uint8_t *bytes; /* borrowed */
     size_t size;          /* at most CFI_SECTION_BYTES_MAX */
-    uint64_t svma;        /* of the first byte; what relative addresses are relative to */
+    uint64_t svma;        /* of the first byte; base of relative addresses */
     bool is_debug_frame;
     bool ends_at_terminator; /* the size is only an upper bound: a length of 0 is the end */
-    const struct unwind_machine *machine; /* whose code it is of; NULL: x86-64 */
+    const struct unwind_machine *machine; /* machine of the code; NULL: x86-64 */
 };
 #define CFI_SECTION_BYTES_MAX (UINT32_C(1) << 28)
 
-/* A CIE's instructions are run again for each of its FDEs; compilers write a dozen bytes. */
+/* A CIE's instructions run again for each FDE; compilers write a dozen bytes. */
 #define CFI_CIE_CODE_BYTES_MAX 256
 
 struct cfi_cie {
-    uint32_t offset;          /* of the record in its section */
-    uint8_t section;          /* for the owner of several: which one */
+    uint32_t offset;          /* in the section */
+    uint8_t section;          /* section number in an index */
     uint8_t address_encoding; /* DW_EH_PE_* of the FDEs' addresses */
     uint8_t return_register;
-    bool has_augmentation_data; /* FDEs have a block of it too */
-    bool is_signal_frame;       /* interrupted code, not a call, is below it */
+    bool has_augmentation_data; /* FDEs have an augmentation block, too */
+    bool is_signal_frame;       /* the caller was interrupted, instead of having made a call */
     uint64_t code_align;
     int64_t data_align;
     struct cursor code; /* the first instructions; positions are offsets in the section */
@@ -70,7 +70,7 @@ struct cfi_fde {
     struct cursor code; /* positions are offsets in the section */
 };
 
-/* A record without its head: the body begins behind the id. */
+/* A record behind the id. */
 struct cfi_record {
     size_t offset;
     struct cursor body; /* positions are offsets in the section; ends with the record */
@@ -81,21 +81,22 @@ struct cfi_record {
 enum cfi_next {
     CFI_RECORD,
     CFI_END,
-    CFI_BROKEN, /* a length that leads nowhere: nothing after it can be found */
+    CFI_BROKEN, /* a bad length: the rest of the section is lost */
 };
 
-/* Reads the head of the record at *at and moves *at behind the record. Terminators are stepped over:
- * linkers leave them in the middle. */
+/* Reads the head of the record at *at, and moves *at behind the record. Skips terminators: linkers
+ * leave some in the middle. */
 enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
                               struct cfi_record *record);
 
-/* 0, or -EBADMSG: malformed, or of a kind that does not exist on this side of 1990. */
+/* 0, or -EBADMSG: malformed, or older than 1990. */
 int cfi_parse_cie(const struct cfi_section *section, struct cfi_record *record,
                   struct cfi_cie *cie);
 int cfi_parse_fde(const struct cfi_section *section, const struct cfi_cie *cie,
                   struct cfi_record *record, struct cfi_fde *fde);
 
-/* One address in the given encoding, svma; c fails on what is malformed or needs the process. */
+/* An address in the given encoding, as svma; c fails on malformed data and on encodings that need
+ * the process. */
 uint64_t cfi_read_address(const struct cfi_section *section, struct cursor *c, uint8_t encoding);
 
 enum cfi_rule_kind {
@@ -105,8 +106,8 @@ enum cfi_rule_kind {
     CFI_OFFSET,         /* saved at CFA + value */
     CFI_VAL_OFFSET,     /* is CFA + value */
     CFI_REGISTER,       /* in register number value */
-    CFI_EXPRESSION,     /* saved where the expression says */
-    CFI_VAL_EXPRESSION, /* is what the expression says */
+    CFI_EXPRESSION,     /* saved at the expression's value */
+    CFI_VAL_EXPRESSION, /* the expression's value */
 };
 
 struct cfi_rule {
@@ -118,7 +119,7 @@ struct cfi_rule {
     };
 };
 
-/* The CFA is register + offset, or an expression when that is not NULL. */
+/* Register + offset; or an expression, if not NULL. */
 struct cfi_cfa {
     const uint8_t *expression; /* borrowed from the section */
     uint32_t expression_bytes;
@@ -131,18 +132,18 @@ struct cfi_row {
     struct cfi_rule regs[UNWIND_DWARF_REGS]; /* rules of other registers are dropped */
 };
 
-/* Compilers nest them one deep. */
+/* Compilers nest these once. */
 #define CFI_REMEMBERED_MAX 16
 
 /*
- * Walks the rows of one FDE:
+ * Iteration over the rows of an FDE:
  *
  *     cfi_walk_begin(&walk, section, cie, fde);
  *     while (cfi_walk_next(&walk))
  *         … walk.row holds in [walk.start_svma, walk.end_svma) …
  *     if (walk.failed) …
  *
- * Ranges are never empty, ascend without holes, and lie in the FDE's.
+ * Ranges are not empty, ascend without holes, and lie in the FDE's range.
  */
 struct cfi_walk {
     struct cfi_row row;

@@ -25,7 +25,8 @@ static int collect_cies(struct cfi_index *index, uint8_t number)
     return 0;
 }
 
-/* cies[first ..] are those of one section, by offset; their count when there is none at offset. */
+/* cies[first ..] are the CIEs of a section, by offset. Returns cie_count if the section has no CIE
+ * at offset. */
 static size_t find_cie(const struct cfi_index *index, size_t first, uint64_t offset)
 {
     size_t low = first, high = index->cie_count;
@@ -125,7 +126,7 @@ int cfi_index_build(struct cfi_index *index)
         if (err != 0)
             return err;
     }
-    /* By place where the starts are equal: in that order they were added. */
+    /* Equal starts stay in the order of addition, by place. */
     if (SORT_BY(index->entries, index->entry_count, start) != 0)
         return -ENOMEM;
     resolve_overlaps(index);

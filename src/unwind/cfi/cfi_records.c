@@ -6,8 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Encodings of addresses (DW_EH_PE_*): the low four bits say how it is stored, the others relative
- * to what. */
+/* Encodings of addresses (DW_EH_PE_*): storage in the low four bits, base in the others. */
 enum {
     STORED_ABSOLUTE = 0x00,
     STORED_ULEB128 = 0x01,
@@ -61,7 +60,7 @@ uint64_t cfi_read_address(const struct cfi_section *section, struct cursor *c, u
         return stored;
     case RELATIVE_TO_ITSELF:
         return field_svma + stored;
-    default: /* to the function, the GOT, through a pointer: no compiler writes FDEs like that */
+    default: /* relative to the function or the GOT, or indirect: unused by compilers in FDEs */
         c->failed = true;
         return 0;
     }
@@ -107,8 +106,7 @@ enum cfi_next cfi_next_record(const struct cfi_section *section, size_t *at,
     return CFI_RECORD;
 }
 
-/* Letters that only change what FDEs hold in places we skip need no more than their operands read.
- */
+/* Skips the operands of letters without meaning here. */
 static void parse_augmentation(const struct cfi_section *section, const char *letters,
                                struct cursor *c, struct cfi_cie *cie)
 {
@@ -130,7 +128,7 @@ static void parse_augmentation(const struct cfi_section *section, const char *le
         } else if (*letters == 'S')
             cie->is_signal_frame = true;
         else if (*letters != 'B' && *letters != 'G') /* pointer authentication, memory tagging */
-            break; /* unknown: what follows cannot be told apart, but its total size is known */
+            break; /* unknown: the rest is skipped by its total size */
     }
     if (data.failed)
         c->failed = true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interpreter of CFI instructions. It keeps one row of rules, which the instructions change,
- * and stops at every instruction that advances the address: the rules then stand for the range
- * passed.
+ * The interpreter of CFI instructions. Instructions change the current row; an instruction that
+ * advances the address ends the row's range.
  */
 #include "unwind/cfi/cfi.h"
 
@@ -41,7 +40,7 @@ enum {
     CFA_VAL_OFFSET_SF = 0x15,
     CFA_VAL_EXPRESSION = 0x16,
     CFA_MIPS_ADVANCE_LOC8 = 0x1d,
-    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* the number of another one elsewhere */
+    CFA_AARCH64_NEGATE_RA_STATE = 0x2d, /* has another meaning on other machines */
     CFA_GNU_ARGS_SIZE = 0x2e,
     CFA_GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
@@ -79,7 +78,7 @@ static void restore_rule(struct cfi_walk *walk, uint64_t reg)
         walk->row.regs[reg] = walk->initial.regs[reg];
 }
 
-/* Offsets are counted in units of the CIE; what overflows cannot be on any stack. */
+/* Offsets are in units of the CIE; an overflow is beyond any stack. */
 static int64_t scaled(struct cfi_walk *walk, int64_t factor)
 {
     int64_t offset;
@@ -104,7 +103,7 @@ static int64_t unscaled_uleb128(struct cfi_walk *walk)
     return (int64_t)offset;
 }
 
-/* The block's bytes in place; a CIE or FDE is smaller than 4 GiB, so its size fits. */
+/* The block in place. CIEs and FDEs are smaller than 4 GiB, so the size fits. */
 static const uint8_t *read_expression(struct cfi_walk *walk, uint32_t *bytes)
 {
     uint64_t size = cursor_uleb128(&walk->code);
@@ -124,7 +123,7 @@ static void set_expression(struct cfi_walk *walk, enum cfi_rule_kind kind)
 
 static void set_cfa(struct cfi_walk *walk, uint64_t reg, int64_t offset)
 {
-    /* A register that we do not follow can never be known: any number out of range says so. */
+    /* Registers that are not followed stay unknown: kept as a number out of range. */
     uint32_t kept = reg < UNWIND_DWARF_REGS ? (uint32_t)reg : UNWIND_DWARF_REGS;
     walk->row.cfa = (struct cfi_cfa){.reg = kept, .offset = offset};
 }
@@ -264,7 +263,7 @@ static void execute_extended(struct cfi_walk *walk, uint8_t opcode)
     case CFA_VAL_EXPRESSION:
         set_expression(walk, CFI_VAL_EXPRESSION);
         break;
-    case CFA_AARCH64_NEGATE_RA_STATE: /* its signature is cut off all return addresses */
+    case CFA_AARCH64_NEGATE_RA_STATE: /* signatures are masked off all return addresses */
         if (!is_foreign(walk))
             fail(walk);
         break;
@@ -325,7 +324,7 @@ bool cfi_walk_next(struct cfi_walk *walk)
         execute_one(walk);
     if (walk->failed || walk->start_svma >= walk->fde_end_svma)
         return false;
-    /* The last rules hold up to the end; what lies behind it is another function's. */
+    /* The last row extends to the end; code behind belongs to another function. */
     bool is_last = walk->next_svma == walk->start_svma || walk->next_svma > walk->fde_end_svma;
     if (is_last)
         walk->next_svma = walk->fde_end_svma;

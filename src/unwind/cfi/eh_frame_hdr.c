@@ -13,9 +13,10 @@ enum {
     COUNT_ENCODING = 0x03, /* 32 bits */
     TABLE_ENCODING = 0x3b, /* 32 bits, relative to the header */
     ENTRY_BYTES = 8,
-    CIES_MOST = 256,       /* cc1plus has 5 */
-    CIE_BYTES_MOST = 1024, /* they have two dozen; a broken one is read for each of its FDEs */
-    PAGE_SHIFT = 12,       /* half a dozen functions */
+    CIES_MOST = 256, /* cc1plus has 5 */
+    CIE_BYTES_MOST =
+        1024,        /* real CIEs have two dozen; a malformed CIE is parsed again for each FDE */
+    PAGE_SHIFT = 12, /* half a dozen functions */
 };
 
 static bool read_count(struct cursor *c, uint32_t *count)
@@ -29,13 +30,13 @@ static bool read_count(struct cursor *c, uint32_t *count)
     return is_usual && !c->failed && *count <= cursor_left(c) / ENTRY_BYTES;
 }
 
-/* A distance from the header's first byte as one from another address. */
+/* A distance from the header's first byte, converted to a distance from another address. */
 static uint64_t distance(struct cursor *c, uint64_t header_svma, uint64_t from_svma)
 {
     return header_svma + (uint64_t)(int32_t)cursor_u32(c) - from_svma;
 }
 
-/* Where it leads, and in which order, has not been looked at. */
+/* Entries are not validated yet. */
 static bool find_table(struct eh_frame_hdr *table, const struct cfi_index *index,
                        const struct buffer *header, uint64_t header_svma)
 {
@@ -53,8 +54,8 @@ static struct cursor entry_at(const struct eh_frame_hdr *table, uint32_t number)
     return cursor_of(table->entries + (size_t)number * ENTRY_BYTES, ENTRY_BYTES);
 }
 
-/* Where its record begins is all that is known of an entry; it ends at its start until that is read. False: it leads out of
- * the section or of the executable segments. */
+/* Sets the record's place; end == start marks records not read yet. False: outside of the section
+ * or of the executable segments. */
 static bool read_place(const struct eh_frame_hdr *table, uint32_t number,
                        const struct cfi_index *index, struct cfi_entry *entry)
 {
@@ -76,7 +77,7 @@ static bool read_entries(const struct eh_frame_hdr *table, struct cfi_index *ind
     return true;
 }
 
-/* Searching all entries of a compiler took 0.1 us each, as no branch of it is foreseen. */
+/* A binary search over all entries of a compiler took 0.1 us: every branch is mispredicted. */
 static bool count_by_page(struct cfi_index *index)
 {
     size_t pages = ((size_t)index->size >> PAGE_SHIFT) + 1, page = 0;
@@ -143,8 +144,8 @@ static bool find_cie(struct cfi_index *index, uint64_t offset, size_t *number)
     return read_cie(index, offset);
 }
 
-/* Records do not overlap, but a table may lead into the middle of one: that each reaches to the section's end would make the
- * time to compile them that of the square of its size. */
+/* Records do not overlap, but a hostile table may lead into the middle of records, all of which
+ * extend to the section's end: compiling these would take quadratic time. */
 static bool fits_section(struct cfi_index *index, size_t record_bytes)
 {
     if (record_bytes > index->sections[0].size - index->record_bytes)
@@ -153,7 +154,7 @@ static bool fits_section(struct cfi_index *index, size_t record_bytes)
     return true;
 }
 
-/* The end of the function, and its CIE. False: its record is not that of one that starts there. */
+/* Reads the function's end and CIE. False: no FDE with this start at the place. */
 static bool read_record(struct cfi_index *index, struct cfi_entry *entry)
 {
     struct cfi_record record;
@@ -180,8 +181,8 @@ static bool read_entry(struct cfi_index *index, struct cfi_entry *entry)
     return true;
 }
 
-/* Reads its record, unless that was done. A piece of which the table lies has no entry point: what is left out may lie
- * there. */
+/* Reads the record, unless done before. A partial index loses the entry point with a malformed
+ * entry, since the entry point may lie there. */
 static bool confirm(struct cfi_index *index, struct cfi_entry *entry)
 {
     if (entry->end != entry->start || read_entry(index, entry))
@@ -266,7 +267,7 @@ int eh_frame_hdr_read_part(const struct eh_frame_hdr *table, struct cfi_index *i
     for (size_t i = 0; i < index->entry_count; i++) {
         struct cfi_entry entry = index->entries[i];
         if (!read_record(index, &entry)) {
-            index->has_entry = false; /* it may lie in what is left out */
+            index->has_entry = false; /* may lie in the part left out */
             continue;
         }
         if (kept && index->entries[kept - 1].end > entry.start)

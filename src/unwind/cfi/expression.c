@@ -129,7 +129,7 @@ static void rotate(struct evaluation *m)
 static void jump(struct evaluation *m, bool taken)
 {
     int64_t distance = (int16_t)cursor_u16(&m->code);
-    if (taken && !m->code.failed) /* a negative target is a huge one, which fails */
+    if (taken && !m->code.failed) /* a negative target is huge as unsigned, and fails */
         cursor_seek(&m->code, m->code.at + (uint64_t)distance);
 }
 
@@ -156,7 +156,7 @@ static uint64_t shift_right_signed(int64_t value, uint64_t by)
     return (uint64_t)(value >> (by < 63 ? by : 63));
 }
 
-/* Operations that take two values and give one. */
+/* Binary operations. */
 static void combine(struct evaluation *m, uint8_t op)
 {
     uint64_t right = pop(m), left = pop(m);
@@ -213,7 +213,7 @@ static void combine(struct evaluation *m, uint8_t op)
     case OP_NE:
         push(m, a != b);
         break;
-    default: /* addresses, pieces, calls: nothing that call frame information may use */
+    default: /* addresses, pieces, calls: not allowed in CFI */
         m->code.failed = true;
     }
 }

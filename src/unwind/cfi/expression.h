@@ -10,15 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an expression reads. Its operations have the register numbers of the machine. */
+/* Input of expressions. Register numbers are the machine's. */
 struct frame_state {
     const struct full_regs *regs;
     const struct stack_view *stack;
     const struct unwind_machine *machine; /* NULL: x86-64 */
 };
 
-/* True and the value on top of the stack in the end. initial, when not NULL, is pushed first (the CFA,
- * for rules of registers). False: malformed, too long, or needs a register that is not known or memory
- * outside the view. */
+/* True and the top of the stack at the end. initial, if not NULL, is pushed first (the CFA, for
+ * rules of registers). False: malformed, too long, or dependent on an unknown register or on memory
+ * outside of the view. */
 bool expression_evaluate(const uint8_t *bytes, size_t size, const struct frame_state *frame,
                          const uint64_t *initial, uint64_t *value);

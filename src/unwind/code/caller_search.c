@@ -9,7 +9,7 @@ enum {
     JUMP_BYTES = 12,               /* endbr64, bnd jmp *slot(%rip) */
     TARGETS_MAX = 32,              /* functions looked through in a search */
     TARGET_DEPTH = 3,              /* tail calls between the function called and the callee */
-    STARTS_MAX = 8,                /* tried for a function that no call names */
+    STARTS_MAX = 8,                /* tried for a function without a known start */
 };
 
 /* No code is mapped outside: mmap_min_addr, and the end of user addresses. */
@@ -31,7 +31,7 @@ static enum caller_evidence judge_target(struct search *s, const struct code_pla
 static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
                                        uint64_t slot_svma, int depth);
 
-/* Whether the function leaves by a jump to the callee, or to a function that does. */
+/* Whether the function leaves by a jump to the callee, maybe through another function. */
 static enum caller_evidence judge_tail_calls(struct search *s, const struct code_place *place,
                                              const struct code_function *function, int depth)
 {
@@ -68,7 +68,7 @@ static enum caller_evidence judge_target(struct search *s, const struct code_pla
     return judge_tail_calls(s, place, &function, depth);
 }
 
-/* A slot holds a function of this file, or by name one of the callee's file. */
+/* A slot holds a function of the same file, or a named function of the callee's file. */
 static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
                                        uint64_t slot_svma, int depth)
 {
@@ -181,7 +181,7 @@ static struct caller scan(struct search *s)
     return guess;
 }
 
-/* By the prologue of a function that starts at start_svma. */
+/* By the prologue, if the function starts at start_svma. */
 static struct caller try_start(struct search *s, uint64_t start_svma)
 {
     struct caller by_sp = {.evidence = CALLER_NONE}, by_fp = by_sp;
@@ -201,7 +201,7 @@ static struct caller try_start(struct search *s, uint64_t start_svma)
     return by_fp.evidence >= CALLER_PLAUSIBLE ? by_fp : by_sp;
 }
 
-/* The function may start later than the last one that a call or symbol names: behind padding. */
+/* The function may start later than the last known start: behind padding. */
 static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
 {
     uint64_t svma =

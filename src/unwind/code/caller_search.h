@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The caller of a function without CFI, found by its return address on the stack. The return
- * address lies behind a call instruction, and a direct call names its target:
+ * The caller of a function without CFI, by the return address on the stack. A return address lies
+ * behind a call instruction, and a direct call states its target:
  *
- *     stack            code                          verdict
+ *     stack            code                          evidence
  *     ┌────────────┐
  *     │ local      │
- *     │ 0x401234 ──┼─▶ 0x40122f: call f             verified: the function that holds PC is f
- *     │ 0x402111 ──┼─▶ 0x40210f: call *%rbx         plausible where f's frame ends, else a guess
- *     │ 0x403008 ──┼─▶ 0x403003: call g             another function, unless g leads on to f
+ *     │ 0x401234 ──┼─▶ 0x40122f: call f             verified, if PC is in f
+ *     │ 0x402111 ──┼─▶ 0x40210f: call *%rbx         plausible at the end of f's frame, else a guess
+ *     │ 0x403008 ──┼─▶ 0x403003: call g             a guess, unless g leads to f
  *     └────────────┘
  *
- * Calls lead to f directly, through a PLT stub or slot of the global offset table, or through a
- * function with a tail call to f. Stale return addresses of earlier calls lie on stacks, too, so
- * the place where the prologue of f puts the return address comes first, then the frame pointer's,
- * then all words up to SEARCH_BYTES_MAX. The work is bounded whatever stack and code hold.
+ * Calls lead to f directly, through a PLT stub or a slot of the global offset table, or through
+ * functions with a tail call to f. Stacks also hold stale return addresses of earlier calls, so the
+ * first place to look is where the prologue of f puts the return address, then by the frame
+ * pointer, then all words up to SEARCH_BYTES_MAX. Work is bounded, whatever stack and code hold.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct code_place {
 };
 
 struct code_map {
-    /* False: no code is known there. */
+    /* False: no code there. */
     bool (*find)(void *context, uint64_t avma, struct code_place *place);
     void *context;
 };
@@ -38,9 +38,9 @@ struct code_map {
 enum caller_evidence {
     CALLER_NONE,
     CALLER_GUESSED,   /* behind a call of unknown target, or to another function */
-    CALLER_PLAUSIBLE, /* behind a call of unknown target, where the prologue puts it */
+    CALLER_PLAUSIBLE, /* behind a call of unknown target, at the place given by the prologue */
     CALLER_VERIFIED,  /* behind a call to this function, or interrupted by a signal */
-    CALLER_IS_ROOT,   /* no caller: the entry point, or code that ends its thread */
+    CALLER_IS_ROOT,   /* no caller: the entry function, or code that ends the thread */
 };
 
 struct stack_frame {
@@ -51,7 +51,7 @@ struct stack_frame {
 
 struct caller {
     enum caller_evidence evidence;
-    struct stack_frame frame; /* its SP is the callee's CFA */
+    struct stack_frame frame; /* SP is the callee's CFA */
 };
 
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,

@@ -23,7 +23,7 @@ struct start {
     uint64_t svma;
 };
 
-struct jump { /* to what may be the start of a function */
+struct jump { /* to a possible start of a function */
     uint64_t svma, target_svma;
 };
 
@@ -135,7 +135,7 @@ static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym 
     return add_start(image, sym->st_value);
 }
 
-/* Sections that cannot be read leave a table empty. */
+/* Unreadable sections leave a table empty. */
 static int read_symbols(struct code_image *image, const struct elf_file *elf,
                         const struct elf_section *section)
 {
@@ -175,7 +175,7 @@ static const char *string_at(const struct symbol_table *table, uint32_t offset)
     return offset < table->strings.size ? (const char *)table->strings.bytes + offset : NULL;
 }
 
-/* The name of a symbol, or its address when it is defined here. */
+/* The name of a symbol, and its address if defined in this file. */
 static void describe_slot(const struct symbol_table *table, uint64_t index, struct code_slot *slot)
 {
     Elf64_Sym sym;
@@ -279,7 +279,7 @@ static int sort_starts(struct code_image *image)
     return err;
 }
 
-/* A jump from one function into another is a tail call. */
+/* A jump between functions is a tail call. */
 static int add_tail_calls(struct code_image *image, const struct jumps *jumps)
 {
     size_t known = image->start_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine code of an ELF file, and the bounds of its functions without CFI: from symbols, and
- * from the targets of direct calls, for stripped files. Read only where CFI ends, because files
- * have megabytes of code. x86-64 only.
+ * The machine code of an ELF file with the starts of its functions, for code without CFI. Starts
+ * are symbols, targets of direct calls and tail calls, and addresses taken. Read only where CFI
+ * ends, because files have megabytes of code. x86-64 only.
  */
 #pragma once
 
@@ -29,21 +29,21 @@ struct code_function {
     uint64_t start_svma, end_svma; /* the end: at the latest */
 };
 
-/* The function around svma: the last start at or below. False: no start is known there. */
+/* The function around svma: from the last start at or below. False: no start there. */
 bool code_image_function(const struct code_image *image, uint64_t svma,
                          struct code_function *function);
 
 /* The entry point of the program or loader. */
 uint64_t code_image_entry_svma(const struct code_image *image);
 
-/* What a slot of the global offset table holds after relocation. */
+/* The content of a slot of the global offset table. */
 struct code_slot {
     uint64_t slot_svma;
     uint64_t target_svma; /* in the same file; 0: by name */
     const char *name;     /* NULL: none; borrowed from the image */
 };
 
-/* NULL: no relocation is known for the slot. */
+/* NULL: no relocation of this slot. */
 const struct code_slot *code_image_slot(const struct code_image *image, uint64_t slot_svma);
 
 /* The function symbol of this name; 0: none. Compares all names. */

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The largest function of cc1plus has 7 thousand; a record of advances alone could fill the memory. */
+/* The largest function of cc1plus has 7 thousand; without a limit, a record of advances alone could
+ * fill the memory. */
 #define ROWS_OF_ENTRY_MAX (SESSION_ROWS / 16)
 
-/* What holds from `start` on. A neighbour with the same rule is one row with it. */
+/* Appends a rule from `start` on. Equal neighbours are merged. */
 static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
 {
     if (out->count && out->rows[out->count - 1].rule == rule)
@@ -25,7 +26,7 @@ static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
     return 0;
 }
 
-/* The sampler has no use for rows of other machines; what counts here is where stacks end. */
+/* The sampler needs no rows of other machines; here only ends of stacks matter. */
 static uint32_t rule_of(const struct cfi_cie *cie, const struct cfi_walk *walk)
 {
     const struct unwind_machine *machine = walk->section->machine;
@@ -65,9 +66,9 @@ uint32_t compile_gap_rule(uint32_t before, uint32_t after, uint32_t gap_bytes)
 }
 
 /*
- * Code without CFI. The entry function is the outermost frame all the same: the entry of glibc's
- * dynamic linker (2.36) has no FDE, and every constructor runs below that function. Programs
- * without CFI (musl) have all of their other functions behind the entry function.
+ * Code without CFI. The entry function is a root nevertheless: the entry of glibc's dynamic linker
+ * (2.36) has no FDE, and every constructor runs below. Programs without CFI (musl) have all of
+ * their other functions behind the entry function.
  */
 static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t end,
                       struct compiled_rows *out)
@@ -81,7 +82,7 @@ static int append_gap(const struct cfi_index *index, uint32_t start, uint32_t en
     return err;
 }
 
-/* The entry, and the gap before it from `covered` on. */
+/* Appends the entry, and the gap from `covered` up to the entry. */
 static int append_entry(const struct cfi_index *index, const struct cfi_entry *entry,
                         uint32_t covered, struct compiled_rows *out)
 {
@@ -97,7 +98,7 @@ static int append_entry(const struct cfi_index *index, const struct cfi_entry *e
     return err;
 }
 
-/* Without the rows that end before the range begins, and those that begin where it has ended. */
+/* Drops rows that end before the range, or start behind. */
 static void trim(struct compiled_rows *out, uint32_t start, uint64_t end)
 {
     size_t before = ARRAY_COUNT_UP_TO(out->rows, out->count, start, start);
@@ -113,8 +114,8 @@ int compile_rows(const struct cfi_index *index, uint32_t start, uint64_t end,
 {
     size_t next = ARRAY_COUNT_UP_TO(index->entries, index->entry_count, start, start);
     if (next && index->entries[next - 1].end > start)
-        next--; /* it begins before the range, or with it */
-    uint32_t covered = next ? index->entries[next - 1].end : 0; /* up to here it has its rule */
+        next--; /* starts before the range, or at its start */
+    uint32_t covered = next ? index->entries[next - 1].end : 0; /* rules are complete up to here */
     int err = 0;
     for (; next < index->entry_count && index->entries[next].start < end && err == 0; next++) {
         const struct cfi_entry *entry = &index->entries[next];

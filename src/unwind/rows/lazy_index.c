@@ -10,7 +10,7 @@
 struct lazy_index {
     struct cfi_index all; /* without entries */
     struct eh_frame_hdr table;
-    struct piece **pieces; /* NULL: nobody asked yet */
+    struct piece **pieces; /* NULL: not looked up yet */
     size_t count;
 };
 

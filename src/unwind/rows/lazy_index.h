@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A module's CFI by pieces of its code. Of the records of .eh_frame only those are read that .eh_frame_hdr lists for a
- * piece, and its nearest neighbours:
+ * A module's CFI by pieces of code. Only the records of .eh_frame that .eh_frame_hdr lists for a
+ * piece are read, with the nearest neighbours:
  *
- *     .eh_frame_hdr   …│ f │ g │ h │ i │ j │…         an index of g, h, i and of f and j, which say where the gaps
- *     code            ─┤ ──┼─ piece ───┼── ├─         before and behind begin and end
+ *     .eh_frame_hdr   …│ f │ g │ h │ i │ j │…         an index of g, h, i; and of f and j, for the
+ *     code            ─┤ ──┼─ piece ───┼── ├─         bounds of the gaps before and behind
  *
- * What the table does not list, or says otherwise than the record, has no CFI, as for those who throw exceptions: their
- * unwinder looks nowhere else.
+ * Code that is not in the table, or with another record than listed, has no CFI here. Exceptions
+ * do not work there either: the C++ runtime's unwinder uses the same table.
  */
 #pragma once
 
@@ -16,18 +16,19 @@
 
 struct lazy_index; /* opaque */
 
-/* all: its sections and bounds, of which the first is .eh_frame; header: borrowed. -EBADMSG: it is no table that linkers
- * make; -ENOMEM. */
+/* all: sections (.eh_frame first) and bounds; header: borrowed. -EBADMSG: not a table as made by
+ * linkers; -ENOMEM. */
 int lazy_index_new(struct lazy_index **out, const struct cfi_index *all,
                    const struct buffer *header, uint64_t header_svma);
 void lazy_index_free(struct lazy_index *pieces);
 
-/* That the table lists. */
+/* Number of entries in the table. */
 size_t lazy_index_fdes(const struct lazy_index *pieces);
 
 /* As compile_rows(). By any thread. */
 int lazy_index_compile(const struct lazy_index *pieces, uint32_t start, uint64_t end,
                        struct compiled_rows *out);
 
-/* Where the rules are found of an address less the base, inside the bounds. By one thread; NULL: memory is out. */
+/* The rules around an address (less the base), inside the bounds. For a single thread; NULL: out of
+ * memory. */
 struct lazy_rules *lazy_index_rules(struct lazy_index *pieces, uint32_t relative);

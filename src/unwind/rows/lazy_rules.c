@@ -11,10 +11,10 @@
 
 struct lazy_rules {
     struct cfi_index *index;      /* borrowed */
-    struct compiled_rows rows;    /* of the entries that were asked for, one after the other */
+    struct compiled_rows rows;    /* of the entries looked up so far, in order of lookup */
     struct compiled_rows scratch; /* of the last of them */
     struct lazy_range {
-        uint32_t first, count; /* in rows; none: not asked for yet */
+        uint32_t first, count; /* in rows; count 0: not looked up yet */
     } * of_entries;            /* by number of the entry in the index */
 };
 
@@ -76,7 +76,7 @@ static uint32_t rule_in_entry(struct lazy_rules *lazy, size_t number, uint32_t r
     return unwind_find_rule(lazy->rows.rows + range->first, range->count, relative);
 }
 
-/* False: its record could not be read. */
+/* False: the record could not be read. */
 static bool is_sound(const struct cfi_entry *entry)
 {
     return entry->end > entry->start;
@@ -99,7 +99,8 @@ static uint32_t rule_in_gap(struct lazy_rules *lazy, size_t next, uint32_t relat
                             entries[next].start - gap_start);
 }
 
-/* An index of all records, which knows what .eh_frame_hdr left out. False: memory is out. */
+/* Replaces an index by header with an index of all records, for addresses missing in .eh_frame_hdr.
+ * False: out of memory. */
 static bool index_all(struct lazy_rules *lazy)
 {
     struct cfi_index *index = lazy->index;

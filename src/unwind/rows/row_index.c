@@ -3,9 +3,9 @@
 
 #include "wire/atomic.h"
 
-/* A dozen rows in cc1 (one for 43 bytes of code): two cache lines of them. */
+/* A dozen rows in cc1 (a row for 43 bytes of code): two cache lines. */
 #define BUCKET_SHIFT_LEAST 9
-/* Of 4 MiB, a sixteenth of the shared memory: no code of a real program (256 MiB) has larger buckets. */
+/* 4 MiB, a sixteenth of the shared memory: enough for 256 MiB of code with the smallest buckets. */
 #define BUCKETS_MOST (UINT32_C(1) << 19)
 _Static_assert(UINT32_MAX >> ROW_PIECE_SHIFT < BUCKETS_MOST, "a piece is of whole buckets");
 
