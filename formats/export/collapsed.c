@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Collapsed stacks: "process;root;…;leaf COUNT", one line a stack, sorted, for flamegraph.pl and
- * many others. All threads, and all processes of one name, are added up; or none of them: then it is
- * "process-PID;thread-TID;root;…", and the second process of a pid is "process-PID.1".
+ * Collapsed stacks: "process;root;…;leaf COUNT", a line for each stack, sorted; the input of
+ * flamegraph.pl and many other tools. Threads, and processes with the same name, are added up. With
+ * threads apart, a line starts with "process-PID;thread-TID;", and a second process with the pid is
+ * "process-PID.1".
  *
- * Counts are weight / nominal period, so that they read as samples, in whole numbers whose sum is
- * the rounded total: every line gets the whole part of its share, and what is then left over goes
- * to the largest fractions. A line left with 0 is not written; its weight is in the others.
+ * A count is weight / nominal period, a number of samples. Counts are integers, and their sum is
+ * the rounded total: each line gets the integer part of its share, and the largest fractions get
+ * the rest. Lines with a count of 0 are left out; the sum still includes their weight.
  */
 #include "export/collapsed.h"
 
@@ -22,14 +23,13 @@
 
 struct line {
     uint64_t count;
-    uint64_t missing; /* what its share lacks to one more */
+    uint64_t missing; /* period less the fraction of its share */
     size_t at;        /* in the order of the output */
 };
 
-struct
-    known { /* what a stack of the model is below the process, or thread, that was asked for last */
+struct known { /* the node of a stack of the model, and the task of that node */
     uint32_t task;
-    uint32_t node; /* plus one; 0: never asked for */
+    uint32_t node; /* plus one; 0: none yet */
 };
 
 struct collapsed {
@@ -75,7 +75,8 @@ static uint32_t name_of(const struct collapsed *collapsed, uint32_t stack)
     return collapsed->names.frames[collapsed->profile->stacks[stack].frame];
 }
 
-/* The node of a stack below a task's: up to what is known, then down again. Threads come one after the other. */
+/* Finds or adds the node of a stack below a task. Climbs to the first stack with a cached node,
+ * then descends. The cache has a single task per stack: threads are added one after the other. */
 static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t stack)
 {
     const struct profile_stack *stacks = collapsed->profile->stacks;
@@ -100,7 +101,7 @@ static uint32_t stack_node(struct collapsed *collapsed, uint32_t task, uint32_t 
     return node;
 }
 
-/* What a stack of this thread begins with. */
+/* The first nodes of the thread's stacks: process, and thread if threads are apart. */
 static uint32_t task_node(struct collapsed *collapsed, uint32_t thread)
 {
     uint32_t process = collapsed->profile->threads[thread].process;
@@ -113,7 +114,8 @@ static void add_thread(struct collapsed *collapsed, uint32_t thread)
 {
     const struct profile *profile = collapsed->profile;
     struct profile_walk walk = profile_walk_of(profile, thread, profile->main_event);
-    uint32_t task = NODE_NONE; /* made at its first sample: threads without one have no line */
+    uint32_t task = NODE_NONE; /* added with the first sample: no line for threads without
+                                * samples */
     for (const struct profile_sample *sample;
          !collapsed->failed && (sample = profile_walk_next(&walk));) {
         if (task == NODE_NONE)
@@ -130,7 +132,7 @@ static void build_tree(struct collapsed *collapsed)
         add_thread(collapsed, i);
 }
 
-/* The total of a recording that has any weight is at least 1, so that its file is not empty. */
+/* A recording with any weight has a total of at least 1: the file is not empty. */
 static int share_out_counts(struct line *lines, size_t count, uint64_t total, uint64_t period)
 {
     uint64_t left = total / period + (total % period >= period - period / 2);
@@ -153,8 +155,7 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
         size_t size;
         const void *name =
             intern_bytes(collapsed->names.texts, collapsed->path_names[--depth], &size);
-        buffer_append(collapsed->out, name,
-                      size + 1); /* with its terminator, for what comes there */
+        buffer_append(collapsed->out, name, size + 1); /* with the NUL, replaced below */
         if (!collapsed->out->failed)
             collapsed->out->bytes[collapsed->out->size - 1] = depth ? ';' : ' ';
     }
@@ -192,7 +193,7 @@ static int collapsed_open(struct collapsed *collapsed, const struct export_optio
 {
     const struct profile *profile = collapsed->profile;
     collapsed->known = calloc(profile->stack_count + 1, sizeof(*collapsed->known));
-    /* A line has up to two names more than its stack: process and thread. */
+    /* The longest path: all stacks, process and thread. */
     collapsed->path = calloc(profile->stack_count + 2, sizeof(*collapsed->path));
     collapsed->path_names = calloc(profile->stack_count + 2, sizeof(*collapsed->path_names));
     int err = collapsed_names_open(&collapsed->names, profile, options);

@@ -33,16 +33,16 @@ int collapsed_names_open(struct collapsed_names *names, const struct profile *pr
                          const struct export_options *options);
 void collapsed_names_close(struct collapsed_names *names);
 
-/* One name below another; addresses no longer count. A parent comes before its children. The first two
- * are its key. */
+/* A name below another name, without addresses. Parents precede their children. parent and name
+ * are the key of the prefix table. */
 struct name_node {
     uint32_t parent; /* NODE_NONE: this is a process */
     uint32_t name;   /* id in names */
     uint32_t path_hash;
-    uint64_t weight; /* of the samples whose stack ends here */
+    uint64_t weight; /* of samples ending here */
 };
 
-/* Writes the nodes that have weight into order[] (room for all), sorted by the bytes of the lines
- * that they will be, and their number into *count. 0 or -ENOMEM. */
+/* Writes the nodes with weight into order[] (room for all), sorted by the bytes of their lines,
+ * and the number of nodes into *count. 0 or -ENOMEM. */
 int collapsed_order(const struct name_node *nodes, size_t node_count, const struct intern *names,
                     uint32_t *order, size_t *count);

@@ -11,9 +11,8 @@
 #include <string.h>
 
 /*
- * A name that the readers take for one frame: ';' parts frames, control characters part lines, and
- * a number behind the last space is taken for a count (flamegraph.pl then sees a line with two
- * counts).
+ * Makes the name a single frame for readers: ';' separates frames, control characters end lines,
+ * and flamegraph.pl reads a number behind the last space as a second count.
  */
 static void escape_name(struct buffer *name)
 {

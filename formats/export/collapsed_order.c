@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting without spelling out the lines: with deep stacks their text is a hundred times the size
- * of the tree. Siblings are sorted by what follows their common prefix in the text, then the tree
- * is walked.
+ * Sorts lines without writing them: with deep stacks, the text of the lines is a hundred times the
+ * size of the tree. Siblings are sorted by their text behind the common prefix; then the tree is
+ * walked.
  *
- * A node can stand for two things there: the line that ends with it, and the lines that go on below
- * it. "main", "main.cold;x" and "main;x" sort in this order, so they are two entries, compared as
- * "main" and "main;".
+ * A node has up to two entries: the line ending here, and the lines continuing below. "main",
+ * "main.cold;x" and "main;x" sort in this order, so the two entries of "main" compare as "main" and
+ * "main;".
  */
 #include "export/collapsed.h"
 
@@ -17,8 +17,8 @@
 
 struct entry {
     uint32_t node;
-    uint32_t rank; /* of its text among all texts */
-    bool goes_on;  /* stands for the lines below, not for the one that ends here */
+    uint32_t rank; /* of the text among all texts */
+    bool goes_on;  /* entry of the lines below, instead of the line ending here */
 };
 
 struct text {
@@ -27,9 +27,9 @@ struct text {
 };
 
 struct ranks {
-    uint32_t *of; /* by the name's id, twice, and one more for the lines that go on */
+    uint32_t *of; /* by 2 * name id, + 1 for continuing lines */
     uint32_t next;
-    /* Names whose lines that go on have no rank yet; each is the start of the next. */
+    /* Names without a rank for their continuing lines yet; each is a prefix of the next. */
     struct text *open;
     size_t open_count;
 };
@@ -38,7 +38,7 @@ struct walk {
     const struct name_node *nodes;
     size_t node_count;
     struct entry *entries; /* group by group, each sorted by text */
-    size_t *first;         /* by group, and one more: where it begins */
+    size_t *first;         /* start by group, and the end of the last group */
     size_t *position;      /* by depth: the entry being walked */
 };
 
@@ -48,14 +48,15 @@ static int by_text(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-/* "main.cold" comes before "main;", and so does all of its own. No name has a ';'. */
+/* "main.cold", with all lines below, precedes "main;". Names have no ';'. */
 static bool is_before_going_on(const char *name, const char *open)
 {
     size_t length = strlen(open);
     return strncmp(name, open, length) == 0 && (unsigned char)name[length] < ';';
 }
 
-/* Ranks the lines that go on of those open names that do so before this name; NULL: of all. */
+/* Ranks the continuing lines of the open names that sort before this name; NULL: of all open
+ * names. */
 static void rank_going_on(struct ranks *ranks, const char *name)
 {
     for (; ranks->open_count; ranks->open_count--) {
@@ -76,7 +77,7 @@ static void rank_names(struct ranks *ranks, const struct text *texts, size_t cou
     rank_going_on(ranks, NULL);
 }
 
-/* There are many more nodes than names: texts are compared here and nowhere else. NULL: out of memory. */
+/* The only comparison of texts: nodes far outnumber names. NULL: out of memory. */
 static uint32_t *rank_texts(const struct intern *names)
 {
     size_t count = intern_count(names);
@@ -119,8 +120,8 @@ static void count_entries(struct walk *walk)
             (size_t)(walk->nodes[i].weight != 0) + (count[group_below(i)] != 0);
 }
 
-/* From counts to places: first[group + 1] is where the next of a group goes, and in the end where the next group begins.
- * A node comes before its children, while their group is still as large as it will be. */
+/* Counting sort. first[group + 1] is the next place of the group, and finally the start of the
+ * next group. Nodes go before their children, as long as the children's group has its full size. */
 static void list_entries(struct walk *walk, const uint32_t *ranks)
 {
     count_entries(walk);

@@ -76,7 +76,7 @@ uint32_t export_main_lib(const struct profile *profile)
     }
     if (profile->is_product_executed)
         return PROFILE_NONE;
-    /* The name of a thread: then the file that the loader took for the program. */
+    /* By the thread's name first, then the file taken for the program by the loader. */
     for (size_t i = 0; i < profile->frame_count; i++) {
         const struct profile_frame *frame = &profile->frames[i];
         if (frame->category == PROFILE_USER && frame->lib != PROFILE_NONE)

@@ -8,7 +8,8 @@
 #include <string.h>
 
 const struct exporter *const exporters[] = {
-    &export_pprof, &export_firefox, &export_collapsed, &export_speedscope, &export_perf_text, NULL,
+    &export_pprof, &export_firefox, &export_collapsed, &export_speedscope,
+    &export_html,  &export_svg,     &export_perf_text, NULL,
 };
 
 const struct exporter *exporter_by_name(const char *name)
@@ -44,7 +45,7 @@ const struct exporter *exporter_by_path(const char *path, bool *compress)
     return best;
 }
 
-/* Where an exporter's output goes: through the compressor or not, then to whoever takes it. */
+/* The end of an exporter's output: an optional compressor, then the sink. */
 struct outlet {
     struct gzip *gzip; /* NULL: not compressed */
     gzip_sink *sink;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output formats: one file a format, one table of operations. An exporter reads the resolved
- * profile and appends bytes, of which it may look at the last one; they leave as they become many.
- * No exporter knows where the profile is from.
+ * Output formats: a file for each format, a table of operations. An exporter reads the symbolized
+ * profile and appends bytes to a buffer with a drain; only the last byte stays readable. Exporters
+ * do not depend on the source of the profile.
  */
 #pragma once
 
@@ -15,26 +15,26 @@
 
 struct export_options {
     bool annotate;    /* collapsed: "_[k]" behind names in the kernel, "_[j]" JIT, "_[i]" inlined */
-    bool addresses;   /* collapsed: code without a name by its address, not all of a file as one */
+    bool addresses;   /* collapsed: addresses of unnamed code, instead of the lib's name */
     bool short_names; /* collapsed: without template arguments and parameters */
-    bool
-        embed_source; /* firefox: the text of source files that the reader may read (export/source.h) */
-    /* Called for each of these files, in the thread that writes; NULL: not at all. result: 0, -ESTALE (written after the
-     * program was built or recorded: left out), or another negative errno. */
+    bool embed_source; /* firefox: the text of source files readable by the caller
+                       * (export/source.h) */
+    /* Called for each source file, in the writing thread; may be NULL. result: 0, -ESTALE
+     * (modified after the build or the recording: left out), or another negative errno. */
     void (*note_source)(void *context, const char *path, int result);
     void *note_source_context;
-    /* Collapsed: a stack begins with its process and thread, "app-7;worker-8". */
+    /* Collapsed: start stacks with process and thread, "app-7;worker-8". */
     bool threads_apart;
 };
 
 struct exporter {
     const char *name;              /* for --format */
-    const char *description;       /* one line, for help and for the list of written files */
-    const char *const *suffixes;   /* NULL-terminated; ".pb.gz", … the first is the usual one */
+    const char *description;       /* a line, for help and the list of written files */
+    const char *const *suffixes;   /* NULL-terminated; ".pb.gz", …; the usual suffix first */
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
     int gzip_level;                /* 1 (fast) to 9 */
-    bool has_one_event;            /* the format has one weight: the main event's is written */
-    bool has_times;                /* of samples: those of the profile must not be added up */
+    bool has_one_event;            /* a single weight: the main event's */
+    bool has_times;                /* of samples: needs a profile with samples not yet added up */
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);
 };
@@ -44,8 +44,10 @@ extern const struct exporter export_firefox;
 extern const struct exporter export_collapsed;
 extern const struct exporter export_speedscope;
 extern const struct exporter export_perf_text;
+extern const struct exporter export_html;
+extern const struct exporter export_svg;
 
-/* Periods of CPU time, or samples of other events, in one row of the Firefox file; 1 unless the
+/* Periods of CPU time, or samples of other events, per row of the Firefox file; 1 unless the
  * file would be too large for a browser. */
 uint64_t export_firefox_thinning(const struct profile *profile);
 
@@ -53,14 +55,14 @@ uint64_t export_firefox_thinning(const struct profile *profile);
 extern const struct exporter *const exporters[];
 
 const struct exporter *exporter_by_name(const char *name);
-/* By the longest suffix that the path ends with; *compress: the output is to be gzipped. */
+/* By the longest matching suffix of the path; *compress: gzip the output. */
 const struct exporter *exporter_by_path(const char *path, bool *compress);
 
-/* Runs the exporter into the buffer, gzipped if asked. */
+/* Runs the exporter into the buffer; compress: gzipped. */
 int export_to_buffer(const struct exporter *exporter, const struct profile *profile,
                      const struct export_options *options, bool compress, struct buffer *out,
                      struct error *error);
 
-/* The same, written as it is made: what 128 KiB hold is all of the output that is in memory. */
+/* The same into a file descriptor, with at most 128 KiB of output in memory. */
 int export_to_fd(const struct exporter *exporter, const struct profile *profile,
                  const struct export_options *options, bool compress, int fd, struct error *error);

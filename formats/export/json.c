@@ -50,7 +50,7 @@ static void append_code(struct buffer *out, uint32_t code)
     buffer_append(out, text, sizeof(text));
 }
 
-/* Escapes the character at p. Returns its bytes. All characters that are not printable have four hexadecimal digits. */
+/* Escapes the character at p and returns its length. Unprintable characters become \uXXXX. */
 static size_t escape(struct buffer *out, const uint8_t *p, size_t left)
 {
     size_t length = utf8_length(p, left);
@@ -65,14 +65,14 @@ static size_t escape(struct buffer *out, const uint8_t *p, size_t left)
     return length ? length : 1;
 }
 
-/* Within <script>, "</script" ends the element and "<!--" hides its end (HTML, "restrictions for contents of script
- * elements"). */
+/* Within <script>, "</script" ends the element and "<!--" hides the end tag (HTML, "Restrictions
+ * for contents of script elements"). */
 static bool is_markup(const uint8_t *p, size_t at)
 {
     return at > 0 && p[at - 1] == '<' && (p[at] == '/' || p[at] == '!');
 }
 
-/* Bytes at the start that stand for themselves. */
+/* Length of the run of characters without escapes. */
 static size_t plain_run(const uint8_t *p, size_t left)
 {
     size_t run = 0;
@@ -101,7 +101,7 @@ void json_string(struct buffer *out, const char *text)
     buffer_append(out, "\"", 1);
 }
 
-/* In one piece: most of a file is numbers. */
+/* A single append: numbers are most of a file. */
 static void append_number(struct buffer *out, bool is_negative, uint64_t value)
 {
     char text[24];
@@ -130,7 +130,7 @@ void json_millionths(struct buffer *out, uint64_t value)
     uint64_t fraction = value % 1000000;
     if (fraction == 0)
         return;
-    /* A leading 1 keeps the zeros behind the point; trailing ones are noise. */
+    /* A leading 1 keeps zeros behind the point; trailing zeros are dropped. */
     char text[20];
     char *end = text + sizeof(text);
     char *point = decimal_before(end, fraction + 1000000);

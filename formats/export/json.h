@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON text appended to a buffer. Commas are put where they belong: every call looks at the byte
- * before it. Numbers are formatted here, not by printf: a large profile has tens of millions of
- * them.
+ * JSON text appended to a buffer. Each call derives the comma from the last byte of the buffer.
+ * Numbers are formatted here instead of by printf: a large profile has tens of millions of numbers.
  */
 #pragma once
 
@@ -12,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* bracket: '{' or '[', and the closing one. */
+/* bracket: '{' or '[', and the closing bracket. */
 void json_open(struct buffer *out, char bracket);
 void json_close(struct buffer *out, char bracket);
 void json_key(struct buffer *out, const char *key);
 
-/* Escaped, so that the text may also stand in a <script> element and on a terminal: "</", "<!" and every character that is
- * not printable (utf8_printable_length()). Bytes that are not UTF-8 become U+FFFD. */
+/* Escaped also for a <script> element and a terminal: "</", "<!" and all unprintable characters
+ * (utf8_printable_length()). Invalid UTF-8 becomes U+FFFD. */
 void json_string(struct buffer *out, const char *text);
 void json_integer(struct buffer *out, int64_t value);
 void json_unsigned(struct buffer *out, uint64_t value);
@@ -26,7 +25,7 @@ void json_unsigned(struct buffer *out, uint64_t value);
 void json_millionths(struct buffer *out, uint64_t value);
 void json_bool(struct buffer *out, bool value);
 void json_null(struct buffer *out);
-/* A value that is JSON already. */
+/* A finished JSON value. */
 void json_spelled(struct buffer *out, const void *text, size_t size);
 
 /* "key": value */

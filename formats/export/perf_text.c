@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of `perf script`, for whatever eats that: stackcollapse-perf.pl, flame graph viewers, scripts.
+ * The text of `perf script`, the input of stackcollapse-perf.pl, flame graph viewers and scripts.
  *
  *     worker-1   100/101      12.345678:    1000000 cpu-clock:u:
  *     ↹            401136 inner (inlined)
@@ -8,8 +8,7 @@
  *     ↹            401200 main+0x20 (/usr/bin/program)
  *     (empty line)
  *
- * Innermost first. Addresses are those of the file; of callers, the address that the call
- * returns to.
+ * Innermost frame first. Addresses are svma; in callers, return addresses.
  */
 #include "export/export.h"
 
@@ -21,7 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct piece { /* of the text that is written again and again */
+struct piece { /* repeated text: a range of a buffer */
     size_t at;
     uint32_t bytes; /* 0: not made yet */
 };
@@ -31,7 +30,7 @@ struct perf_text {
     struct buffer *out;
     struct buffer made;    /* all pieces */
     struct piece *lines;   /* by frame, twice: innermost, and as a caller */
-    struct piece *threads; /* by thread: its name and ids */
+    struct piece *threads; /* by thread: name and ids */
     struct piece *events;  /* by event */
 };
 
@@ -53,7 +52,8 @@ static void append_hex(struct buffer *out, uint64_t value, size_t width)
     buffer_append(out, at, (size_t)(end - at));
 }
 
-/* "name+0x16 (/usr/bin/program)"; of a caller, the offset is one more than the looked-up address has. */
+/* "name+0x16 (/usr/bin/program)"; in a caller, the offset of the return address, one above the
+ * looked-up address. */
 static void make_line(struct perf_text *text, const struct profile_frame *frame, bool is_caller)
 {
     const struct profile *profile = text->profile;
@@ -97,7 +97,7 @@ static void make_event(struct perf_text *text, uint32_t event)
     buffer_text(&text->made, ": \n");
 }
 
-/* Whether it is there already; else it is what is made until end_piece(). */
+/* True: the piece is complete; false: the caller appends the piece, up to end_piece(). */
 static bool has_piece(const struct perf_text *text, struct piece *piece)
 {
     if (piece->bytes)

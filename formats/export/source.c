@@ -33,8 +33,8 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
-/* By its name: of a language that is compiled, or a header of a C++ standard library, which has no suffix. Languages in
- * which programs are configured and passwords written down (Python, JavaScript, Lua) are left out. */
+/* By suffix: a compiled language, or a header of a C++ standard library, without suffix.
+ * Languages used for configuration and its passwords (Python, JavaScript, Lua) are left out. */
 static bool is_named_like_source(const char *path)
 {
     static const char *const suffixes[] = {
@@ -49,7 +49,7 @@ static bool is_named_like_source(const char *path)
                : strstr(path, "/include/c++/") != NULL;
 }
 
-/* What a link leads to must look like source, too. */
+/* The target of a link must look like source, too. */
 static bool leads_to_source(int fd)
 {
     char link[64], target[PATH_MAX];

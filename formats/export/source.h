@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of source files, for formats that carry it along. */
+/* The text of source files, for formats with embedded sources. */
 #pragma once
 
 #include "base/containers/buffer.h"
@@ -7,11 +7,12 @@
 #include <time.h>
 
 /*
- * Reads the file and ends it with a NUL. The path comes from debug information, which may name anything (a FIFO, a device,
- * a private key), and the text goes where the profile goes. So the file is read only if
+ * Reads the file and ends the text with a NUL. The path comes from debug information and may name
+ * anything (a FIFO, a device, a private key); the text spreads with the profile. The file is read
+ * only if
  *
- *     the path is absolute, and the object at its end is a regular file that the reader (base/files/rights.h) may read,
- *     its name and the name behind links are names of source files of compiled languages,
+ *     the path is absolute and leads to a regular file readable by the caller (see rights.h),
+ *     its name and the names behind links are names of source files of compiled languages,
  *     its last change is not later than the given time (0: any),
  *     its content is text of at most 1 MiB.
  *

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * speedscope's own file: "sampled" profiles, each sample a list of frames root first, with all
- * inlined ones. The first profile has all threads together, one thread after the other; then
- * follows one profile for each thread. A single thread has one profile. speedscope's views merge by
- * frame index, so a frame here is a function: its file and the line of its definition, not the line
- * that was executing.
+ * speedscope's own file: "sampled" profiles, each sample a list of frames with inlined frames, root
+ * first. The first profile has all threads, one after the other; a profile for each thread follows.
+ * A single thread has a single profile. speedscope's views merge by frame index, so a frame is a
+ * function with its file and the line of the definition, not the executing line.
  *
- * Neighbouring samples of equal stack become one: the time line stays what it is, the file gets
- * smaller.
+ * Neighbouring samples of equal stack become a single sample: the same time line in a smaller file.
  */
 #include "export/export.h"
 
@@ -36,9 +34,9 @@ struct speedscope {
     struct intern *frames; /* key: struct speedscope_frame */
     uint32_t *lines;       /* by row of frames; 0: unknown */
     struct number *rows;   /* by frame of the model, as stacks spell them */
-    uint32_t *path;        /* scratch: one stack, leaf first */
-    struct buffer spelled; /* stacks that were written lately: "[1,2,3]" */
-    struct span *spans;    /* of them, by call plus one; of no bytes: it is not there */
+    uint32_t *path;        /* scratch: a stack, leaf first */
+    struct buffer spelled; /* recently formatted stacks: "[1,2,3]" */
+    struct span *spans;    /* ranges of spelled, by call plus one; no bytes: not formatted */
 };
 
 enum {
@@ -103,7 +101,7 @@ static struct number number_of(uint32_t row)
     return number;
 }
 
-/* Stacks are most of the file, so their numbers are not spelled one by one. */
+/* Stacks are most of the file, so each row number is formatted in advance, once. */
 static void spell_stack(struct speedscope *scope, uint32_t stack)
 {
     const struct profile *profile = scope->profile;
@@ -140,15 +138,15 @@ static void write_stack(struct speedscope *scope, uint32_t call)
         json_spelled(scope->out, spelled->bytes + span->start, span->bytes);
 }
 
-struct views { /* of the threads in one profile */
+struct views { /* the threads of a profile */
     const struct thread_view *first;
     size_t count;
 };
 
-/* Neighbouring samples of one call, which is of one stack. */
+/* Iterator over runs of neighbouring samples of the same call, hence of the same stack. */
 struct runs {
     struct sample_reader samples; /* at the first of the next run, … */
-    bool has_next;                /* … if there is one */
+    bool has_next;                /* … if present */
     uint32_t call;                /* of the run at hand */
     uint64_t weight;
 };
@@ -176,7 +174,7 @@ static bool next_run(struct runs *runs)
     return true;
 }
 
-/* Tells memory of the run that comes SOON. */
+/* Prefetches the span of a run a few runs ahead. */
 static void expect_span(const struct speedscope *scope, struct runs *ahead)
 {
     if (next_run(ahead))

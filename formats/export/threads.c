@@ -53,7 +53,7 @@ static int compare(const void *a, const void *b, void *context)
     return order ? order : (left < right ? -1 : left > right);
 }
 
-/* Of the views [first, end) of one process, moves the shown ones to `kept`; returns its new end. */
+/* Moves the shown views of a process, of [first, end), to `kept`; returns the new end of `kept`. */
 static size_t keep_shown(struct thread_list *list, const struct profile *profile, size_t first,
                          size_t end, size_t kept)
 {

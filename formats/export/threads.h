@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that an output with a time line shows for one event: those with samples, and the main
- * thread of each process that has one of these (viewers hang a process's threads below it). A
- * recording without any sample of the event shows all its main threads. Order: the first process of
- * the recording, then the other processes as they were created; in each the main thread, then the
- * other threads as they were created. Two runs of a program have the same order.
+ * The threads of an output with a time line, for an event: threads with samples, and the main
+ * thread of their process (viewers put a process's threads below the main thread). A recording
+ * without samples of the event shows all main threads. Order: the first process of the recording,
+ * then the other processes by creation; in each the main thread, then the other threads by
+ * creation. Two runs of a program have the same order.
  */
 #pragma once
 
@@ -15,7 +15,8 @@
 
 struct thread_view {
     uint32_t thread;     /* index in the profile */
-    bool is_main;        /* exactly one in a process, also where the real one was never seen */
+    bool is_main;        /* a single thread per process, even if the real main thread was not
+                          * recorded */
     size_t sample_count; /* of the event */
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox/firefox.h"
 
+#include "export/notes.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -40,7 +42,7 @@ static void write_units(struct buffer *out)
     json_close(out, '}');
 }
 
-/* What the info panel shows of the machine and the program. */
+/* Machine and program, for the info panel. */
 static void write_machine(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
@@ -58,8 +60,8 @@ static void write_machine(struct firefox *firefox)
         json_member_string(out, "arguments", profile_text(profile, profile->command_line));
 }
 
-/* The time between two samples: the front-end scales its graphs by it. Of an event that counts
- * something else it is as even a share of the recording as the number of samples makes it. */
+/* Time between samples: the front-end scales graphs by this interval. For events other than CPU
+ * time, the mean distance of the samples. */
 static uint64_t interval_ns(const struct profile *profile)
 {
     if (firefox_is_cpu_time(profile, profile->main_event))
@@ -78,8 +80,35 @@ static void write_times(struct firefox *firefox)
     json_member_millionths(out, "startTime", profile->start_wall_ns);
     json_member_unsigned(out, "startTimeAsClockMonotonicNanosecondsSinceBoot", profile->start_ns);
     json_member_unsigned(out, "profilingStartTime", 0);
-    /* The front-end shows what is before this time: the last sample must not be at it. */
+    /* The front-end shows times before this end only: the end must be behind the last sample. */
     firefox_member_time(firefox, "profilingEndTime", profile->end_ns + interval_ns(profile));
+}
+
+static void write_thinning(struct firefox *firefox)
+{
+    json_open(firefox->out, '{');
+    json_member_string(firefox->out, "label", "Samples per row, for the size limit of browsers");
+    json_member_string(firefox->out, "format", "integer");
+    json_member_unsigned(firefox->out, "value", firefox->thinning);
+    json_close(firefox->out, '}');
+}
+
+/* The section "Recording" of the info panel. */
+static void write_recording(struct firefox *firefox)
+{
+    struct buffer *out = firefox->out;
+    json_key(out, "extra");
+    json_open(out, '[');
+    json_open(out, '{');
+    json_member_string(out, "label", "Recording");
+    json_key(out, "entries");
+    json_open(out, '[');
+    export_write_notes(firefox->profile, out);
+    if (firefox->thinning > 1)
+        write_thinning(firefox);
+    json_close(out, ']');
+    json_close(out, '}');
+    json_close(out, ']');
 }
 
 static void write_meta(struct firefox *firefox)
@@ -92,7 +121,7 @@ static void write_meta(struct firefox *firefox)
     json_member_unsigned(out, "stackwalk", 1);
     json_member_unsigned(out, "version", GECKO_PROFILE_VERSION);
     json_member_unsigned(out, "preprocessedProfileVersion", PROCESSED_PROFILE_VERSION);
-    /* All names are in the file: the front-end asks no server. */
+    /* All names are in the file: the front-end does not contact a symbol server. */
     json_member_bool(out, "symbolicated", true);
     json_member_bool(out, "usesOnlyOneStackType", true);
     json_member_bool(out, "sourceCodeIsNotOnSearchfox", true);
@@ -102,7 +131,7 @@ static void write_meta(struct firefox *firefox)
     write_units(out);
     firefox_write_marker_schema(firefox);
     write_machine(firefox);
-    firefox_write_notes(firefox);
+    write_recording(firefox);
     json_close(out, '}');
 }
 

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Private to the Firefox Profiler exporter: what its parts share.
+ * Private to the Firefox Profiler exporter.
  *
- *     firefox.c          the whole: meta, then the parts, in the order of the file
- *     firefox_notes.c    the section "Recording" of the info panel
- *     firefox_libs.c     libs, and how the symbol server would know them
+ *     firefox.c          the file: meta, then the parts in their order
+ *     firefox_libs.c     libs, and their ids on a symbol server
  *     firefox_rows.c     from indices of the model to rows of the file
  *     firefox_values.c   times and periods
  *     firefox_tables.c   the tables shared by all threads
- *     firefox_tracks.c   order of the threads of all events; which are shown first
+ *     firefox_tracks.c   order of the threads of all events; the initially visible tracks
  *     firefox_threads.c  threads, of each event
  *     firefox_samples.c  the samples of a thread
  *     period_rows.c      rows of equal CPU time from weighted samples
  *     firefox_markers.c  samples of other events on the time line of a thread
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
- * and a byte of flags a row tells what is set). Front-ends older than that refuse it, newer ones
- * upgrade it.
+ * and each row has a byte of flags for the set columns). Older front-ends refuse the file, newer
+ * front-ends upgrade the file.
  */
 #pragma once
 
@@ -34,7 +33,7 @@ enum firefox_category {
     FIREFOX_KERNEL,
     FIREFOX_LIBRARY,
     FIREFOX_JIT,
-    FIREFOX_IDLE, /* known by its name: views leave it out unless asked; for blocked time */
+    FIREFOX_IDLE, /* views find the category by its name and hide it by default; for blocked time */
 };
 
 struct firefox_symbol { /* a row of nativeSymbols */
@@ -44,13 +43,13 @@ struct firefox_symbol { /* a row of nativeSymbols */
     uint64_t bytes; /* 0: unknown */
 };
 
-struct firefox_func { /* a row of funcTable: what tells it from the others */
+struct firefox_func { /* a row of funcTable: the identity of a function */
     uint32_t name;
     uint32_t resource; /* PROFILE_NONE: none */
     uint32_t source;   /* PROFILE_NONE: none */
 };
 
-struct firefox_track { /* a row of threads: a thread of the model, of one event */
+struct firefox_track { /* a row of threads: a thread of the model, for an event */
     uint32_t event;
     uint32_t thread;
     bool is_visible, is_selected; /* when the file is opened */
@@ -75,23 +74,22 @@ struct firefox {
     size_t symbol_count;
     struct intern *resources; /* key: text of the name */
     struct intern *sources;   /* key: text of the path */
-    uint32_t *source_libs; /* by row of sources: the first lib that names it; PROFILE_NONE: none */
+    uint32_t *source_libs;    /* by row of sources: the first lib with this source; PROFILE_NONE:
+                            * none */
     size_t source_lib_count, source_lib_capacity;
     struct intern *funcs; /* key: struct firefox_func */
     uint32_t *func_lines; /* by row of funcs */
     size_t func_line_count, func_line_capacity;
 };
 
-/* The address as the format wants it, relative to the lib's start; false when it has none. */
+/* The address relative to the lib's start, as in the format; false: none. */
 bool firefox_address(const struct firefox *firefox, uint32_t lib, uint64_t svma, uint32_t *address);
 
-void firefox_write_notes(struct firefox *firefox);
-
-/* Fills lib_rows: the libs that the file lists. */
+/* Fills lib_rows with the libs of the file. */
 void firefox_choose_libs(struct firefox *firefox);
 void firefox_write_libs(struct firefox *firefox);
 
-/* Fills symbol_rows and func_rows and all that they lead to. */
+/* Fills symbol_rows, func_rows and the tables behind. */
 void firefox_build_rows(struct firefox *firefox);
 void firefox_write_tables(struct firefox *firefox);
 
@@ -101,7 +99,7 @@ void firefox_write_first_view(struct firefox *firefox);
 
 void firefox_write_threads(struct firefox *firefox);
 
-/* The event of the thread that is being written. */
+/* The event of the current thread. */
 struct firefox_event {
     uint32_t index;
     struct profile_event event;
@@ -120,7 +118,7 @@ void firefox_write_samples(struct firefox *firefox, const struct firefox_event *
                            uint32_t thread);
 
 void firefox_write_marker_schema(struct firefox *firefox);
-/* Into the string table, before that is written. */
+/* Into the string table, before the table is written. */
 void firefox_add_marker_names(struct firefox *firefox);
 /* Of a thread; PROFILE_NONE: none. */
 void firefox_write_markers(struct firefox *firefox, uint32_t thread);

@@ -15,7 +15,7 @@ bool firefox_address(const struct firefox *firefox, uint32_t lib, uint64_t svma,
     return true;
 }
 
-/* Libs that samples were taken in; names in brackets that stand for no code are not libs. */
+/* Libs with samples; synthetic libs (names in brackets, without code) are left out. */
 void firefox_choose_libs(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
@@ -48,9 +48,8 @@ static void code_id(const struct profile_lib *lib, char out[2 * sizeof(lib->buil
 }
 
 /*
- * The build-id as Breakpad writes it: its first 16 bytes taken for a little-endian GUID, whose
- * first three fields are integers and so appear reversed, then the "age" 0. Without a build-id all
- * zeros.
+ * The build-id in Breakpad's form: the first 16 bytes as a little-endian GUID (the first three
+ * fields are integers and appear reversed), then the "age" 0. All zeros without a build-id.
  */
 static void breakpad_id(const struct profile_lib *lib, char out[34])
 {

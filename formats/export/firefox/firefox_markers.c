@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of events that count something else than time, as markers on their thread: where on the time
- * line it happened, how much, and the stack. Threads without any sample of the main event have no row for
- * markers; theirs are only the rows of the event itself.
+ * Samples of events other than time, as markers on their thread: time, count and stack. Threads
+ * without samples of the main event have no marker table; their samples appear in the event's own
+ * tracks only.
  */
 #include "export/firefox/firefox.h"
 
@@ -83,7 +83,7 @@ static void write_zero(struct firefox *firefox, const struct profile_sample *sam
     json_unsigned(firefox->out, 0); /* no end; phase: an instant; category: other */
 }
 
-/* Of a thread's marked events in the order of time, in which the front-end lists them. */
+/* A thread's marked events by time, the order of the front-end's list. */
 static void open_marked(struct firefox *firefox, uint32_t thread, struct profile_by_time *marked)
 {
     *marked = (struct profile_by_time){0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From the model to rows. stackTable and frameTable have the rows of the model's stacks and frames.
- * The call tree merges by function, so functions are made unique here by what a user sees of them:
- * name, lib and file.
+ * The call tree merges by function, so functions are made unique by their visible part: name, lib
+ * and file.
  */
 #include "export/firefox/firefox.h"
 
@@ -17,8 +17,8 @@ static uint32_t add_key(struct firefox *firefox, struct intern *keys, const void
 }
 
 /*
- * The lib that is shown next to the function. Synthetic frames carry their name themselves. Code
- * outside of every lib gets one by name only: the front-end hides a "0x…" that belongs to nothing.
+ * The lib shown next to the function. Synthetic frames have their own name. Code outside of all
+ * libs gets "[unknown]": the front-end hides a function "0x…" without a resource.
  */
 static uint32_t resource_row(struct firefox *firefox, uint32_t func)
 {

@@ -7,8 +7,8 @@
  *     the rest   counts as they are; a row for each sample
  *
  * Browsers fail to open files far above LARGEST_BYTES. In a larger recording, `thinning`
- * neighbouring rows of a thread become one row: the weight of all, the time of the last, and one of
- * their stacks, chosen with a probability proportional to its weight.
+ * neighbouring rows of a thread become a single row: the sum of their weights, the time of the
+ * last, and the stack of a row chosen with a probability proportional to its weight.
  */
 #include "export/firefox/firefox.h"
 
@@ -34,11 +34,11 @@ struct row_reader {
     uint64_t taken;     /* rows of the run */
     uint64_t thinning;
     bool is_shown;   /* the stacks are needed */
-    bool is_uniform; /* all rows weigh one period */
+    bool is_uniform; /* all rows weigh a period */
     uint64_t choices;
 };
 
-/* Rows do not precede the thread, unless its samples do. */
+/* Rows do not precede the thread's start, unless samples do. */
 static struct row_reader read_rows(const struct profile *profile, const struct profile_list *list,
                                    uint64_t period, uint64_t thinning)
 {
@@ -67,8 +67,7 @@ static bool next_run(struct row_reader *reader)
     return true;
 }
 
-/* Replaces the stack with the probability of the part in the whole: each stack ends with the
- * probability of its weight. */
+/* Replaces the stack with probability part / whole: reservoir sampling by weight. */
 static void choose(struct row_reader *reader, struct row *row, uint64_t part)
 {
     if (row->weight == part ||
@@ -93,7 +92,7 @@ static bool next_row(struct row_reader *reader, struct row *row)
     return missing < reader->thinning;
 }
 
-/* Saturates. At most one row for each sample and one for each period. */
+/* Saturates. At most a row for each sample and a row for each period. */
 static uint64_t most_rows(const struct profile_list *list, uint64_t period)
 {
     uint64_t rows = period ? list->samples.weight / period : 0;
@@ -140,7 +139,7 @@ uint64_t export_firefox_thinning(const struct profile *profile)
     return rows_of_all(profile, false) < fitting ? 1 : 1 + rows_of_all(profile, true) / fitting;
 }
 
-/* Tells memory of the stack of the row that comes SOON. */
+/* Prefetches the stack of a row a few rows ahead. */
 static void expect_stack(const struct firefox *firefox, struct row_reader *ahead)
 {
     struct row row;

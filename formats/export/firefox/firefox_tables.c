@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables shared by all threads: one function a column says what is in its rows. */
+/* The tables shared by all threads; a function for the content of each column. */
 #include "export/firefox/firefox.h"
 
 #include "export/source.h"
@@ -279,7 +279,8 @@ static int64_t source_path(struct firefox *firefox, size_t row)
     return *(const uint32_t *)intern_bytes(firefox->sources, (uint32_t)row, NULL);
 }
 
-/* What was compiled was written before the binary, as far as the binary lies here, and before it was recorded. */
+/* An upper bound for the source's last change: the binary's, if still present, and the time of
+ * the recording. */
 static time_t build_time(const struct profile *profile, uint32_t lib)
 {
     struct stat binary;

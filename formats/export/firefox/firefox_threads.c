@@ -2,8 +2,8 @@
 /*
  * Threads, of each event.
  *
- * Of the main event every thread is there; every other event has its own threads below those of the same
- * process, "worker (page-faults)", to be selected instead.
+ * The main event has all threads; each other event has its own threads below the process, "worker
+ * (page-faults)", for selection instead.
  */
 #include "export/firefox/firefox.h"
 
@@ -23,8 +23,7 @@ static void member_time_or_null(struct firefox *firefox, const char *key, uint64
 }
 
 /*
- * Numbers that must be unique and are not: the kernel gives pids and tids again. The second process
- * with pid 7 becomes "7.1".
+ * Makes ids unique: the kernel reuses pids and tids. The second process with pid 7 becomes "7.1".
  */
 struct reuse {
     struct intern *keys;
@@ -32,7 +31,7 @@ struct reuse {
     size_t count, capacity;
 };
 
-/* How often the key was asked for before. */
+/* The number of earlier uses of the key. */
 static uint32_t reuse_of(struct reuse *reuse, const void *key, size_t size)
 {
     uint32_t id = intern_add(reuse->keys, key, size);
@@ -43,10 +42,10 @@ static uint32_t reuse_of(struct reuse *reuse, const void *key, size_t size)
 
 struct ids {
     struct reuse pids, tids;
-    uint32_t *pid_reuses; /* by process; PROFILE_NONE: nothing of it was written yet */
+    uint32_t *pid_reuses; /* by process; PROFILE_NONE: process not written yet */
 };
 
-/* The id as it is, or as a string with the count of earlier uses. */
+/* The plain id, or a string with the count of earlier uses. */
 static void write_id(struct buffer *out, int32_t id, uint32_t reuse, bool as_string)
 {
     char text[32];
@@ -60,7 +59,7 @@ static void write_id(struct buffer *out, int32_t id, uint32_t reuse, bool as_str
         json_integer(out, id);
 }
 
-/* A thread as it is written; pointers into the profile, or to a stand-in. */
+/* A thread of the file; pointers into the profile, or to a stand-in. */
 struct shown_thread {
     const struct profile_process *process;
     const struct profile_thread *thread;
@@ -144,7 +143,7 @@ static void write_track(struct firefox *firefox, struct ids *ids, const struct f
     write_thread(firefox, ids, rows, &shown);
 }
 
-/* The tracks of an event follow one another. */
+/* The tracks of an event are contiguous. */
 static void write_tracks(struct firefox *firefox, struct ids *ids)
 {
     struct firefox_event rows = rows_of(firefox->profile, firefox->profile->main_event);

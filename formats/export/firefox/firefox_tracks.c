@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracks of the file, in their order, and the choice of the tracks that are visible first.
+ * The tracks of the file, in order, and the choice of the initially visible tracks.
  *
- * Every thread of the main event is a track; the other events have tracks below them, only for
- * threads with samples. A thousand visible tracks would stop the front-end, and its own choice
+ * Every thread of the main event is a track; other events have tracks below, for threads with
+ * samples only. A thousand visible tracks would stop the front-end, and the front-end's own choice
  * hides threads below 5 % of the busiest thread and every track without CPU time.
  */
 #include "export/firefox/firefox.h"
@@ -18,7 +18,7 @@ enum { VISIBLE_THREADS_MAX = 25, HIDDEN_PART = 50 /* 1/50 of the CPU time may be
 struct candidate { /* a thread */
     uint64_t weight;
     uint32_t thread;
-    uint32_t track; /* its first */
+    uint32_t track; /* the thread's first track */
 };
 
 struct choice {
@@ -78,7 +78,7 @@ static uint64_t weight_of(const struct profile *profile, uint32_t thread, bool h
     return count;
 }
 
-/* One candidate for each thread, in the order of their first tracks. */
+/* A candidate for each thread, in the order of the first tracks. */
 static void collect(struct choice *choice, const struct firefox *firefox)
 {
     const struct profile *profile = choice->profile;

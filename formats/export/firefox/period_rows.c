@@ -10,7 +10,7 @@ struct period_rows period_rows_start(uint64_t period, uint64_t start_ns)
                                 .last_ns = start_ns};
 }
 
-/* Whole periods of the weight and of what was carried, rounded; at least 1. */
+/* Whole periods in the weight and the carried difference, rounded; at least 1. */
 static uint64_t count_rows(struct period_rows *rows, uint64_t weight)
 {
     int64_t period = rows->period;

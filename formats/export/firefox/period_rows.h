@@ -19,13 +19,13 @@
 
 #include <stdint.h>
 
-struct period_rows {  /* of one thread */
-    int64_t period;   /* of a row, in the unit of weights and times; 0: one row a sample */
+struct period_rows {  /* of a thread */
+    int64_t period;   /* of a row, in the unit of weights and times; 0: a row per sample */
     int64_t carried;  /* weight without a row; negative: rows without weight */
     uint64_t last_ns; /* time of the previous row */
 };
 
-struct row_run { /* the rows of one sample */
+struct row_run { /* the rows of a sample */
     uint64_t count;
     uint64_t weight; /* of all rows */
     uint64_t end_ns; /* time of the last row */
@@ -35,7 +35,8 @@ struct row_run { /* the rows of one sample */
 /* No row precedes start_ns. */
 struct period_rows period_rows_start(uint64_t period, uint64_t start_ns);
 
-/* The rows of the next sample. A sample older than the previous row gets the time of that row. */
+/* The rows of the next sample. A sample older than the previous row gets the previous row's
+ * time. */
 struct row_run period_rows_add(struct period_rows *rows, uint64_t time_ns, uint64_t weight);
 
 /* row < run->count */

@@ -2,14 +2,14 @@
 /*
  * pprof's profile.proto.
  *
- *     Sample   ── location ids, leaf first; values: samples of the main event, then one for each
- *                 event; labels pid, tid, comm, thread; cpu and cgroup where recorded
- *     Location ── one address of the model (id = index + 1), its frames innermost first
+ *     Sample   ── location ids, leaf first; values: of the main event, then of each event;
+ *                 labels pid, tid, comm, thread; cpu and cgroup where recorded
+ *     Location ── an address of the model (id = index + 1), frames innermost first
  *     Function ── name, system name, file, line of the definition
- *     Mapping  ── one lib of the model: see pprof_mappings.h
+ *     Mapping  ── a lib of the model: see pprof_mappings.h
  *
- * Samples of equal stack, thread and CPU are added up: pprof has no time line. Every location has a line
- * with a function, also where nothing is known, because speedscope drops locations without.
+ * Samples with equal stack, thread and CPU are added up: pprof has no time line. Every location has
+ * a line with a function, even for unknown code: speedscope drops locations without a line.
  */
 #include "export/export.h"
 
@@ -17,7 +17,7 @@
 #include "export/pprof/pprof_fields.h"
 #include "export/pprof/pprof_mappings.h"
 #include "export/pprof/pprof_tallies.h"
-#include "export/protobuf.h"
+#include "export/pprof/protobuf.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static void write_value_type(struct pprof *pprof, uint32_t field, const char *ty
     pb_message(pprof->out, field, &pprof->message);
 }
 
-/* The clock that is the main event is "cpu", as in Go's profiles, and time off the CPU as in OpenTelemetry's;
- * others keep their names. */
+/* A clock as main event is "cpu", as in Go's profiles; off-CPU time is named as in
+ * OpenTelemetry; other events keep their names. */
 static const char *event_type(const struct profile *profile, uint32_t index)
 {
     struct profile_event event =
@@ -98,8 +98,8 @@ static void write_header(struct pprof *pprof)
                text(pprof, event_type(profile, main_event)));
 }
 
-/* The recording's summary. pprof shows those that begin with '#' by -comments only, and all others on top of
- * every view. */
+/* The recording's summary. pprof shows comments with '#' for -comments only, other comments on
+ * top of every view. */
 static void write_comments(struct pprof *pprof)
 {
     const struct profile *profile = pprof->profile;
@@ -129,8 +129,8 @@ static void write_function(struct pprof *pprof, uint64_t id, const uint32_t key[
 }
 
 /*
- * `pprof` takes a system name that equals the name for one that nobody demangled yet, and cuts what is
- * in parentheses and angle brackets: of "main()::<lambda()>::operator()" it leaves "main::::operator".
+ * pprof demangles a system name equal to the name, and removes parentheses and angle brackets:
+ * "main()::<lambda()>::operator()" becomes "main::::operator".
  */
 static uint32_t system_name_text(struct pprof *pprof, const struct profile_func *func)
 {
@@ -139,7 +139,7 @@ static uint32_t system_name_text(struct pprof *pprof, const struct profile_func 
     return would_be_cut ? 0 : model_text(pprof, func->system_name);
 }
 
-/* The id of the frame's function, written at its first use. */
+/* The id of the frame's function; writes the function at first use. */
 static uint64_t function_id(struct pprof *pprof, const struct profile_frame *frame)
 {
     const struct profile *profile = pprof->profile;
@@ -218,7 +218,7 @@ static uint32_t cpu_text(struct pprof *pprof, uint32_t cpu)
     return text(pprof, number);
 }
 
-/* The same for all of its samples. */
+/* Labels shared by all samples of the thread. */
 static void make_thread_labels(struct pprof *pprof, const struct profile_thread *thread,
                                struct thread_labels *made)
 {

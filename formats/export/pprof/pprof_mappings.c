@@ -3,14 +3,14 @@
 
 #include "base/text/placeholder.h"
 #include "export/pprof/pprof_fields.h"
-#include "export/protobuf.h"
+#include "export/pprof/protobuf.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A function that is only known by its place: "0x1234", or "libfoo.so.1+0x1234". */
+/* Named by more than its address ("0x1234", "libfoo.so.1+0x1234"). */
 static bool is_named(const struct profile *profile, const struct profile_address *address)
 {
     if (address->frame_count != 1)
@@ -27,8 +27,8 @@ static bool may_be_found(const struct profile *profile, const struct profile_add
 }
 
 /*
- * The has_ flags tell pprof not to look for symbols itself. Where nothing was found they are unset, because
- * pprof may find debug information where it runs.
+ * The has_ flags stop pprof's own symbolization. Unset for files without symbols: pprof may find
+ * debug information on its machine.
  */
 int pprof_mappings_open(struct pprof_mappings *mappings, const struct profile *profile)
 {
@@ -80,8 +80,7 @@ static uint32_t build_id_text(struct text_table *texts, const struct profile_lib
     return text_table_add(texts, hex);
 }
 
-/* The link that the program was executed by, which opens the same file and gives the profile its
- * name. */
+/* For the program, the executed link: a link opens the same file and names the profile. */
 static uint32_t filename_text(struct text_table *texts, const struct profile *profile,
                               const struct profile_lib *lib)
 {
@@ -121,7 +120,7 @@ static void write_mapping(struct output *output, const struct pprof_mappings *ma
     pb_message(output->out, PROFILE_MAPPING, message);
 }
 
-/* Viewers take the first mapping for the program's name. No location refers to this one. */
+/* Viewers read the program's name from the first mapping. No location refers to this mapping. */
 static void write_name_of_program(struct output *output, const struct profile *profile)
 {
     const char *name = profile_text(profile, profile->product);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of a pprof profile: one for each lib of the model, the program's own first, which readers
- * take for the program. A lib that has names for some addresses only is two, because what a mapping says
- * of names holds for all of it. Synthetic libs ("[exit]") are mappings without addresses, so that views by
- * file can name them.
+ * The mappings of a pprof profile: one per lib of the model, starting with the program's own,
+ * because readers take the first mapping for the program. A lib with names for some addresses has
+ * two mappings: a mapping's flags hold for all of its addresses. Synthetic libs ("[exit]") are
+ * mappings without addresses, for views by file.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 struct pprof_mappings {
     const struct profile *profile;
     uint32_t main_lib;
-    bool *is_split; /* by lib: it has addresses with names and without */
+    bool *is_split; /* by lib: has named and unnamed addresses */
 };
 
 /* 0 or -ENOMEM; to be closed in both cases. */

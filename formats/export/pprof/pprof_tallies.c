@@ -34,7 +34,7 @@ static uint32_t *first_of(struct pprof_tallies *tallies, const struct pprof_stac
     return first;
 }
 
-/* The one of an event in a list; NULL: there is none. */
+/* The tally of an event in a list; NULL: none. */
 static struct pprof_tally *find(struct pprof_tallies *tallies, uint32_t at, uint32_t event)
 {
     for (; at != PROFILE_NONE; at = tallies->tallies[at].next)

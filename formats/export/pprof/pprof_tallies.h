@@ -2,8 +2,8 @@
 /*
  * Private to the pprof exporter: samples of equal stack, thread and CPU, added up for each event.
  *
- * The format wants a value of every event in every sample. A recording of hundreds of tracepoints has most
- * stacks in one of them, so only what is there is kept.
+ * In the format every sample has a value of every event. Only existing pairs are stored: in a
+ * recording of hundreds of tracepoints, most stacks belong to a single event.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ struct pprof_stack {
     uint32_t call, thread, cpu;
 };
 
-struct pprof_tally { /* what a stack has of one event */
+struct pprof_tally { /* sum of a stack for an event */
     uint32_t event;
     uint32_t next; /* of the same stack; PROFILE_NONE: the last */
     uint64_t count, weight;
@@ -31,7 +31,7 @@ struct pprof_tallies {
     size_t tally_count, tally_capacity;
 };
 
-/* 0 or -ENOMEM; to be closed in both cases, and when it was all zero. */
+/* 0 or -ENOMEM. Close in both cases; closing an all-zero struct is allowed. */
 int pprof_tallies_open(struct pprof_tallies *tallies);
 void pprof_tallies_close(struct pprof_tallies *tallies);
 

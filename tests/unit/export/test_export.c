@@ -204,7 +204,7 @@ static void a_firefox_file_for_no_browser_is_thinned(void **state)
     assert_int_equal(rows, (2 * SAMPLES - 2 + thinning - 1) / thinning);
     double expected = (SAMPLES * 2000.0 - 2000) / 1e6; /* ms */
     assert_true(sum > expected * 0.999 && sum < expected * 1.001);
-    assert_non_null(strstr((const char *)out.bytes, "Samples in one row"));
+    assert_non_null(strstr((const char *)out.bytes, "Samples per row"));
     buffer_free(&out);
     profile_free(profile);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/protobuf.h"
+#include "export/pprof/protobuf.h"
 
 enum { WIRE_VARINT = 0, WIRE_LENGTH = 2 };
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The recording's summary, as the section "Recording" of the info panel: notes of the model with
- * labels and units for users. Counters that are 0 are left out.
- */
-#include "export/firefox/firefox.h"
+#include "export/notes.h"
+
+#include "export/json.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A key that ends with a dot stands for all keys that begin with it. */
+/* A key with a dot at the end is a prefix. */
 static const struct label {
     const char *key, *text;
 } labels[] = {
@@ -21,15 +20,16 @@ static const struct label {
     {"wall_ns", "Run time"},
     {"cpu_billed_ns", "CPU time, by the kernel"},
     {"cpu_seen_ns", "CPU time in this profile"},
+    {"cpu_complete_ns", "CPU time of complete stacks"},
     {"cpu_ends_ns", "CPU time before, between and after samples"},
-    {"cpu_unsampled_kernel_ns", "Kernel CPU time of threads that cannot be sampled"},
+    {"cpu_unsampled_kernel_ns", "Kernel CPU time of unsampled threads"},
     {"produced", "Samples taken, with lost samples"},
     {"samples", "Samples"},
     {"complete", "Samples with a complete stack"},
     {"merged", "Signals merged into the next sample"},
     {"misses", "Stacks finished by rec"},
     {"checked", "Stacks compared by the self-check"},
-    {"check_differed", "Stacks that differed in the self-check"},
+    {"check_differed", "Stacks with a difference in the self-check"},
     {"processes", "Processes"},
     {"threads", "Threads"},
     {"threads_without_slot", "Threads not sampled, too many at a time"},
@@ -46,7 +46,7 @@ static const struct label {
     {"lost.", "Lost samples"},
     {"blind_ns.", "CPU time without samples"},
     {"worst_module", "Module with most stacks finished by rec"},
-    {"worst_module_misses", "Stacks finished by rec in that module"},
+    {"worst_module_misses", "Stacks finished by rec in this module"},
     {"end", "Recording ended by"},
     {"not_followed.", "Not recorded, process"},
     {"not_followed_cpu_ns.", "Not recorded, CPU time of process"},
@@ -74,7 +74,7 @@ static const struct label *find_label(const char *key)
     return NULL;
 }
 
-/* "Lost samples: ring full" of lost.ring-full; the key itself where no label is known. */
+/* "Lost samples: ring full" for lost.ring-full; the key itself if unlabelled. */
 static void write_label(struct buffer *out, const char *key)
 {
     const struct label *label = find_label(key);
@@ -107,7 +107,7 @@ static bool is_duration(const char *key)
     return unit && (unit[3] == '\0' || unit[3] == '.');
 }
 
-/* The front-end prints a duration, given in ms, with a unit that fits. */
+/* The front-end formats a duration in ms with a suitable unit. */
 static void write_value(struct buffer *out, const char *key, const char *value)
 {
     uint64_t number;
@@ -133,32 +133,9 @@ static void write_note(struct buffer *out, const char *key, const char *value)
     json_close(out, '}');
 }
 
-static void write_thinning(struct firefox *firefox)
+void export_write_notes(const struct profile *profile, struct buffer *out)
 {
-    json_open(firefox->out, '{');
-    json_member_string(firefox->out, "label",
-                       "Samples in one row, so that a browser opens the file");
-    json_member_string(firefox->out, "format", "integer");
-    json_member_unsigned(firefox->out, "value", firefox->thinning);
-    json_close(firefox->out, '}');
-}
-
-void firefox_write_notes(struct firefox *firefox)
-{
-    const struct profile *profile = firefox->profile;
-    struct buffer *out = firefox->out;
-    json_key(out, "extra");
-    json_open(out, '[');
-    json_open(out, '{');
-    json_member_string(out, "label", "Recording");
-    json_key(out, "entries");
-    json_open(out, '[');
     for (size_t i = 0; i < profile->note_count; i++)
         write_note(out, profile_text(profile, profile->notes[i].key),
                    profile_text(profile, profile->notes[i].value));
-    if (firefox->thinning > 1)
-        write_thinning(firefox);
-    json_close(out, ']');
-    json_close(out, '}');
-    json_close(out, ']');
 }
