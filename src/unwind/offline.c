@@ -22,7 +22,9 @@ struct stack_walk {
     bool full_is_return_address;
     size_t behind; /* how many frames earlier */
     bool has_lost_sp;
-    bool leads_nowhere; /* the last frame pointer step led to unmapped code */
+    bool leads_nowhere;            /* the last frame pointer step led to unmapped code */
+    enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
+    struct offline_callers searched;
 };
 
 /* Frame pointers give the caller's SP only where the frame record lies at the CFA, as on x86-64.
@@ -161,16 +163,21 @@ static enum unwind_result step_without_cfi(struct stack_walk *walk, struct stack
                                            bool *is_signal_frame)
 {
     struct caller caller = search_caller(walk, frame);
+    struct stack_frame by_fp = *frame;
+    walk->evidence = caller.evidence;
     switch (caller.evidence) {
     case CALLER_IS_ROOT:
+        *frame = caller.frame;
         return UNWIND_END;
     case CALLER_VERIFIED:
     case CALLER_PLAUSIBLE:
         *frame = caller.frame;
         *is_signal_frame = !frame->is_return_address;
         return UNWIND_OK;
-    case CALLER_GUESSED:
+    case CALLER_GUESSED: /* but the caller may lie in code newer than the map */
+        (void)step_by_frame_pointer(walk, &by_fp);
         return UNWIND_NO_ROW;
+    case CALLER_UNREADABLE:
     case CALLER_NONE:
         break;
     }
@@ -234,7 +241,8 @@ static enum unwind_result step_full(struct stack_walk *walk, struct full_regs *f
             *full = widen(&frame);
     }
     full->value[UNWIND_DWARF_PC] = code_address(walk, full->value[UNWIND_DWARF_PC]);
-    *is_return_address = !is_signal_frame;
+    if (result == UNWIND_OK)
+        *is_return_address = !is_signal_frame;
     return result;
 }
 
@@ -261,11 +269,18 @@ static void start_over(struct stack_walk *walk)
     walk->behind = 0;
 }
 
+static void count_search(struct stack_walk *walk)
+{
+    walk->searched.verified += walk->evidence == CALLER_VERIFIED;
+    walk->searched.plausible += walk->evidence == CALLER_PLAUSIBLE;
+}
+
 static enum unwind_result step(struct stack_walk *walk, const struct offline_place *place)
 {
     bool is_signal_frame;
     struct unwind_cache *walks = walk->map->walks;
     const struct stack_frame callee = walk->frame;
+    walk->evidence = CALLER_NONE;
     enum unwind_result result = step_by_row(walk, place, &walk->frame, &is_signal_frame);
     /* A failing row of the innermost frame may need FP from below SP: was_popped(). */
     if (result == UNWIND_COMPLEX || (result == UNWIND_OFF_STACK && walk->behind == 0)) {
@@ -273,7 +288,9 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
             unwind_cache_other_step(walks);
         return step_complex(walk);
     }
-    walk->frame.is_return_address = !is_signal_frame;
+    if (result == UNWIND_OK)
+        walk->frame.is_return_address = !is_signal_frame;
+    count_search(walk);
     bool is_inferred = !callee.fp_is_known && needs_fp(place->rule);
     if (is_inferred || (row_kind(place->rule) == ROW_NONE && !walk->frame.fp_is_known)) {
         start_over(walk);
@@ -342,8 +359,16 @@ static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result
     case UNWIND_OFF_STACK:
         return OFFLINE_CUT;
     default: /* complex: dependent on unknown values */
-        return walk->leads_nowhere ? OFFLINE_NO_CODE : OFFLINE_NO_CFI;
+        if (walk->leads_nowhere)
+            return OFFLINE_NO_CODE;
+        return walk->evidence == CALLER_GUESSED ? OFFLINE_GUESS : OFFLINE_NO_CFI;
     }
+}
+
+static struct offline_result result_of(const struct stack_walk *walk, size_t count,
+                                       enum offline_end end, struct cached_walk *cached)
+{
+    return (struct offline_result){count, end, cached, walk->searched};
 }
 
 struct offline_result offline_unwind_in(const struct offline_map *map, const struct full_regs *regs,
@@ -365,8 +390,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         struct cached_walk *known = find_known(&walk, frames, count);
         if (known) {
             size_t all = put_known(&walk, known, frames, count);
-            return (struct offline_result){all, OFFLINE_ROOT,
-                                           count ? keep(&walk, &first, known) : known};
+            return result_of(&walk, all, OFFLINE_ROOT, count ? keep(&walk, &first, known) : known);
         }
         uint64_t lookup_pc = unwind_lookup_pc(walk.frame.regs.pc, walk.frame.is_return_address);
         struct offline_place place;
@@ -375,13 +399,15 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         if (is_found || count == 0)
             put_frame(frames, count, &walk);
         if (!is_found)
-            return (struct offline_result){count ? count : 1, OFFLINE_UNMAPPED, NULL};
+            return result_of(&walk, count ? count : 1, OFFLINE_UNMAPPED, NULL);
         enum unwind_result result = step(&walk, &place);
+        if (result == UNWIND_END)
+            put_frame(frames, count, &walk); /* maybe another address of the root */
         if (result != UNWIND_OK)
-            return (struct offline_result){count + 1, end_of(&walk, result),
-                                           result == UNWIND_END ? keep(&walk, &first, NULL) : NULL};
+            return result_of(&walk, count + 1, end_of(&walk, result),
+                             result == UNWIND_END ? keep(&walk, &first, NULL) : NULL);
     }
-    return (struct offline_result){frames->max, OFFLINE_TOO_DEEP, NULL};
+    return result_of(&walk, frames->max, OFFLINE_TOO_DEEP, NULL);
 }
 
 struct sorted_mappings {

@@ -30,12 +30,19 @@ enum offline_end {
     OFFLINE_NO_CODE,  /* the same, but the frame pointer leads out of all mappings */
     OFFLINE_UNMAPPED, /* a PC outside every mapping */
     OFFLINE_TOO_DEEP, /* more frames than room */
+    OFFLINE_GUESS,    /* code without CFI, and a single caller that is no more than a guess */
+};
+
+/* Callers found by the caller search in a walk. */
+struct offline_callers {
+    size_t verified, plausible;
 };
 
 struct offline_result {
     size_t frame_count;
     enum offline_end end;
     struct cached_walk *walk; /* cached from now on, or NULL; valid until the next walk */
+    struct offline_callers searched;
 };
 
 /* Lookup of a process' mappings. */

@@ -64,6 +64,11 @@ def call_frame_information():
     yield eh_frame + bytes([1, 0x1b, 3, 0x3b]) + struct.pack("<iIii", 0x800, 1, -0x800, 0x800).ljust(len(eh_frame) - 4, b"\0")
 
 
+def stack_of_returns(size):
+    """Words that the target turns into addresses of the code, four bytes apart."""
+    return b"".join(struct.pack("<Q", 1 << 56 | 4 * i) for i in range(size // 8 + 1))
+
+
 def seeds():
     programs = list(small_programs())
     return {
@@ -72,6 +77,7 @@ def seeds():
         "fuzz_elf": programs,
         "fuzz_symbols": programs,
         "fuzz_cfi": list(call_frame_information()),
+        "fuzz_code": [program + stack_of_returns(len(program) // 3) for program in programs],
         "fuzz_jit": [b"\0" + captures.perf_map(200), b"\1" + captures.jitdump(200),
                      b"\2ffffffff81000000 T _stext\nffffffff81000100 t f\t[mod]\n"],
         "fuzz_names": [name.encode() for name in NAMES],

@@ -9,7 +9,9 @@ enum {
     RBP = 5,
     REX_B = 1,
     REX_W = 8,
-    NEAR_BYTES = 5, /* of a call or jump with a 32-bit distance */
+    NEAR_BYTES = 5,  /* of a call or jump with a 32-bit distance */
+    SHORT_BYTES = 2, /* of a jump with an 8-bit distance */
+    INSTRUCTION_BYTES_MAX = 15,
 };
 
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -75,31 +77,35 @@ struct code_branch x86_64_jump_at(const uint8_t *bytes, size_t size, uint64_t sv
                                 svma + c.at + (uint64_t)(int64_t)distance};
 }
 
-bool x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
-                               uint64_t *target_svma)
+enum code_reference x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
+                                              uint64_t *target_svma)
 {
     enum { LEA_BYTES = 7 };
     if (size >= NEAR_BYTES && bytes[0] == 0xe8) {
         *target_svma = relative_target(bytes + 1, svma + NEAR_BYTES);
-        return true;
+        return REFERENCE_CALL;
     }
     if (size < LEA_BYTES || (bytes[0] & 0xf8) != 0x48)
-        return false;
+        return REFERENCE_NONE;
     bool is_lea = bytes[1] == 0x8d && (bytes[2] & 0xc7) == 0x05;
     bool is_mov = bytes[1] == 0xc7 && (bytes[2] & 0xf8) == 0xc0;
     *target_svma = relative_target(bytes + 3, is_lea ? svma + LEA_BYTES : 0);
-    return (is_lea || is_mov) && *target_svma % CODE_ALIGNMENT == 0;
+    return is_lea || is_mov ? REFERENCE_ADDRESS : REFERENCE_NONE;
 }
 
 bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t svma,
                       uint64_t *target_svma)
 {
-    for (; *at + NEAR_BYTES <= size; ++*at) {
+    for (; *at + SHORT_BYTES <= size; ++*at) {
         const uint8_t *jump = bytes + *at;
         bool is_conditional = *at > 0 && jump[-1] == 0x0f && (jump[0] & 0xf0) == 0x80;
-        if (jump[0] != 0xe9 && !is_conditional)
+        bool is_near = (jump[0] == 0xe9 || is_conditional) && *at + NEAR_BYTES <= size;
+        if (is_near)
+            *target_svma = relative_target(jump + 1, svma + *at + NEAR_BYTES);
+        else if (jump[0] == 0xeb)
+            *target_svma = svma + *at + SHORT_BYTES + (uint64_t)(int64_t)(int8_t)jump[1];
+        else
             continue;
-        *target_svma = relative_target(jump + 1, svma + *at + NEAR_BYTES);
         ++*at;
         return true;
     }
@@ -121,6 +127,15 @@ bool x86_64_ends_thread(const uint8_t *bytes, size_t size)
     const uint8_t hlt = 0xf4;
     return (size > 0 && bytes[0] == hlt) ||
            (size >= sizeof(exit_call) && memcmp(bytes, exit_call, sizeof(exit_call)) == 0);
+}
+
+bool x86_64_starts_context(const uint8_t *bytes, size_t size)
+{
+    /* mov %rbx, %rsp; mov (%rsp), %rdi or pop %rdi; test %rdi, %rdi */
+    static const uint8_t moves[] = {0x48, 0x89, 0xdc, 0x48, 0x8b, 0x3c, 0x24, 0x48, 0x85, 0xff};
+    static const uint8_t pops[] = {0x48, 0x89, 0xdc, 0x5f, 0x48, 0x85, 0xff};
+    return (size >= sizeof(moves) && memcmp(bytes, moves, sizeof(moves)) == 0) ||
+           (size >= sizeof(pops) && memcmp(bytes, pops, sizeof(pops)) == 0);
 }
 
 bool x86_64_is_sigreturn(const uint8_t *bytes, size_t size)
@@ -255,10 +270,11 @@ static void skip_extended(struct cursor *c, uint8_t first)
     skip_operands_0f(c, map, opcode);
 }
 
+/* An instruction has at most 15 bytes (SDM volume 2, section 2.3.11); prefixes may go on. */
 static struct instruction decode(const uint8_t *bytes, size_t size)
 {
     struct instruction in = {.is_plain = true};
-    struct cursor c = cursor_of(bytes, size);
+    struct cursor c = cursor_of(bytes, size < INSTRUCTION_BYTES_MAX ? size : INSTRUCTION_BYTES_MAX);
     size_t word = 4;
     uint8_t byte;
     while (is_prefix(byte = cursor_u8(&c)))
@@ -289,11 +305,42 @@ size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size)
     return decode(bytes, size).bytes;
 }
 
+static bool is_padding(const struct instruction *in, const uint8_t *bytes)
+{
+    bool is_long_nop = !in->is_plain && in->bytes >= 3 && in->end[-1] == 0 &&
+                       (bytes[0] == 0x0f || bytes[0] == 0x66 || bytes[0] == 0x2e);
+    return is_long_nop || (in->is_plain && (in->opcode == 0x90 || in->opcode == 0xcc));
+}
+
+bool x86_64_may_precede_function(const uint8_t *bytes, size_t size, bool is_behind_such)
+{
+    const uint8_t ud2[] = {0x0f, 0x0b};
+    struct instruction in = decode(bytes, size);
+    if (in.bytes == 0)
+        return true; /* data */
+    if (is_padding(&in, bytes))
+        return is_behind_such;
+    if (!in.is_plain)
+        return in.bytes == sizeof(ud2) && memcmp(bytes, ud2, sizeof(ud2)) == 0;
+    uint8_t extension = in.modrm ? *in.modrm >> 3 & 7 : 0;
+    bool is_branch = in.opcode == 0xff && extension >= 2 && extension <= 5; /* calls, jumps */
+    return is_branch || in.opcode == 0xc3 || in.opcode == 0xc2 || in.opcode == 0xe8 ||
+           in.opcode == 0xe9 || in.opcode == 0xeb || in.opcode == 0xf4;
+}
+
+enum { JUMPS_KEPT = 64 };
+
 /* The state of the stack at an instruction. */
 struct tracking {
     int64_t depth; /* bytes pushed since the function's start */
-    int64_t body_depth, fp_depth, saved_fp_depth;
+    int64_t body_depth, full_depth, fp_depth, saved_fp_depth;
     bool is_lost, has_fp, saves_fp, is_epilogue;
+    bool has_ended; /* the instruction before does not lead to this one */
+    struct {
+        size_t target; /* offset in the function */
+        int64_t depth;
+    } jumps[JUMPS_KEPT]; /* the last ones forward */
+    size_t jump_count;
 };
 
 /* Immediate operand at the end of an instruction. */
@@ -374,11 +421,24 @@ static void track_push(struct tracking *t, const struct instruction *in)
     }
 }
 
+/* mov %rbp, disp(%rsp). */
+static void track_fp_store(struct tracking *t, const struct instruction *in)
+{
+    bool is_word = *in->modrm == 0xac, is_byte = *in->modrm == 0x6c;
+    if (t->saves_fp || in->rex != (0x40 | REX_W) || (*in->modrm & 0x3f) != 0x2c ||
+        in->modrm[1] != 0x24)
+        return;
+    t->saves_fp = true;
+    t->saved_fp_depth = t->depth - (is_word || is_byte ? immediate_of(in, is_byte) : 0);
+}
+
 /* Moves into SP, and of SP into FP. */
 static void track_move(struct tracking *t, const struct instruction *in)
 {
     bool into_rm = in->opcode == 0x89;
     uint8_t modrm = *in->modrm;
+    if (into_rm && (modrm & 0xc0) != 0xc0)
+        track_fp_store(t, in);
     if (!(in->rex & REX_W) || (modrm & 0xc0) != 0xc0)
         return;
     unsigned to = into_rm ? modrm & 7 : modrm >> 3 & 7;
@@ -392,11 +452,47 @@ static void track_move(struct tracking *t, const struct instruction *in)
     }
 }
 
-static void end_path(struct tracking *t)
+/* A jump with bytes on the stack is none out of the function: the pops before were arguments of a
+ * call. Instructions between pops may hide a part of the body's depth: the deepest one counts. */
+static void end_path(struct tracking *t, bool returns)
 {
-    if (t->is_epilogue)
-        t->depth = t->body_depth;
+    bool leaves = returns || (t->is_epilogue && t->depth == 0);
+    if (leaves && t->is_epilogue && t->body_depth > t->full_depth)
+        t->full_depth = t->body_depth;
+    if (leaves)
+        t->depth = t->full_depth;
     t->is_epilogue = false;
+    t->has_ended = true;
+}
+
+/* jmp and jcc, with a distance of 8 or 32 bits. */
+static void note_jump(struct tracking *t, const struct instruction *in, size_t at)
+{
+    bool is_byte = in->is_plain && ((in->opcode & 0xf0) == 0x70 || in->opcode == 0xeb);
+    bool is_word = in->is_plain ? in->opcode == 0xe9
+                                : in->bytes == NEAR_BYTES + 1 && in->end[-6] == 0x0f &&
+                                      (in->end[-5] & 0xf0) == 0x80;
+    if (!is_byte && !is_word)
+        return;
+    int64_t distance = immediate_of(in, is_byte);
+    if (distance <= 0)
+        return;
+    size_t place = t->jump_count++ % JUMPS_KEPT;
+    t->jumps[place].target = at + in->bytes + (size_t)distance;
+    t->jumps[place].depth = t->depth;
+}
+
+/* Behind a return or jump, the depth is that of the jump that leads there. */
+static void begin_path(struct tracking *t, size_t at)
+{
+    size_t count = t->jump_count < JUMPS_KEPT ? t->jump_count : JUMPS_KEPT;
+    for (size_t i = 0; i < count && t->has_ended; i++) {
+        if (t->jumps[i].target != at)
+            continue;
+        t->depth = t->jumps[i].depth;
+        t->has_ended = false;
+    }
+    t->has_ended = false;
 }
 
 static void track(struct tracking *t, const struct instruction *in)
@@ -419,7 +515,7 @@ static void track(struct tracking *t, const struct instruction *in)
     else if (opcode == 0xc9) /* leave: SP = FP, pop FP */
         shrink(t, t->has_fp ? t->depth - t->fp_depth + 8 : 0);
     else if (opcode == 0xc3 || opcode == 0xc2 || opcode == 0xe9 || opcode == 0xeb)
-        end_path(t);
+        end_path(t, opcode == 0xc3 || opcode == 0xc2);
 }
 
 struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size)
@@ -429,9 +525,14 @@ struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size)
         struct instruction in = decode(bytes + at, size - at);
         if (in.bytes == 0)
             return (struct code_frame){0};
+        if (t.has_ended)
+            begin_path(&t, at);
+        note_jump(&t, &in, at);
         track(&t, &in);
         at += in.bytes;
     }
+    if (t.has_ended)
+        begin_path(&t, size);
     bool is_known = !t.is_lost && t.depth >= 0;
     bool saves_fp = t.saves_fp && t.depth >= t.saved_fp_depth; /* else not yet, or popped already */
     return (struct code_frame){

@@ -33,13 +33,17 @@ struct code_branch x86_64_jump_at(const uint8_t *bytes, size_t size, uint64_t sv
 /* Bytes of the instruction at the start of the bytes; 0: not decodable. */
 size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size);
 
-/* Whether the instruction refers to a function: a direct call, or a move of an address into a
- * register. */
-bool x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
-                               uint64_t *target_svma);
+enum code_reference {
+    REFERENCE_NONE,
+    REFERENCE_CALL,    /* a direct call */
+    REFERENCE_ADDRESS, /* moved into a register: a function, a label or data */
+};
 
-/* The next possible jump with a 32-bit distance, from *at on: maybe a tail call. Moves *at behind;
- * false: no jump. */
+/* How the instruction refers to a function. */
+enum code_reference x86_64_function_reference(const uint8_t *bytes, size_t size, uint64_t svma,
+                                              uint64_t *target_svma);
+
+/* The next possible jump, from *at on: maybe a tail call. Moves *at behind; false: no jump. */
 bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t svma,
                       uint64_t *target_svma);
 
@@ -50,11 +54,18 @@ bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
  * thread. */
 bool x86_64_ends_thread(const uint8_t *bytes, size_t size);
 
+/* Whether the function given to makecontext() returns there: glibc's __start_context has no CFI. */
+bool x86_64_starts_context(const uint8_t *bytes, size_t size);
+
 /* Whether the code returns from a signal handler: SP points at the ucontext then. */
 bool x86_64_is_sigreturn(const uint8_t *bytes, size_t size);
 
 /* Whether a function may start behind these bytes: they are padding, or end a function. */
 bool x86_64_may_end_function(const uint8_t *bytes, size_t size);
+
+/* Whether a function may start behind the instruction: it returns, jumps, calls (maybe a function
+ * that never returns), traps, or is padding behind such an instruction. */
+bool x86_64_may_precede_function(const uint8_t *bytes, size_t size, bool is_behind_such);
 
 /* The frame of a function at an instruction. */
 struct code_frame {

@@ -41,7 +41,7 @@ struct cfi_index {
     struct cfi_entry *entries; /* by start; do not overlap */
     size_t entry_count, entry_capacity;
     size_t bad_fdes;     /* malformed, or without a well-formed CIE */
-    bool is_by_header;   /* entries are .eh_frame_hdr's, see cfi_header.h */
+    bool is_by_header;   /* entries are .eh_frame_hdr's, see eh_frame_hdr.h */
     bool is_partial;     /* so they are, but not all of them */
     size_t record_bytes; /* by header: sum of the records read so far, at most the section's size */
     /* Complete index by header: number of entries that start below each 4 KiB page; the last

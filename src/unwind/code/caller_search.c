@@ -101,28 +101,20 @@ static bool is_sigreturn(const struct code_place *place, uint64_t svma)
     return x86_64_is_sigreturn(code, size);
 }
 
-/* How likely a word is the return address of the callee. */
-static enum caller_evidence judge(struct search *s, uint64_t word)
+static enum caller_evidence judge_call(struct search *s, const struct code_place *place,
+                                       uint64_t svma)
 {
-    struct code_place place;
-    bool may_be_code = word >= LOWEST_CODE && word < ADDRESSES_END &&
-                       (word < s->stack->lo || word >= s->stack->hi);
-    if (!may_be_code || !s->map->find(s->map->context, word - 1, &place))
-        return CALLER_NONE;
-    uint64_t svma = word - place.bias;
-    if (is_sigreturn(&place, svma))
-        return CALLER_PLAUSIBLE;
-    const uint8_t *code = code_image_before(place.image, svma, CODE_CALL_BYTES_MAX);
+    const uint8_t *code = code_image_before(place->image, svma, CODE_CALL_BYTES_MAX);
     if (!code)
         return CALLER_NONE;
     struct code_branch call = x86_64_call_before(code, CODE_CALL_BYTES_MAX, svma);
     enum caller_evidence evidence = CALLER_NONE;
     switch (call.kind) {
     case BRANCH_DIRECT:
-        evidence = judge_target(s, &place, call.svma, TARGET_DEPTH);
+        evidence = judge_target(s, place, call.svma, TARGET_DEPTH);
         break;
     case BRANCH_SLOT:
-        evidence = judge_slot(s, &place, call.svma, TARGET_DEPTH);
+        evidence = judge_slot(s, place, call.svma, TARGET_DEPTH);
         break;
     case BRANCH_INDIRECT:
         evidence = CALLER_PLAUSIBLE;
@@ -130,8 +122,36 @@ static enum caller_evidence judge(struct search *s, uint64_t word)
     case BRANCH_NONE:
         break;
     }
-    return evidence == CALLER_GUESSED && is_in_entry(&place, svma - 1) ? CALLER_PLAUSIBLE
-                                                                       : evidence;
+    return evidence == CALLER_GUESSED && is_in_entry(place, svma - 1) ? CALLER_PLAUSIBLE : evidence;
+}
+
+static struct caller_cache_key cache_key(const struct search *s, uint64_t avma)
+{
+    return (struct caller_cache_key){s->map->generation, avma, s->start_svma + s->place.bias};
+}
+
+/* How likely a word is the return address of the callee. */
+static enum caller_evidence judge(struct search *s, uint64_t word)
+{
+    struct code_place place;
+    enum caller_evidence evidence;
+    const struct caller_cache_key key = cache_key(s, word);
+    bool may_be_code = word >= LOWEST_CODE && word < ADDRESSES_END &&
+                       (word < s->stack->lo || word >= s->stack->hi);
+    if (!may_be_code)
+        return CALLER_NONE;
+    if (caller_cache_find_call(s->map->cache, &key, &evidence))
+        return evidence;
+    if (!s->map->find(s->map->context, word - 1, &place))
+        return CALLER_NONE;
+    if (!place.image)
+        return CALLER_UNREADABLE;
+    if (is_sigreturn(&place, word - place.bias))
+        return CALLER_PLAUSIBLE;
+    evidence = judge_call(s, &place, word - place.bias);
+    if (s->targets_left > 0) /* else the same word may have more evidence in another search */
+        caller_cache_keep_call(s->map->cache, &key, evidence);
+    return evidence;
 }
 
 /* FP of the caller: where the callee saved the register, or unchanged. */
@@ -162,7 +182,9 @@ static struct caller try_place(struct search *s, uint64_t slot_avma)
     if (slot_avma % sizeof(word) != 0 || slot_avma < s->callee.regs.sp ||
         !stack_load(s->stack, slot_avma, &word))
         return (struct caller){.evidence = CALLER_NONE};
-    return caller_at(s, slot_avma, word, judge(s, word));
+    enum caller_evidence evidence = judge(s, word);
+    return caller_at(s, slot_avma, word,
+                     evidence == CALLER_UNREADABLE ? CALLER_PLAUSIBLE : evidence);
 }
 
 static struct caller scan(struct search *s)
@@ -175,10 +197,24 @@ static struct caller scan(struct search *s)
         enum caller_evidence evidence = judge(s, word);
         if (evidence == CALLER_VERIFIED)
             return caller_at(s, start_avma + at, word, evidence);
-        if (evidence != CALLER_NONE && guess.evidence == CALLER_NONE)
+        if (evidence > CALLER_UNREADABLE && guess.evidence == CALLER_NONE)
             guess = caller_at(s, start_avma + at, word, CALLER_GUESSED);
     }
     return guess;
+}
+
+/* The callee's frame, if its function starts at s->start_svma. */
+static void find_frame(struct search *s)
+{
+    const struct caller_cache_key key = cache_key(s, s->callee.regs.pc);
+    uint64_t bytes = s->callee.regs.pc - s->place.bias - s->start_svma;
+    size_t size;
+    if (caller_cache_find_frame(s->map->cache, &key, &s->frame))
+        return;
+    const uint8_t *code = code_image_bytes(s->place.image, s->start_svma,
+                                           bytes < FUNCTION_BYTES_MAX ? (size_t)bytes : 0, &size);
+    s->frame = size == bytes ? x86_64_frame_at(code, size) : (struct code_frame){0};
+    caller_cache_keep_frame(s->map->cache, &key, &s->frame);
 }
 
 /* By the prologue, if the function starts at start_svma. */
@@ -186,12 +222,8 @@ static struct caller try_start(struct search *s, uint64_t start_svma)
 {
     struct caller by_sp = {.evidence = CALLER_NONE}, by_fp = by_sp;
     const struct unwind_regs *regs = &s->callee.regs;
-    uint64_t bytes = regs->pc - s->place.bias - start_svma;
-    size_t size;
-    const uint8_t *code = code_image_bytes(s->place.image, start_svma,
-                                           bytes < FUNCTION_BYTES_MAX ? (size_t)bytes : 0, &size);
     s->start_svma = start_svma;
-    s->frame = size == bytes ? x86_64_frame_at(code, size) : (struct code_frame){0};
+    find_frame(s);
     if (s->frame.is_known)
         by_sp = try_place(s, regs->sp + s->frame.return_bytes);
     if (by_sp.evidence == CALLER_VERIFIED)
@@ -219,11 +251,31 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
     return (struct caller){.evidence = CALLER_NONE};
 }
 
-static struct caller search(struct search *s, uint64_t start_svma)
+/* From the last known start, and from earlier ones as long as the start is not firm. Ends with the
+ * frame of the earliest. */
+static struct caller try_named_starts(struct search *s, struct code_function function)
 {
-    struct caller caller = try_start(s, start_svma);
-    if (caller.evidence < CALLER_PLAUSIBLE)
-        caller = try_unnamed_starts(s, start_svma);
+    struct caller best = {.evidence = CALLER_NONE};
+    for (int i = 0; i < STARTS_MAX; i++) {
+        struct caller caller = try_start(s, function.start_svma);
+        if (caller.evidence == CALLER_VERIFIED)
+            return caller;
+        if (caller.evidence > best.evidence)
+            best = caller;
+        if (function.is_firm ||
+            !code_image_function(s->place.image, function.start_svma - 1, &function))
+            break;
+    }
+    return best;
+}
+
+static struct caller search(struct search *s, const struct code_function *function)
+{
+    struct caller caller = try_named_starts(s, *function);
+    if (caller.evidence >= CALLER_PLAUSIBLE)
+        return caller;
+    uint64_t start_svma = s->start_svma;
+    caller = try_unnamed_starts(s, function->start_svma);
     if (caller.evidence >= CALLER_PLAUSIBLE)
         return caller;
     (void)try_start(s, start_svma);
@@ -241,13 +293,21 @@ static struct caller interrupted(const struct search *s)
     return caller;
 }
 
-static bool is_root(const struct search *s, uint64_t start_svma)
+/* The callee as the root; evidence CALLER_NONE: the callee has a caller. No call precedes the
+ * instruction to which the function of a context returns: the address counts as interrupted. */
+static struct caller root(const struct search *s, uint64_t start_svma)
 {
     size_t size;
     uint64_t svma = s->callee.regs.pc - s->place.bias;
     const uint8_t *code = code_image_bytes(s->place.image, svma, JUMP_BYTES, &size);
-    return start_svma == code_image_entry_svma(s->place.image) ||
-           (s->callee.is_return_address && x86_64_ends_thread(code, size));
+    bool is_return = s->callee.is_return_address;
+    bool is_context = is_return && x86_64_starts_context(code, size);
+    struct caller root = {.evidence = CALLER_NONE, .frame = s->callee};
+    root.frame.regs.pc += is_context;
+    if (is_context || start_svma == code_image_entry_svma(s->place.image) ||
+        (is_return && x86_64_ends_thread(code, size)))
+        root.evidence = CALLER_IS_ROOT;
+    return root;
 }
 
 struct caller caller_search(const struct code_map *map, const struct stack_frame *callee,
@@ -256,13 +316,12 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
     struct search s = {.map = map, .stack = stack, .callee = *callee, .targets_left = TARGETS_MAX};
     uint64_t lookup_pc = unwind_lookup_pc(callee->regs.pc, callee->is_return_address);
     struct code_function function;
-    if (!map->find(map->context, lookup_pc, &s.place))
+    if (!map->find(map->context, lookup_pc, &s.place) || !s.place.image)
         return (struct caller){.evidence = CALLER_NONE};
     if (is_sigreturn(&s.place, callee->regs.pc - s.place.bias))
         return interrupted(&s);
     if (!code_image_function(s.place.image, lookup_pc - s.place.bias, &function))
         return (struct caller){.evidence = CALLER_NONE};
-    if (is_root(&s, function.start_svma))
-        return (struct caller){.evidence = CALLER_IS_ROOT};
-    return search(&s, function.start_svma);
+    struct caller caller = root(&s, function.start_svma);
+    return caller.evidence == CALLER_IS_ROOT ? caller : search(&s, &function);
 }

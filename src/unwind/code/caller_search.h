@@ -14,33 +14,30 @@
  * Calls lead to f directly, through a PLT stub or a slot of the global offset table, or through
  * functions with a tail call to f. Stacks also hold stale return addresses of earlier calls, so the
  * first place to look is where the prologue of f puts the return address, then by the frame
- * pointer, then all words up to SEARCH_BYTES_MAX. Work is bounded, whatever stack and code hold.
+ * pointer, then all words up to SEARCH_BYTES_MAX. An address of unreadable code is plausible at the
+ * first two places. Work is bounded, whatever stack and code hold.
  */
 #pragma once
 
+#include "unwind/code/caller_cache.h"
 #include "unwind/code/code_image.h"
+#include "unwind/code/evidence.h"
 #include "unwind/step.h"
 
 enum { SEARCH_BYTES_MAX = 16 << 10 };
 
 /* The code at an address of a process. */
 struct code_place {
-    const struct code_image *image;
-    uint64_t bias; /* avma - svma */
+    const struct code_image *image; /* NULL: code that cannot be read, as of a JIT compiler */
+    uint64_t bias;                  /* avma - svma */
 };
 
 struct code_map {
-    /* False: no code there. */
+    /* False: nothing is mapped executable there. */
     bool (*find)(void *context, uint64_t avma, struct code_place *place);
     void *context;
-};
-
-enum caller_evidence {
-    CALLER_NONE,
-    CALLER_GUESSED,   /* behind a call of unknown target, or to another function */
-    CALLER_PLAUSIBLE, /* behind a call of unknown target, at the place given by the prologue */
-    CALLER_VERIFIED,  /* behind a call to this function, or interrupted by a signal */
-    CALLER_IS_ROOT,   /* no caller: the entry function, or code that ends the thread */
+    struct caller_cache *cache; /* NULL: none */
+    uint64_t generation;        /* of the cache's entries: see caller_cache_key */
 };
 
 struct stack_frame {

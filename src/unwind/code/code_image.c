@@ -4,7 +4,7 @@
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
-#include "unwind/arch/x86_64_code.h"
+#include "unwind/code/function_starts.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -12,24 +12,12 @@
 #include <string.h>
 
 #define CODE_BYTES_MAX (UINT64_C(16) << 20) /* 0.2 s */
+#define TABLE_BYTES_MAX (UINT64_C(8) << 20) /* of symbols, their names, or relocations */
 enum { TABLES_MAX = 2 };                    /* .symtab and .dynsym */
 
 struct code_symbol {
     uint64_t svma, bytes;
     uint32_t table, name; /* offset in the table's strings */
-};
-
-struct start {
-    uint64_t svma;
-};
-
-struct jump { /* to a possible start of a function */
-    uint64_t svma, target_svma;
-};
-
-struct jumps {
-    struct jump *jumps;
-    size_t count, capacity;
 };
 
 struct symbol_table {
@@ -45,8 +33,7 @@ struct code_image {
     size_t table_count;
     struct code_symbol *symbols; /* functions, by svma */
     size_t symbol_count, symbol_capacity;
-    struct start *starts; /* by svma, without duplicates */
-    size_t start_count, start_capacity;
+    struct function_starts starts;
     struct code_slot *slots; /* by slot_svma */
     size_t slot_count, slot_capacity;
 };
@@ -61,7 +48,7 @@ void code_image_close(struct code_image *image)
     }
     buffer_free(&image->code);
     free(image->symbols);
-    free(image->starts);
+    function_starts_free(&image->starts);
     free(image->slots);
     free(image);
 }
@@ -86,6 +73,12 @@ static bool find_bounds(const struct elf_file *elf, uint64_t *start_svma, uint64
     return *end_svma > *start_svma && *end_svma - *start_svma <= CODE_BYTES_MAX;
 }
 
+bool code_image_is_possible(const struct elf_file *elf)
+{
+    uint64_t start_svma, end_svma;
+    return elf_machine(elf) == EM_X86_64 && find_bounds(elf, &start_svma, &end_svma);
+}
+
 static int read_code(struct code_image *image, const struct elf_file *elf)
 {
     uint64_t start_svma, end_svma;
@@ -106,20 +99,14 @@ static int read_code(struct code_image *image, const struct elf_file *elf)
         if (err != 0)
             return err;
     }
+    image->starts = (struct function_starts){
+        .code = image->code.bytes, .bytes = image->code.size, .svma = start_svma};
     return 0;
 }
 
 static bool holds(const struct code_image *image, uint64_t svma)
 {
     return svma >= image->code_svma && svma - image->code_svma < image->code.size;
-}
-
-static int add_start(struct code_image *image, uint64_t svma)
-{
-    struct start *start = ARRAY_PUSH(image->starts, image->start_count, image->start_capacity);
-    if (start)
-        start->svma = svma;
-    return start ? 0 : -ENOMEM;
 }
 
 static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym *sym)
@@ -132,7 +119,14 @@ static int add_symbol(struct code_image *image, uint32_t table, const Elf64_Sym 
     if (!symbol)
         return -ENOMEM;
     *symbol = (struct code_symbol){sym->st_value, sym->st_size, table, sym->st_name};
-    return add_start(image, sym->st_value);
+    return function_starts_add(&image->starts, sym->st_value, true);
+}
+
+static int read_table(const struct elf_file *elf, const struct elf_section *section,
+                      struct buffer *out)
+{
+    bool is_usable = section->bytes <= TABLE_BYTES_MAX && !(section->flags & SHF_COMPRESSED);
+    return is_usable ? elf_read_section(elf, section, out, NULL) : -EFBIG;
 }
 
 /* Unreadable sections leave a table empty. */
@@ -142,9 +136,9 @@ static int read_symbols(struct code_image *image, const struct elf_file *elf,
     uint32_t number = (uint32_t)image->table_count;
     struct symbol_table *table = &image->tables[image->table_count++];
     table->section = section;
-    int err = elf_read_section(elf, section, &table->entries, NULL);
+    int err = read_table(elf, section, &table->entries);
     if (err == 0 && section->link < elf_section_count(elf))
-        err = elf_read_section(elf, elf_section(elf, section->link), &table->strings, NULL);
+        err = read_table(elf, elf_section(elf, section->link), &table->strings);
     buffer_u8(&table->strings, 0);
     if (err == -ENOMEM || table->strings.failed)
         return -ENOMEM;
@@ -201,7 +195,7 @@ static int add_slot(struct code_image *image, const struct symbol_table *table,
     if (!added)
         return -ENOMEM;
     *added = slot;
-    return slot.target_svma ? add_start(image, slot.target_svma) : 0;
+    return slot.target_svma ? function_starts_add(&image->starts, slot.target_svma, false) : 0;
 }
 
 static int read_slots(struct code_image *image, const struct elf_file *elf,
@@ -212,7 +206,7 @@ static int read_slots(struct code_image *image, const struct elf_file *elf,
     for (size_t i = 0; i < image->table_count && section->link < elf_section_count(elf); i++)
         if (image->tables[i].section == elf_section(elf, section->link))
             table = &image->tables[i];
-    int err = elf_read_section(elf, section, &relocations, NULL) == -ENOMEM ? -ENOMEM : 0;
+    int err = read_table(elf, section, &relocations) == -ENOMEM ? -ENOMEM : 0;
     for (size_t at = 0; err == 0 && at + sizeof(Elf64_Rela) <= relocations.size;
          at += sizeof(Elf64_Rela)) {
         Elf64_Rela rela;
@@ -232,81 +226,6 @@ static int read_all_slots(struct code_image *image, const struct elf_file *elf)
     return err ? err : SORT_BY(image->slots, image->slot_count, slot_svma);
 }
 
-static bool is_aligned_start(const struct code_image *image, uint64_t svma)
-{
-    const uint8_t *before = code_image_before(image, svma, 1);
-    return svma % CODE_ALIGNMENT == 0 && before && x86_64_may_end_function(before, 1);
-}
-
-static int add_reference(struct code_image *image, struct jumps *jumps, const uint8_t *bytes,
-                         size_t size, uint64_t svma)
-{
-    uint64_t target_svma;
-    size_t at = 0;
-    if (x86_64_function_reference(bytes, size, svma, &target_svma))
-        return holds(image, target_svma) ? add_start(image, target_svma) : 0;
-    if (!x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1 ||
-        !is_aligned_start(image, target_svma))
-        return 0;
-    struct jump *jump = ARRAY_PUSH(jumps->jumps, jumps->count, jumps->capacity);
-    if (jump)
-        *jump = (struct jump){svma, target_svma};
-    return jump ? 0 : -ENOMEM;
-}
-
-/* Direct calls lead to functions, and so do addresses taken by `lea` or `mov`. Behind data between
- * functions the decoder is in step again after a few instructions. */
-static int find_references(struct code_image *image, struct jumps *jumps)
-{
-    const uint8_t *bytes = image->code.bytes;
-    size_t size = image->code.size, length;
-    int err = 0;
-    for (size_t at = 0; err == 0 && at < size; at += length ? length : 1) {
-        length = x86_64_instruction_bytes(bytes + at, size - at);
-        err = add_reference(image, jumps, bytes + at, length, image->code_svma + at);
-    }
-    return err;
-}
-
-static int sort_starts(struct code_image *image)
-{
-    size_t kept = 0;
-    int err = SORT_BY(image->starts, image->start_count, svma);
-    for (size_t i = 0; i < image->start_count && err == 0; i++)
-        if (kept == 0 || image->starts[kept - 1].svma != image->starts[i].svma)
-            image->starts[kept++] = image->starts[i];
-    image->start_count = kept;
-    return err;
-}
-
-/* A jump between functions is a tail call. */
-static int add_tail_calls(struct code_image *image, const struct jumps *jumps)
-{
-    size_t known = image->start_count;
-    int err = 0;
-    for (size_t i = 0; i < jumps->count && err == 0; i++) {
-        const struct jump *jump = &jumps->jumps[i];
-        if (ARRAY_COUNT_UP_TO(image->starts, known, svma, jump->svma) !=
-            ARRAY_COUNT_UP_TO(image->starts, known, svma, jump->target_svma))
-            err = add_start(image, jump->target_svma);
-    }
-    return err;
-}
-
-static int find_starts(struct code_image *image)
-{
-    struct jumps jumps = {0};
-    int err = find_references(image, &jumps);
-    if (err == 0)
-        err = sort_starts(image);
-    if (err == 0)
-        err = add_tail_calls(image, &jumps);
-    if (err == 0)
-        err = sort_starts(image);
-    free(jumps.jumps);
-    return err;
-}
-
 int code_image_open(struct code_image **out, const struct elf_file *elf)
 {
     *out = NULL;
@@ -317,19 +236,29 @@ int code_image_open(struct code_image **out, const struct elf_file *elf)
         return -ENOMEM;
     image->entry_svma = elf_entry_svma(elf);
     int err = read_code(image, elf);
-    if (err == 0 && holds(image, image->entry_svma))
-        err = add_start(image, image->entry_svma);
+    if (err == 0)
+        err = function_starts_add(&image->starts, image->entry_svma, true);
     if (err == 0)
         err = read_all_symbols(image, elf);
     if (err == 0)
         err = read_all_slots(image, elf);
     if (err == 0)
-        err = find_starts(image);
+        err = function_starts_find(&image->starts);
     if (err != 0)
         code_image_close(image);
     else
         *out = image;
     return err;
+}
+
+size_t code_image_memory(const struct code_image *image)
+{
+    size_t bytes = image->code.capacity + image->symbol_capacity * sizeof(*image->symbols) +
+                   image->starts.capacity * sizeof(*image->starts.starts) +
+                   image->slot_capacity * sizeof(*image->slots);
+    for (size_t i = 0; i < image->table_count; i++)
+        bytes += image->tables[i].entries.capacity + image->tables[i].strings.capacity;
+    return bytes;
 }
 
 const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,
@@ -353,12 +282,15 @@ const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, 
 bool code_image_function(const struct code_image *image, uint64_t svma,
                          struct code_function *function)
 {
-    size_t next = ARRAY_COUNT_UP_TO(image->starts, image->start_count, svma, svma);
-    if (next == 0 || !holds(image, svma))
+    const struct function_start *start = function_starts_before(&image->starts, svma);
+    if (!start || !holds(image, svma))
         return false;
-    function->start_svma = image->starts[next - 1].svma;
-    function->end_svma =
-        next < image->start_count ? image->starts[next].svma : image->code_svma + image->code.size;
+    const struct function_starts *starts = &image->starts;
+    bool is_last = start + 1 == starts->starts + starts->count;
+    *function = (struct code_function){.start_svma = start->svma,
+                                       .end_svma = is_last ? image->code_svma + image->code.size
+                                                           : start[1].svma,
+                                       .is_firm = start->is_firm};
     return true;
 }
 

@@ -14,10 +14,15 @@
 
 struct code_image; /* opaque; constant once opened */
 
-/* elf is used during the call only. 0, -ENOTSUP: another machine, no code, or more than 16 MiB of
- * code; -ENOMEM; or the error of a read. */
+/* Whether the file may have an image: code for x86-64, at most 16 MiB. */
+bool code_image_is_possible(const struct elf_file *elf);
+
+/* elf is used during the call only. 0; -ENOTSUP: no image is possible; -EFBIG: more calls and jumps
+ * than compilers make; -ENOMEM; or the error of a read. */
 int code_image_open(struct code_image **out, const struct elf_file *elf);
 void code_image_close(struct code_image *image);
+/* Bytes allocated. */
+size_t code_image_memory(const struct code_image *image);
 
 /* Up to `size` bytes of code at svma, in place; the count goes to *available (0: no code). */
 const uint8_t *code_image_bytes(const struct code_image *image, uint64_t svma, size_t size,
@@ -27,6 +32,7 @@ const uint8_t *code_image_before(const struct code_image *image, uint64_t svma, 
 
 struct code_function {
     uint64_t start_svma, end_svma; /* the end: at the latest */
+    bool is_firm;                  /* else the function may have started earlier */
 };
 
 /* The function around svma: from the last start at or below. False: no start there. */

@@ -18,6 +18,8 @@ enum { STEPS_MAX = 400000, EVERY = 7, REPORTED_MAX = 12 };
 struct searching {
     struct tracee tracee;
     struct code_image *images[TRACEE_MAPPINGS_MAX]; /* by mapping */
+    struct caller_cache callers;
+    uint64_t generation;
     struct shadow shadow;
     struct stack_bytes stack;
     size_t steps, right, incomplete, wrong;
@@ -47,6 +49,7 @@ static bool find_mapping(void *context, uint64_t avma, struct offline_mapping *m
 
 static void forget_images(struct searching *s)
 {
+    s->generation++;
     for (size_t i = 0; i < TRACEE_MAPPINGS_MAX; i++) {
         code_image_close(s->images[i]);
         s->images[i] = NULL;
@@ -85,7 +88,8 @@ static void judge(struct searching *s, const struct full_regs *now)
     static uint64_t frames[SHADOW_MAX + 8];
     struct stack_view stack =
         read_stack(&s->tracee, &s->stack, now->value[UNWIND_DWARF_SP], SIZE_MAX);
-    const struct code_map code = {find_code, s};
+    const struct code_map code = {
+        .find = find_code, .context = s, .cache = &s->callers, .generation = s->generation};
     const struct offline_map map = {.find = find_mapping, .context = s, .code = &code};
     const struct offline_frames out = {.pcs = frames, .max = SHADOW_MAX + 8};
     struct offline_result result = offline_unwind_in(&map, now, false, &stack, &out);
@@ -148,6 +152,7 @@ static void run(struct searching *s)
 
 static void search_in(struct searching *s, char *const argv[])
 {
+    s->generation++;
     s->steps = s->right = s->incomplete = s->wrong = s->shadow.depth = 0;
     assert_true(tracee_start(&s->tracee, argv));
     run(s);
@@ -158,6 +163,7 @@ static void search_in(struct searching *s, char *const argv[])
            100.0 * (double)s->wrong / (double)judged);
     tracee_end(&s->tracee);
     forget_images(s);
+    caller_cache_free(&s->callers);
     free(s->stack.bytes);
     s->stack = (struct stack_bytes){0};
 }
@@ -171,7 +177,9 @@ static bool find_one(void *context, uint64_t avma, struct code_place *place)
 
 static void search_nonsense(struct code_image *image, uint64_t *words, size_t count)
 {
-    const struct code_map map = {find_one, image};
+    struct caller_cache callers = {0};
+    const struct code_map map = {
+        .find = find_one, .context = image, .cache = &callers, .generation = 1};
     const struct stack_view stack = {
         .lo = 0x7ff000000000, .hi = 0x7ff000000000 + 8 * count, .bytes = (uint8_t *)words};
     for (int i = 0; i < 300; i++) {
@@ -187,6 +195,7 @@ static void search_nonsense(struct code_image *image, uint64_t *words, size_t co
         if (is_caller && caller.frame.is_return_address)
             assert_true(caller.frame.regs.sp > callee.regs.sp);
     }
+    caller_cache_free(&callers);
 }
 
 static void expect_callers(const char *name)

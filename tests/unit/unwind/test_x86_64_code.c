@@ -94,6 +94,65 @@ static void behind_a_return_the_frame_is_as_before_the_epilogue(void **state)
     assert_true(frame.is_known && frame.return_bytes == 56);
 }
 
+static void pops_apart_from_one_another_are_one_epilogue(void **state)
+{
+    (void)state;
+    /* The second epilogue has an addition between its parts. */
+    struct code_frame frame =
+        x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xc3, 0x90, 0x48, 0x83, 0xc4, 0x28, 0x48, 0x83,
+                              0xc0, 1, 0x5b, 0x48, 0x83, 0xd0, 1, 0x5d, 0x48, 0x83, 0xd0, 1, 0xc3));
+    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp);
+}
+
+/* push %rdx; push %rax; call; pop %rcx; pop %rsi; jmp back */
+static void popped_arguments_are_no_epilogue(void **state)
+{
+    (void)state;
+    struct code_frame frame = x86_64_frame_at(
+        BYTES(PROLOGUE, 0x52, 0x50, 0xe8, 0, 0, 0, 0, 0x59, 0x5e, 0xeb, 0xf0, 0x90));
+    assert_true(frame.is_known && frame.return_bytes == 56);
+}
+
+/* The branch skips the first push and a return: test %rdi, %rdi; jz; push %rbx; pop %rbx; ret */
+static void behind_a_return_the_frame_is_that_of_the_jump(void **state)
+{
+    (void)state;
+    struct code_frame frame =
+        x86_64_frame_at(BYTES(0x48, 0x85, 0xff, 0x74, 0x03, 0x53, 0x5b, 0xc3, 0x90));
+    assert_true(frame.is_known && frame.return_bytes == 0);
+    /* jz with 32 bits of distance */
+    frame =
+        x86_64_frame_at(BYTES(0x48, 0x85, 0xff, 0x0f, 0x84, 0x03, 0, 0, 0, 0x53, 0x5b, 0xc3, 0x90));
+    assert_true(frame.is_known && frame.return_bytes == 0);
+}
+
+/* sub $40, %rsp; mov %rbp, 24(%rsp) */
+static void fp_may_be_saved_by_a_move(void **state)
+{
+    (void)state;
+    struct code_frame frame =
+        x86_64_frame_at(BYTES(0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0x6c, 0x24, 0x18));
+    assert_true(frame.is_known && frame.return_bytes == 40 && frame.saves_fp);
+    assert_int_equal(frame.saved_fp_return_bytes, 16);
+}
+
+static void a_function_may_start_behind_what_does_not_go_on(void **state)
+{
+    (void)state;
+    assert_true(x86_64_may_precede_function(BYTES(0xc3), false));
+    assert_true(x86_64_may_precede_function(BYTES(0xeb, 0xfe), false));
+    assert_true(x86_64_may_precede_function(BYTES(0xff, 0xe0), false));
+    assert_true(x86_64_may_precede_function(BYTES(0xe8, 0, 0, 0, 0), false)); /* abort() */
+    assert_true(x86_64_may_precede_function(BYTES(0x0f, 0x0b), false));
+    assert_false(x86_64_may_precede_function(BYTES(0x89, 0xc7), true));
+    assert_false(x86_64_may_precede_function(BYTES(0xff, 0xc0), true)); /* inc %eax */
+    /* nop, nopl 0(%rax) */
+    assert_true(x86_64_may_precede_function(BYTES(0x90), true));
+    assert_false(x86_64_may_precede_function(BYTES(0x90), false));
+    assert_true(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), true));
+    assert_false(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), false));
+}
+
 static void frame_pointers_lead_to_the_return_address(void **state)
 {
     (void)state;
@@ -166,6 +225,19 @@ static void lengths_are_those_of_objdump(void **state)
     assert_int_equal(different, 0);
 }
 
+/* Else a file of prefixes takes quadratic time. */
+static void prefixes_end_at_15_bytes(void **state)
+{
+    (void)state;
+    uint8_t bytes[64];
+    memset(bytes, 0x36, sizeof(bytes));
+    bytes[14] = 0x90;
+    assert_int_equal(x86_64_instruction_bytes(bytes, sizeof(bytes)), 15);
+    bytes[14] = 0x36;
+    bytes[15] = 0x90;
+    assert_int_equal(x86_64_instruction_bytes(bytes, sizeof(bytes)), 0);
+}
+
 static void random_bytes_are_harmless(void **state)
 {
     (void)state;
@@ -198,10 +270,16 @@ int main(void)
         cmocka_unit_test(jumps_of_stubs_are_read),
         cmocka_unit_test(the_return_address_is_above_pushes_and_locals),
         cmocka_unit_test(behind_a_return_the_frame_is_as_before_the_epilogue),
+        cmocka_unit_test(pops_apart_from_one_another_are_one_epilogue),
+        cmocka_unit_test(popped_arguments_are_no_epilogue),
+        cmocka_unit_test(behind_a_return_the_frame_is_that_of_the_jump),
+        cmocka_unit_test(fp_may_be_saved_by_a_move),
+        cmocka_unit_test(a_function_may_start_behind_what_does_not_go_on),
         cmocka_unit_test(frame_pointers_lead_to_the_return_address),
         cmocka_unit_test(undecodable_code_has_no_frame),
         cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
         cmocka_unit_test(lengths_are_those_of_objdump),
+        cmocka_unit_test(prefixes_end_at_15_bytes),
         cmocka_unit_test(random_bytes_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

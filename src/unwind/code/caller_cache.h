@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results of earlier caller searches. Samples hit the same loops again and again: the frame of a
+ * function at a PC, and the call before a return address, depend on the code alone. Stack words are
+ * read anew in each search.
+ */
+#pragma once
+
+#include "base/containers/two_way_cache.h"
+#include "unwind/arch/x86_64_code.h"
+#include "unwind/code/evidence.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct caller_cache { /* zeros: empty */
+    struct two_way_cache frames, calls;
+};
+
+/* A PC, or a return address, with the start of the function called. */
+struct caller_cache_key {
+    uint64_t generation; /* of the code; changes with every mapping and every image read; not 0 */
+    uint64_t avma;
+    uint64_t start_avma;
+};
+
+void caller_cache_free(struct caller_cache *cache);
+
+/* Every function takes NULL for the cache: nothing is found or kept. */
+
+bool caller_cache_find_frame(const struct caller_cache *cache, const struct caller_cache_key *key,
+                             struct code_frame *frame);
+void caller_cache_keep_frame(struct caller_cache *cache, const struct caller_cache_key *key,
+                             const struct code_frame *frame);
+
+bool caller_cache_find_call(const struct caller_cache *cache, const struct caller_cache_key *key,
+                            enum caller_evidence *evidence);
+void caller_cache_keep_call(struct caller_cache *cache, const struct caller_cache_key *key,
+                            enum caller_evidence evidence);

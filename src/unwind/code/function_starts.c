@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/code/function_starts.h"
+
+#include "base/containers/array.h"
+#include "base/containers/buffer.h"
+#include "base/containers/sort.h"
+#include "unwind/arch/x86_64_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Another instruction refers to a possible start. */
+struct reference {
+    uint64_t svma, target_svma;
+};
+
+struct references {
+    struct reference *items;
+    size_t count, capacity;
+};
+
+struct scan {
+    struct references jumps, addresses;
+    struct buffer after_end; /* a bit for each byte: a function may start behind the instruction
+                              * that ends there */
+};
+
+static bool holds(const struct function_starts *starts, uint64_t svma)
+{
+    return svma >= starts->svma && svma - starts->svma < starts->bytes;
+}
+
+/* Compilers make a call for each 30 to 50 bytes of code. */
+static bool is_too_many(const struct function_starts *starts, size_t count)
+{
+    return count > 4096 + starts->bytes / 8;
+}
+
+int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_firm)
+{
+    if (!holds(starts, svma))
+        return 0;
+    if (is_too_many(starts, starts->count))
+        return -EFBIG;
+    struct function_start *start = ARRAY_PUSH(starts->starts, starts->count, starts->capacity);
+    if (start)
+        *start = (struct function_start){svma, is_firm};
+    return start ? 0 : -ENOMEM;
+}
+
+void function_starts_free(struct function_starts *starts)
+{
+    free(starts->starts);
+}
+
+static int add_reference(const struct function_starts *starts, struct references *references,
+                         uint64_t svma, uint64_t target_svma)
+{
+    if (!holds(starts, target_svma))
+        return 0;
+    if (is_too_many(starts, references->count))
+        return -EFBIG;
+    struct reference *reference =
+        ARRAY_PUSH(references->items, references->count, references->capacity);
+    if (reference)
+        *reference = (struct reference){svma, target_svma};
+    return reference ? 0 : -ENOMEM;
+}
+
+static int take_instruction(struct function_starts *starts, struct scan *scan, const uint8_t *bytes,
+                            size_t size, uint64_t svma)
+{
+    uint64_t target_svma;
+    size_t at = 0;
+    switch (x86_64_function_reference(bytes, size, svma, &target_svma)) {
+    case REFERENCE_CALL:
+        return function_starts_add(starts, target_svma, true);
+    case REFERENCE_ADDRESS:
+        return add_reference(starts, &scan->addresses, svma, target_svma);
+    case REFERENCE_NONE:
+        break;
+    }
+    if (!x86_64_next_jump(bytes, size, &at, svma, &target_svma) || at != 1)
+        return 0;
+    return add_reference(starts, &scan->jumps, svma, target_svma);
+}
+
+/* Behind data between functions the decoder is in step again after a few instructions. */
+static int scan_code(struct function_starts *starts, struct scan *scan)
+{
+    int err = 0;
+    bool may_start = true;
+    buffer_zeros(&scan->after_end, starts->bytes / 8 + 1);
+    if (scan->after_end.failed)
+        return -ENOMEM;
+    for (size_t at = 0, length; err == 0 && at < starts->bytes; at += length ? length : 1) {
+        const uint8_t *bytes = starts->code + at;
+        if (may_start)
+            scan->after_end.bytes[at / 8] |= (uint8_t)(1u << at % 8);
+        length = x86_64_instruction_bytes(bytes, starts->bytes - at);
+        err = take_instruction(starts, scan, bytes, length, starts->svma + at);
+        may_start = x86_64_may_precede_function(bytes, length, may_start);
+    }
+    return err;
+}
+
+static bool may_start_at(const struct function_starts *starts, const struct scan *scan,
+                         uint64_t svma)
+{
+    uint64_t at = svma - starts->svma;
+    return scan->after_end.bytes[at / 8] >> at % 8 & 1;
+}
+
+static int sort(struct function_starts *starts)
+{
+    size_t kept = 0;
+    int err = SORT_BY(starts->starts, starts->count, svma);
+    for (size_t i = 0; i < starts->count && err == 0; i++) {
+        struct function_start *last = kept ? &starts->starts[kept - 1] : NULL;
+        if (last && last->svma == starts->starts[i].svma)
+            last->is_firm |= starts->starts[i].is_firm;
+        else
+            starts->starts[kept++] = starts->starts[i];
+    }
+    starts->count = kept;
+    return err;
+}
+
+static int add_addresses(struct function_starts *starts, const struct scan *scan)
+{
+    int err = 0;
+    for (size_t i = 0; i < scan->addresses.count && err == 0; i++) {
+        uint64_t svma = scan->addresses.items[i].target_svma;
+        if (may_start_at(starts, scan, svma))
+            err = function_starts_add(starts, svma, false);
+    }
+    return err;
+}
+
+/* A jump between functions is a tail call, if it leads to an aligned address. */
+static int add_tail_calls(struct function_starts *starts, const struct scan *scan)
+{
+    size_t known = starts->count;
+    int err = 0;
+    for (size_t i = 0; i < scan->jumps.count && err == 0; i++) {
+        const struct reference *jump = &scan->jumps.items[i];
+        if (jump->target_svma % CODE_ALIGNMENT == 0 &&
+            may_start_at(starts, scan, jump->target_svma) &&
+            ARRAY_COUNT_UP_TO(starts->starts, known, svma, jump->svma) !=
+                ARRAY_COUNT_UP_TO(starts->starts, known, svma, jump->target_svma))
+            err = function_starts_add(starts, jump->target_svma, false);
+    }
+    return err;
+}
+
+int function_starts_find(struct function_starts *starts)
+{
+    struct scan scan = {0};
+    int err = scan_code(starts, &scan);
+    if (err == 0)
+        err = add_addresses(starts, &scan);
+    if (err == 0)
+        err = sort(starts);
+    if (err == 0)
+        err = add_tail_calls(starts, &scan);
+    if (err == 0)
+        err = sort(starts);
+    free(scan.jumps.items);
+    free(scan.addresses.items);
+    buffer_free(&scan.after_end);
+    return err;
+}
+
+const struct function_start *function_starts_before(const struct function_starts *starts,
+                                                    uint64_t svma)
+{
+    size_t next = ARRAY_COUNT_UP_TO(starts->starts, starts->count, svma, svma);
+    return next ? &starts->starts[next - 1] : NULL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where functions start in code without symbols: at targets of calls, at addresses taken, and at
+ * tail calls. Addresses taken may also be labels of jump tables made by hand, so such a start is
+ * not firm: the function may have started earlier.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct function_start {
+    uint64_t svma;
+    bool is_firm; /* a symbol, or the target of a call */
+};
+
+struct function_starts {
+    const uint8_t *code; /* borrowed */
+    size_t bytes;
+    uint64_t svma;
+    struct function_start *starts; /* owned; by svma after function_starts_find() */
+    size_t count, capacity;
+};
+
+/* A start outside of the code is left out. 0, -EFBIG: more starts than compilers make; or -ENOMEM.
+ */
+int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_firm);
+
+/* Adds the starts that the code refers to; sorts all and drops duplicates. Results as above. */
+int function_starts_find(struct function_starts *starts);
+
+/* The last start at or below svma; NULL: none. */
+const struct function_start *function_starts_before(const struct function_starts *starts,
+                                                    uint64_t svma);
+
+void function_starts_free(struct function_starts *starts);
