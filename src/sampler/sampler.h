@@ -20,10 +20,10 @@
  *     arch/   everything that depends on the processor
  *
  * Rules of the handler: no system call, no C library, no lock, no allocation, no TLS except
- * initial-exec; at most 1.5 KiB of stack (larger data lives in the thread's state and in the reserved
- * record). The handler reads only the tables, its own state, and stack words between SP minus the red
- * zone and the end of the thread's stack. Data without room is counted and dropped. Functions under
- * these rules carry the mark "Async-signal-safe."
+ * initial-exec; at most 1.5 KiB of stack (larger data lives in the thread's state and in the
+ * reserved record). The handler reads only the tables, its own state, and stack words between SP
+ * minus the red zone and the end of the thread's stack. Data without room is counted and dropped.
+ * Functions under these rules carry the mark "Async-signal-safe."
  *
  * The sampler never exits, prints or changes errno, and sleeps only in the bounded wait of a start.
  */

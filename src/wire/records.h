@@ -37,6 +37,7 @@ enum walk_end {
     WALK_FOREIGN = 5,   /* SP is on no known stack: leaf only */
     WALK_TOO_LONG = 6,  /* more frames than any reasonable stack */
     WALK_WITHHELD = 7,  /* the tables are withheld (a test switch) */
+    WALK_SEARCH = 8,    /* a PC without CFI in a module with a caller search by the launcher */
     WALK_ENDS,
 };
 

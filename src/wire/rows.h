@@ -41,7 +41,7 @@
 #include <stdint.h>
 
 enum row_kind {
-    ROW_NONE = 0,     /* no CFI here: a frame-pointer step, if the result validates */
+    ROW_NONE = 0,     /* no CFI here: caller search, or a frame-pointer step if it validates */
     ROW_SP = 1,       /* CFA = SP + 8n */
     ROW_FP = 2,       /* CFA = FP + 8n */
     ROW_SP_DEREF = 3, /* CFA = *(SP + 8n) + 8m */
@@ -138,6 +138,11 @@ static inline int32_t row_deref_m(uint32_t rule)
     return (int32_t)rule >> 22;
 }
 
+enum wire_module_flags {
+    WIRE_MODULE_UNREAD = 1,   /* CFI not read yet; index and base are 0 */
+    WIRE_MODULE_SEARCHED = 2, /* the launcher finds callers where CFI ends: by call instructions */
+};
+
 /* One executable mapping of one process. */
 struct wire_module {
     uint64_t start_avma;
@@ -146,7 +151,7 @@ struct wire_module {
     uint32_t index_first;  /* first cell of the index in the shared rows */
     uint32_t bucket_count; /* 0: no rows here (JIT code): frame-pointer steps only */
     uint32_t bucket_shift;
-    uint32_t is_unread; /* 1: CFI not read yet; all members except the addresses are 0 */
+    uint32_t flags; /* enum wire_module_flags */
 };
 _Static_assert(sizeof(struct wire_module) == 40, "arrays of them are shared");
 

@@ -4,12 +4,11 @@
  *
  *     DISPOSITION  default, ignore, handle
  *     MASK         none, one (that signal), all
- *     HOW          execve, execv, execvp, execvpe, execl, execlp, execle, execveat, fexecve, after one that
- *                  fails; vfork, fork, posix_spawn, posix_spawnp, spawn-mask, spawn-default, system, popen
+ *     HOW          execve, execv, execvp, execvpe, execl, execlp, execle, after one that fails; vfork,
+ *                  fork, posix_spawn, posix_spawnp, spawn-mask, spawn-default, system, popen
  */
 #include "burn.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -75,10 +74,6 @@ static void execute(const char *how)
         execlp(program, program, (char *)NULL);
     else if (strcmp(how, "execle") == 0)
         execle(program, program, (char *)NULL, environ);
-    else if (strcmp(how, "execveat") == 0)
-        execveat(AT_FDCWD, program, words, environ, 0);
-    else if (strcmp(how, "fexecve") == 0)
-        fexecve(open(program, O_RDONLY | O_CLOEXEC), words, environ);
 }
 
 static void run_shell(bool reads)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* small_stacks STACK_BYTES USED_BYTES MILLISECONDS: four threads with stacks of that size, nearly full; and
- * one that says what size it sees. */
+ * one that reads whether its own stack holds that size, and where it ends. */
 #include "burn.h"
 
 #include <alloca.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t used_bytes;
+static size_t stack_bytes, used_bytes;
 static uint64_t end_ns;
 
 static void *look_at_own_stack(void *unused)
@@ -20,7 +20,7 @@ static void *look_at_own_stack(void *unused)
     size_t bytes;
     pthread_getattr_np(thread, &attributes);
     pthread_attr_getstack(&attributes, &address, &bytes);
-    printf("%zu bytes, which end %zu above the thread\n", bytes,
+    printf("%s, the end %zu above the thread\n", bytes >= stack_bytes ? "enough" : "too small",
            (size_t)((char *)address + bytes - (char *)thread) % 4096);
     pthread_attr_destroy(&attributes);
     return unused;
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
     if (argc < 4)
         return 98;
-    size_t stack_bytes = strtoull(argv[1], NULL, 10);
+    stack_bytes = strtoull(argv[1], NULL, 10);
     end_ns = 0;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);

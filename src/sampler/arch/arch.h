@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of the processor that the sampler is compiled for. */
+/* The header of the target processor. */
 #pragma once
 
 #if defined(__x86_64__)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * All of the sampler that knows the processor: system calls, the clock, and where the kernel leaves the
- * interrupted registers. A port is another file with the same functions. Async-signal-safe throughout.
- */
+/* All processor-specific parts of the sampler: system calls, the clock, and the interrupted
+ * registers in the signal frame. A port is another file with the same functions.
+ * Async-signal-safe throughout. */
 #pragma once
 
 #include <linux/audit.h>
@@ -10,8 +9,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Below SP by the ABI's red zone live values of leaf functions and, in epilogues, frames that the CFI
- * still speaks of. */
+/* The ABI's red zone below SP: live values of leaf functions and, in epilogues, frames still
+ * described by the CFI. */
 #define ARCH_RED_ZONE 128
 
 #define ARCH_ELF_MACHINE EM_X86_64
@@ -30,13 +29,13 @@ static inline long raw_syscall6(long number, long a, long b, long c, long d, lon
     return result;
 }
 
-/* A clock that needs no system call; the launcher converts it. Async-signal-safe. */
+/* A clock without a system call; the launcher converts the unit. Async-signal-safe. */
 static inline uint64_t arch_ticks(void)
 {
     return __builtin_ia32_rdtsc();
 }
 
-/* The compiler must not make a call to memcpy of it. Async-signal-safe. */
+/* Inline assembly: the compiler would emit a call of memcpy(). Async-signal-safe. */
 static inline void arch_copy(void *to, const void *from, uint64_t bytes)
 {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
@@ -66,7 +65,7 @@ static inline uint64_t arch_dwarf_register(const ucontext_t *context, uint32_t n
     return (uint64_t)context->uc_mcontext.gregs[order[number]];
 }
 
-/* All of them; returns which are known. Async-signal-safe. */
+/* All registers; returns a bit for each valid one. Async-signal-safe. */
 static inline uint32_t arch_dwarf_registers(const ucontext_t *context, uint64_t registers[17])
 {
     for (uint32_t i = 0; i < 17; i++)
@@ -74,7 +73,7 @@ static inline uint32_t arch_dwarf_registers(const ucontext_t *context, uint64_t 
     return 0x1ffff;
 }
 
-/* rbx, rbp, rsp, r12 to r15: a callee may have saved it and use it. Async-signal-safe. */
+/* rbx, rbp, rsp, r12 to r15: saved and changed by callees. Async-signal-safe. */
 static inline bool arch_is_callee_saved(uint32_t dwarf_number)
 {
     return dwarf_number == 3 || dwarf_number == 6 || dwarf_number == 7 || dwarf_number >= 12;
@@ -82,16 +81,16 @@ static inline bool arch_is_callee_saved(uint32_t dwarf_number)
 
 enum { ARCH_DWARF_FP = 6, ARCH_DWARF_SP = 7, ARCH_DWARF_PC = 16 };
 
-/* True when the thread was on its way out of a system call: the instruction leaves PC in rcx and the
- * flags in r11, which nothing else does. Async-signal-safe. */
+/* True for a thread at the end of a system call: the instruction leaves PC in rcx and the flags
+ * in r11, as nothing else does. Async-signal-safe. */
 static inline bool arch_leaves_syscall(const ucontext_t *context)
 {
     const greg_t *registers = context->uc_mcontext.gregs;
     return registers[REG_RCX] == registers[REG_RIP] && registers[REG_R11] == registers[REG_EFL];
 }
 
-/* After a signal whose handler has SA_RESTART the kernel goes back to the instruction, which is two bytes long. What
- * the call was, or -1: the thread was in none that begins again. Async-signal-safe. */
+/* For a handler with SA_RESTART the kernel moves PC back to the system call instruction, two
+ * bytes long. Returns the number of the restarted call; -1: none. Async-signal-safe. */
 static inline long arch_restarted_syscall(const ucontext_t *context)
 {
     const greg_t *registers = context->uc_mcontext.gregs;
@@ -100,13 +99,13 @@ static inline long arch_restarted_syscall(const ucontext_t *context)
     return goes_back ? (long)registers[REG_RAX] : -1;
 }
 
-/* Its second argument. Async-signal-safe. */
+/* The second argument of the call. Async-signal-safe. */
 static inline uint64_t arch_syscall_second(const ucontext_t *context)
 {
     return (uint64_t)context->uc_mcontext.gregs[REG_RSI];
 }
 
-/* It does not begin again, but has returned this. Async-signal-safe. */
+/* Ends the call with this result instead of a restart. Async-signal-safe. */
 static inline void arch_end_syscall(ucontext_t *context, long result)
 {
     context->uc_mcontext.gregs[REG_RIP] += 2;

@@ -3,14 +3,14 @@
 
 #include "sampler/base/own_call.h"
 
-/* valgrind says on the program's standard error how wrong that call is, and which bytes nobody has written. There a
- * program that hands in no memory gets its SIGSEGV. */
+/* valgrind reports this call as an error, and the uninitialized bytes, on the program's stderr.
+ * Under valgrind a bad address ends in SIGSEGV. */
 static bool may_be_inside_valgrind(void)
 {
     return !process.vdso_avma && !process_is_followed();
 }
 
-/* The kernel looks at the mask before it refuses what is to be done with it. */
+/* The kernel reads the mask before it rejects `how`. */
 static bool page_is_readable(uintptr_t avma)
 {
     return avma != 0 && !seccomp_forbids(CALLS_OF_MEMORY) &&

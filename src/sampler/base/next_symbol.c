@@ -14,7 +14,7 @@ static const char *const names[NEXT_COUNT] = {
 
 static void *found[NEXT_COUNT];
 
-/* One that has a newer version, which is what dlsym() finds. */
+/* The older of two versions: dlsym() finds the newer. */
 static void *find_old(enum next_index index)
 {
     const char *name = index == NEXT_INDEX_posix_spawn_2_2_5 ? "posix_spawn" : "posix_spawnp";

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the sampler's functions stand in front of. All are looked up at the start: the program may call
- * ours in a signal handler or a vfork child, where the dynamic linker must not be called.
- */
+/* The C library's functions behind the hooks. All are looked up at the start: the program may
+ * call a hook in a signal handler or a vfork child, where calls of the dynamic linker are
+ * forbidden. */
 #pragma once
 
 #define NEXT_SYMBOLS(X)   \
@@ -14,7 +13,6 @@
     X(prctl)              \
     X(__monstartup)       \
     X(syscall)            \
-    X(pthread_getattr_np) \
     X(swapcontext)        \
     X(setcontext)         \
     X(dlclose)            \
@@ -26,13 +24,7 @@
     X(signal)             \
     X(__sysv_signal)      \
     X(sigtimedwait)       \
-    X(sigsuspend)         \
     X(signalfd)           \
-    X(pselect)            \
-    X(ppoll)              \
-    X(__ppoll_chk)        \
-    X(epoll_pwait)        \
-    X(epoll_pwait2)       \
     X(execvpe)            \
     X(posix_spawn_2_2_5)  \
     X(posix_spawnp_2_2_5) \
@@ -51,7 +43,7 @@ enum next_index {
         NEXT_COUNT
 };
 
-/* Of the library that comes after the sampler; NULL when it has none. Not async-signal-safe before
+/* The function of the next library; NULL: none. Not async-signal-safe before
  * next_symbol_find_all(), async-signal-safe after it. */
 void *next_symbol(enum next_index index);
 /* Not async-signal-safe. */

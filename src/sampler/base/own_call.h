@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The system calls that the sampler makes of its own accord: without the sampler, the program would not
- * make them. A filter of the program may forbid them (seccomp.h); own_syscall() leaves out a forbidden
- * call, as if the kernel had refused the call. raw_syscall() makes calls that the program requested.
- */
+/* System calls of the sampler, absent without the sampler. A filter of the program may forbid
+ * them (seccomp.h); own_syscall() leaves out a forbidden call, as if the kernel had refused the
+ * call. raw_syscall() makes calls on behalf of the program. */
 #pragma once
 
 #include "sampler/base/raw_call.h"
@@ -17,11 +15,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Arguments that may be anything: addresses, descriptors, ids, sizes. */
+/* Arguments of any value: addresses, descriptors, ids, sizes. */
 enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
 
-/* Each use: its name, the call, what of it may be anything, and all other arguments that are not 0. A bit for each
- * goes into the environment: no more than SECCOMP_USES_MAX. */
+/* Each use: name, call, arguments of any value, and all other arguments except 0. The
+ * environment holds a bit for each: at most SECCOMP_USES_MAX. */
 #define OWN_CALLS(X)                                                                       \
     X(PROCESS_CLOCK, clock_gettime, ANY_1, CLOCK_PROCESS_CPUTIME_ID)                       \
     X(THREAD_CLOCK, clock_gettime, ANY_1, CLOCK_THREAD_CPUTIME_ID)                         \
@@ -73,7 +71,8 @@ enum own_call {
         OWN_CALL_COUNT
 };
 _Static_assert(OWN_CALL_COUNT < SECCOMP_USES_MAX, "a bit for each");
-/* Not a call: executed programs may inherit a descriptor for the sampler's signal. See signalfd.c. */
+/* Not a call: executed programs may inherit a descriptor for the sampler's signal. See
+ * signalfd.c. */
 #define SECCOMP_HAS_SIGNALFD (UINT64_C(1) << (SECCOMP_USES_MAX - 1))
 
 struct own_call_form {
@@ -91,7 +90,8 @@ enum {
 #define CALL_BIT(use) (UINT64_C(1) << CALL_##use)
 #define ALL_CALLS ((UINT64_C(1) << OWN_CALL_COUNT) - 1)
 
-/* Without all of these it is left alone: a thread that begins, a forked child, a program that is executed. */
+/* Required calls of a new thread, a forked child, and an executed program: without them, it is
+ * not sampled. */
 #define CALLS_OF_THREAD (CALL_BIT(GETTID) | CALL_BIT(HANDLER_RETURN))
 #define CALLS_OF_TIMER (CALL_BIT(TIMER_CREATE) | CALL_BIT(TIMER_SETTIME) | CALL_BIT(TIMER_DELETE))
 #define CALLS_OF_WAIT (CALL_BIT(CLOCK) | CALL_BIT(FUTEX_WAKE) | CALL_BIT(FUTEX_WAIT))
@@ -102,7 +102,7 @@ enum {
     (CALLS_OF_JOIN | CALL_BIT(STAT_FD) | CALL_BIT(MAP_TABLES) | CALL_BIT(MAP_RINGS) | \
      CALL_BIT(MAP_PRIVATE) | CALL_BIT(ADVISE) | CALL_BIT(STACK_LIMIT) | CALL_BIT(GET_TSC))
 
-/* Whether one of these may not be made. Async-signal-safe. */
+/* Whether a filter forbids any of these calls. Async-signal-safe. */
 static inline bool seccomp_forbids(uint64_t calls)
 {
     return load_relaxed(&process.forbidden) & calls;
@@ -112,6 +112,6 @@ static inline bool seccomp_forbids(uint64_t calls)
 #define own_syscall(use, ...) \
     (seccomp_forbids(UINT64_C(1) << CALL_##use) ? -EPERM : raw_syscall(NUMBER_##use, ##__VA_ARGS__))
 
-/* PROCESS_CLOCK, THREAD_CLOCK or CLOCK; 0 when it cannot be read. Async-signal-safe. */
+/* PROCESS_CLOCK, THREAD_CLOCK or CLOCK; 0: unreadable. Async-signal-safe. */
 uint64_t own_clock_ns(enum own_call clock);
 #define clock_ns(clock) own_clock_ns(CALL_##clock)

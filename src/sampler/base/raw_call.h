@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* System calls that leave errno alone: results are negative errnos. Async-signal-safe throughout. */
+/* System calls that leave errno alone: results are negative errnos. Async-signal-safe
+ * throughout. */
 #pragma once
 
 #include "sampler/arch/arch.h"
@@ -16,7 +17,7 @@ static inline bool raw_failed(long result)
     return result < 0 && result > -4096;
 }
 
-/* The same as functions of the C library tell it. */
+/* The result in the form of the C library. */
 static inline int raw_told(long result)
 {
     if (!raw_failed(result))

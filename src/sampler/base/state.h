@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sampler knows of its process and of the calling thread. Refers to no other unit. */
+/* The sampler's state of its process and of the calling thread. Refers to no other unit. */
 #pragma once
 
 #include "unwind/step.h"
@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #define SAMPLER_CACHE_ENTRIES 256u
-#define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of one walk */
+#define SAMPLER_WORDS_MAX (UINT32_C(1) << 20) /* stack frames of a walk */
 
-/* PC -> rule, of one map generation. */
+/* PC -> rule, of a map generation. */
 struct rule_cache_entry {
     uint64_t pc;
     uint32_t rule;
@@ -22,18 +22,18 @@ struct rule_cache_entry {
 };
 _Static_assert(sizeof(struct rule_cache_entry) == 16, "four to a cache line");
 
-/* A mask that the kernel had, and whether the program's blocked the sampler's signal, too. */
+/* A mask of the kernel, and whether the program blocks the sampler's signal under this mask. */
 #define SAMPLER_MASKS 8u
 struct known_mask {
     uint64_t kernel;
     bool hides_block, is_known;
 };
 
-/* As pthread_create() has it; one of thrd_create() returns an int. */
+/* The type of pthread_create(); the function of thrd_create() returns an int. */
 typedef void *thread_start(void *argument);
 
-/* One thread's private state: written by its hooks before the first signal can come, then by its handler
- * alone. Its index is that of its thread slot and its ring. */
+/* Private state of a thread: written by the thread's hooks before the first signal, then by its
+ * handler alone. Same index as its thread slot and its ring. */
 struct thread_state {
     uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
     uint32_t index;
@@ -42,53 +42,52 @@ struct thread_state {
     struct ring ring;
     uint64_t stack_start_avma, stack_end_avma;
     uint64_t last_end_ticks, last_cost_ticks, usual_cost_ticks; /* the progress rule */
-    uint64_t merged_ns;    /* weight of signals that were skipped since the last sample */
+    uint64_t merged_ns;    /* weight of signals skipped since the last sample */
     uint64_t user_ns;      /* weight of user samples since the kernel timer last fired */
-    int64_t unseen_ns;     /* CPU time that the kernel timer saw and samples did not */
-    uint64_t accounted_ns; /* all weight that went into records or into counters of lost ones */
+    int64_t unseen_ns;     /* CPU time seen by the kernel timer and not by samples */
+    uint64_t accounted_ns; /* weight of all records, and of lost ones */
     uint32_t samples;
     int32_t timer; /* -1: none */
     thread_start *start;
     void *argument;
-    uint64_t stack_bytes;      /* asked for at creation */
+    uint64_t stack_bytes;      /* requested at creation */
     uint64_t stack_given_avma; /* the program's own stack memory, or 0 */
-    stack_t context_stacks[2]; /* that swapcontext() goes to, and that it comes from */
+    stack_t context_stacks[2]; /* of the last swapcontext(): to, from */
     uint32_t exit_rounds;
-    bool has_no_clock;    /* reading it is a fault in this thread */
-    bool skips_interval;  /* the timer's present interval began before sampling did */
-    bool hides_block;     /* the program blocks the sampler's signal here, the kernel does not */
-    bool ever_hid;        /* or did so once */
-    bool is_blocked;      /* the block is real, because of a foreign signal */
-    uint64_t lifted_avma; /* frame of a wait during which the program does not block it; 0: none */
+    bool has_no_clock;   /* rdtsc is a fault in this thread */
+    bool skips_interval; /* the timer's present interval began before sampling did */
+    bool hides_block;    /* the program blocks the sampler's signal here, the kernel does not */
+    bool ever_hid;       /* or did so once */
+    bool is_blocked;     /* the block is real, because of a foreign signal */
     struct known_mask masks[SAMPLER_MASKS];
     uint32_t next_mask;
-    uint64_t usual_mask;  /* as the program set it, without what handlers add */
+    uint64_t usual_mask;  /* set by the program, without additions for handlers */
     uint32_t cache_joins; /* process.joins when the cache was last cleared */
-    uint32_t astray;      /* samples whose frame pointer led to no code of this map */
+    uint32_t astray;      /* samples with a frame pointer to no code of this map */
     uint32_t astray_generation;
     struct rule_cache_entry cache[SAMPLER_CACHE_ENTRIES];
 };
 
-/* The process' side of the session. Written while joining (one thread), then constant; forked children
- * write it again before they have a second thread. */
+/* The process' side of the session. Written during the join (one thread), then constant; forked
+ * children write it again before their second thread. */
 struct process {
     const struct tables *tables; /* NULL: not part of a recording */
     struct rings *rings;
     uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: not mapped as a whole */
-    uint8_t **apart; /* each ring's data, or NULL, where space is limited; NULL: it is not */
+    uint8_t **apart; /* each ring's data, or NULL, in a limited address space; NULL: no limit */
     struct thread_state *threads; /* SESSION_THREADS of them, sparse */
-    uint32_t joins;               /* how often this process and those it was forked from joined */
+    uint32_t joins;               /* joins of this process and its forked ancestors */
     uint32_t index;               /* process slot */
     struct process_slot *slot;
     struct process_mark *mark;
     const struct process_verdict *verdict;
     enum engine engine;  /* ENGINE_NONE: the sampler is inert */
     int signal;          /* the sampler's signal, 0 while inert */
-    uint64_t forbidden;  /* calls that a filter of the program's forbids: see seccomp.h */
-    uint32_t is_retired; /* 1: see process_retire(); forked children inherit it */
+    uint64_t forbidden;  /* calls forbidden by a filter of the program: see seccomp.h */
+    uint32_t is_retired; /* 1: see process_retire(); inherited by forked children */
     uint64_t main_stack_end_avma;
-    uint64_t vdso_avma; /* 0: none, or hidden, as valgrind does from what it runs */
-    /* The descriptors that it inherited, of tables and rings, and what they were of then. */
+    uint64_t vdso_avma; /* 0: none, or hidden, as by valgrind */
+    /* The inherited descriptors of tables and rings, and their files at that time. */
     struct inherited {
         uint32_t fd;
         uint64_t inode; /* 0: none */
@@ -96,7 +95,7 @@ struct process {
 };
 extern struct process process;
 
-/* Memory that fork() wipes, by index. The first word is 1 in the process that joined, and 0 in its
+/* Memory wiped by fork(), by index. The first word is 1 in the joined process, and 0 in its
  * forked children. */
 enum {
     WIPED_ALIVE,
@@ -109,7 +108,7 @@ extern uint32_t *process_alive;
 
 extern __thread struct thread_state *thread_self;
 
-/* True in a process that joined and is sampled. Async-signal-safe. */
+/* True in a joined and sampled process. Async-signal-safe. */
 static inline bool process_is_followed(void)
 {
     return process.engine != ENGINE_NONE && load_relaxed(process_alive) == 1;
@@ -128,7 +127,7 @@ static inline bool launcher_is_silent(uint64_t now_ticks, uint64_t most_ticks)
     return now_ticks > heartbeat_ticks && now_ticks - heartbeat_ticks > most_ticks;
 }
 
-/* Nobody reads the rings: not now, or never again. Async-signal-safe. */
+/* The rings have no reader, for now or for ever. Async-signal-safe. */
 static inline bool launcher_is_away(uint64_t now_ticks)
 {
     const struct tables_header *header = &process.tables->header;

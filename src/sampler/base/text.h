@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Paths without the C library, which does not run yet. The caller's buffer is large enough. */
+/* Paths without the C library, before its start. The caller's buffer is large enough. */
 #pragma once
 
 #include <stdint.h>
 
-/* The end of the text, which is not terminated. */
+/* Returns the end of the text, without a terminator. */
 static inline char *append_number(char *out, uint32_t number)
 {
     char digits[10];

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes that are made past fork(), as sandboxes and containers are: in namespaces of their own, by clone() or the
- * bare system call. They are copies as forked children are, and join as these do.
+ * Processes made without fork(), by sandboxes and containers: in new namespaces, by clone() or the
+ * bare system call. They are copies like forked children, and join in the same way.
  *
- *     syscall(SYS_clone, flags, NULL)      goes on where it was called, on its copy of the stack
- *     clone(run, stack, flags)             begins in run(), on a stack that was given
+ *     syscall(SYS_clone, flags, NULL)      returns in the child, on a copy of the stack
+ *     clone(run, stack, flags)             the child begins in run(), on the given stack
  *
- * How large that stack is, nobody says. Below one that lies in the stack of whoever calls there is nothing but what
- * that thread has left behind, further down than its frame. Where that is far enough for a sample (PTHREAD_STACK_MIN,
- * which sandboxes take), the child joins. Others may be too small; such a child is left alone.
+ * The size of the given stack is unknown. A stack inside the caller's own stack has only dead data
+ * of the thread below. If its distance to the caller's frame is large enough for a sample
+ * (PTHREAD_STACK_MIN, as sandboxes use), the child joins. A child on another stack is not sampled.
  *
- * So is a thread with thread-local memory of the program's own: it begins with our signal blocked.
+ * A thread with the program's own thread-local memory is not sampled either: it begins with the
+ * sampler's signal blocked.
  */
 #include "sampler/exec/clone.h"
 
@@ -30,7 +31,8 @@ static bool makes_copy(unsigned long flags)
     return !(flags & (CLONE_VM | CLONE_THREAD | CLONE_SETTLS));
 }
 
-/* It inherits the event. Where our thread-local memory would be there may be none, or anything: the handler must not run. */
+/* The thread inherits the perf event. Without the C library's thread-local memory the handler
+ * must not run. */
 static bool makes_own_thread(unsigned long flags)
 {
     return flags & CLONE_THREAD && flags & CLONE_SETTLS;
@@ -55,7 +57,7 @@ static int run_child(void *argument)
     return child.run(child.argument);
 }
 
-/* In the stack of whoever calls, with room for a sample before what lies below its frame, and may be overrun. */
+/* In the caller's stack, with room for a sample above the dead data below the frame. */
 static bool is_in_own_stack(const void *stack, const void *frame)
 {
     const struct thread_state *thread = thread_self;

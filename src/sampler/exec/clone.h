@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes made by clone(), in new namespaces for example: they join as forked children do. Hook: clone(). */
+/* Processes made by clone(), in new namespaces for example: they join as forked children do.
+ * Hook: clone(). */
 #pragma once
 
 #include "sampler/base/hook.h"

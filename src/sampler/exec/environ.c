@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The environment of a new program, made from the one that the program passes to exec:
+ * The environment of a new program, made from the environment of the exec call:
  *
  *     A=1  LD_PRELOAD=theirs  B=2   ─▶   A=1  LD_PRELOAD=sampler:theirs  B=2  REC_SESSION=…
  *
  * The program sees both variables and usually passes them on. They are added for `env -i`, sudo,
  * cron and Python's subprocess with env=, which replace the environment. They are removed for
- * programs that they would disturb, and where the dynamic linker lists libraries instead of running
- * the program (ldd). An environment with the REC_SESSION of another recording is passed on unchanged.
+ * programs disturbed by the variables, and where the dynamic linker lists libraries instead of
+ * running the program (ldd). An environment with the REC_SESSION of another recording is passed
+ * on unchanged.
  */
 #include "sampler/exec/environ.h"
 
@@ -26,10 +27,10 @@
 #define STACK_PARTS 8
 #define FORBIDDEN_DIGITS 16
 
-/* As the launcher set it, up to what is forbidden, which may be more by now. */
+/* The launcher's value without the forbidden calls: their number may grow. */
 static char session_entry[128];
 #define SESSION_BYTES_MAX (sizeof(session_entry) + 1 + FORBIDDEN_DIGITS)
-/* For an environment without one; in it, the path of the sampler. */
+/* For an environment without LD_PRELOAD; contains the path of the sampler. */
 static char preload_entry[sizeof(PRELOAD) + SESSION_SAMPLER_BYTES_MAX];
 static char *const sampler_path = preload_entry + sizeof(PRELOAD) - 1;
 
@@ -84,7 +85,7 @@ static bool is_separator(char byte)
     return byte == ':' || byte == ' ';
 }
 
-/* The library in a preload list that begins there, or behind separators. */
+/* The first library of a preload list at or behind `start`. */
 static struct span next_library(const char *list, size_t start)
 {
     while (is_separator(list[start]))
@@ -138,7 +139,7 @@ void environ_remember(char **environment)
     }
 }
 
-/* What has to go for a list without the sampler: its path and a separator. */
+/* The removed part for a list without the sampler: its path and a separator. */
 static struct span sampler_and_separator(const char *list)
 {
     struct span found = find_sampler(list);
@@ -151,14 +152,15 @@ static struct span sampler_and_separator(const char *list)
     return found;
 }
 
-/* Whether that is all: the program had no such variable. Behind a separator there is one, if only an empty list. */
+/* Whether the list has nothing else: the program had no such variable. A separator at the start
+ * stands for an empty list of the program. */
 static bool is_alone(const char *list, struct span gone)
 {
     return gone.start == 0 && gone.end > 0 && !list[gone.end] && !is_separator(list[gone.end - 1]);
 }
 
-/* In another root directory, or for another user, the sampler may be out of reach: the loader would say so
- * on the program's stderr. */
+/* In another root directory, or for another user, the sampler may be out of reach: the loader
+ * would report the missing file on the program's stderr. */
 static bool sampler_is_reachable(void)
 {
     return !raw_failed(own_syscall(ACCESS, AT_FDCWD, sampler_path, R_OK));
@@ -184,7 +186,7 @@ bool environ_wants_successor(void)
     return !is_alone || (process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID));
 }
 
-/* Up to where the entry's end, or more of it than anybody here looks at, is certain to be found. */
+/* True if the entry is readable up to its end. */
 static bool entry_is_readable(const char *entry, uintptr_t *known_page)
 {
     do {
@@ -208,7 +210,7 @@ static bool is_all_readable(char *const *environment)
     return true;
 }
 
-/* Of a stack that may be small; of one that is known, a part of what is left. */
+/* A part of the rest of the stack; a fixed size on an unknown stack. */
 static size_t most_bytes(void)
 {
     const struct thread_state *thread = thread_self;
@@ -261,7 +263,8 @@ static void append_session(char *out)
     digits[FORBIDDEN_DIGITS] = '\0';
 }
 
-/* "LD_PRELOAD=", the sampler if it is wanted, and theirs; behind its end. Nothing if there would be no library. */
+/* "LD_PRELOAD=", the sampler if requested, and the program's libraries; returns the end. Empty
+ * without a library. */
 static char *append_list(char *text, const char *list, bool takes_sampler)
 {
     struct span gone = sampler_and_separator(list);
@@ -345,8 +348,8 @@ static void update_session(char **environment)
     }
 }
 
-/* Changes the program's own memory, as setenv() would. Two threads at once would lose entries, so
- * the second one returns. */
+/* Changes the program's own memory, like setenv(). Two threads at once would lose entries, so
+ * the second thread returns. */
 void environ_refresh(void)
 {
     if (!session_entry[0] || !environ || exchange_acquire(process_alive + WIPED_ENVIRON_LOCK, 1))

@@ -5,18 +5,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Keeps the two variables that rec has set. Not async-signal-safe. */
+/* Keeps the two variables set by rec. Not async-signal-safe. */
 void environ_remember(char **environment);
 /* Updates the variables in `environ`, for an exec that does not pass through the sampler: of
  * system() or popen(), or a bare system call. Removes them when children are not recorded.
  * Async-signal-safe. */
 void environ_refresh(void);
-/* False when children are not recorded, or not any more, or could not read the sampler: new programs
- * get no variables. */
+/* False when children are not recorded, or not any more, or could not read the sampler: new
+ * programs get no variables. */
 bool environ_wants_children(void);
 /* The same for an exec of this process itself: true also with --no-inherit. */
 bool environ_wants_successor(void);
-/* Bytes that environ_into() needs; 0: the environment goes as it is. */
+/* Size of the memory for environ_into(); 0: pass the environment on unchanged. */
 size_t environ_bytes(char *const *environment);
-/* The environment that the new program gets, in memory of that size. */
+/* The new program's environment, in memory of environ_bytes(). */
 char **environ_into(void *memory, char *const *environment, bool takes_variables);

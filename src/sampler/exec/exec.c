@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* execve() and relatives: the same program is executed, with what exec.h says. */
 #include "sampler/exec/exec.h"
 
 #include "sampler/base/next_symbol.h"
@@ -34,45 +33,23 @@ void inheritance_end(struct inheritance inheritance)
         mask_unblock_after_exec();
 }
 
-static int execute(int directory, const char *path, char *const *argv, char *const *environment,
-                   int flags)
+int execve(const char *path, char *const *argv, char *const *environment)
 {
     size_t bytes = path ? environ_bytes(environment) : 0;
     if (bytes)
-        environment =
-            environ_into(__builtin_alloca(bytes), environment,
-                         environ_wants_successor() && exec_target_takes_variables(directory, path));
+        environment = environ_into(__builtin_alloca(bytes), environment,
+                                   environ_wants_successor() && exec_target_takes_variables(path));
     struct inheritance inheritance = inheritance_begin();
     exit_time_note_exec();
-    long result = directory == AT_FDCWD && flags == 0
-                      ? raw_syscall(SYS_execve, path, argv, environment)
-                      : raw_syscall(SYS_execveat, directory, path, argv, environment, flags);
+    long result = raw_syscall(SYS_execve, path, argv, environment);
     exit_time_forget();
     inheritance_end(inheritance);
     return raw_told(result);
 }
 
-int execve(const char *path, char *const *argv, char *const *environment)
-{
-    return execute(AT_FDCWD, path, argv, environment, 0);
-}
-
 int execv(const char *path, char *const *argv)
 {
-    return execute(AT_FDCWD, path, argv, environ, 0);
-}
-
-int execveat(int directory, const char *path, char *const *argv, char *const *environment,
-             int flags)
-{
-    return execute(directory, path, argv, environment, flags);
-}
-
-int fexecve(int fd, char *const *argv, char *const *environment)
-{
-    if (fd < 0 || !argv || !environment)
-        return raw_told(-EINVAL);
-    return execute(fd, "", argv, environment, AT_EMPTY_PATH);
+    return execve(path, argv, environ);
 }
 
 static const char *find_path(void)
@@ -98,7 +75,7 @@ bool search_takes_variables(const char *file)
     const char *from = find_path();
     for (const char *at = file; *at; at++)
         if (*at == '/')
-            return exec_target_takes_variables(AT_FDCWD, file);
+            return exec_target_takes_variables(file);
     for (;; from++) {
         size_t used = 0;
         for (; *from && *from != ':' && used < sizeof(path) - 2; from++)
@@ -109,7 +86,7 @@ bool search_takes_variables(const char *file)
             path[used++] = *at;
         path[used] = '\0';
         if (used < sizeof(path) - 1 && is_executable(path))
-            return exec_target_takes_variables(AT_FDCWD, path);
+            return exec_target_takes_variables(path);
         if (*from != ':')
             return true;
     }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a new program inherits. The program may ask for one between fork, or vfork, and exec: everything
- * here is async-signal-safe, takes no memory but the stack, and leaves the caller's as it is.
+ * Inheritance of a new program. The program may call exec between fork() or vfork() and the exec,
+ * so the functions here are async-signal-safe, allocate on the stack alone, and leave the caller's
+ * memory unchanged.
  *
- *     the program's environment ─▶ environ.c ─▶ with LD_PRELOAD and REC_SESSION, so that it is recorded, too,
- *                                  exec_target.c  or without them, if it is of a kind that they would disturb
- *     the program's mask and disposition of the sampler's signal ─▶ the kernel, which knows others
+ *     the program's environment ─▶ environ.c ─▶ with LD_PRELOAD and REC_SESSION, to be recorded
+ *                                  exec_target.c  or without, for a program disturbed by them
+ *     the program's mask and action of the sampler's signal ─▶ the kernel
+ *
+ * execveat() and fexecve() have no hook: the environment is passed on unchanged.
  */
 #pragma once
 
@@ -15,19 +18,16 @@
 
 HOOK int execve(const char *path, char *const *argv, char *const *environment);
 HOOK int execv(const char *path, char *const *argv);
-HOOK int execveat(int directory, const char *path, char *const *argv, char *const *environment,
-                  int flags);
-HOOK int fexecve(int fd, char *const *argv, char *const *environment);
 HOOK int execvpe(const char *file, char *const *argv, char *const *environment);
 HOOK int execvp(const char *file, char *const *argv);
 HOOK int execl(const char *path, const char *first, ...);
 HOOK int execlp(const char *file, const char *first, ...);
 HOOK int execle(const char *path, const char *first, ...);
 
-/* exec_target_takes_variables() for the file that execvp() would find. */
+/* exec_target_takes_variables() for the file found by execvp(). */
 bool search_takes_variables(const char *file);
 
-/* Around a call that makes a new program: signals as the program believes them to be. */
+/* Around a call that starts a new program: gives the program's mask and action to the kernel. */
 struct inheritance {
     bool shows_ignored, blocks;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program's file can take, before it is executed:
+ * The kinds of program files:
  *
- *     dynamically linked, this architecture, the GNU C library   the sampler
- *     static, unknown to us, not to be read                      the variables, for its children
- *     another architecture or C library, somebody else's bits    nothing: their linkers would complain, fail
- *                                                                or drop the variables themselves
- *     an older C library, as in another root directory           nothing: it would not start
+ *     dynamically linked, this architecture, GNU C library    takes the sampler
+ *     static, of unknown format, unreadable                   the variables, for its children
+ *     other architecture or C library, set-user-id            no variables: the dynamic linker
+ *                                                             complains, fails, or removes them
+ *     an older C library, as in another root directory        no variables: the program would fail
  *
- * A script is what its interpreter is.
+ * A script is of the kind of its interpreter.
  */
 #include "sampler/exec/exec_target.h"
 
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#define SCRIPTS_MAX 4       /* of scripts that are interpreters of scripts, as in the kernel */
+#define SCRIPTS_MAX 4       /* scripts as interpreters of scripts, as in the kernel */
 #define SCRIPT_LINE_MAX 256 /* as in the kernel */
 #define HEADERS_MAX 64u
 #define LINKER_BYTES_MAX (UINT64_C(4) << 20)
@@ -60,7 +60,7 @@ static bool is_gnu_linker(const char *path)
     return starts_with(name, "ld-") && !starts_with(name, "ld-musl");
 }
 
-/* Whether these bytes are somewhere in a file. */
+/* Whether the file contains these bytes. */
 static bool file_has(long fd, const char *bytes, size_t count)
 {
     char piece[PIECE_BYTES];
@@ -75,7 +75,7 @@ static bool file_has(long fd, const char *bytes, size_t count)
     return false;
 }
 
-/* Nearly always it is the launcher's own. */
+/* Usually the launcher's dynamic linker: known by device and inode. */
 static bool linker_is_new_enough(const char *path)
 {
     static const char version[] = SESSION_LIBC_VERSION;
@@ -135,7 +135,7 @@ static char *interpreter_of(char line[SCRIPT_LINE_MAX])
     return *start && !is_cut ? start : NULL;
 }
 
-/* A look into an open file: true or false, or the interpreter in line. */
+/* The answer for an open file; for a script, its interpreter in `line`. */
 static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **interpreter)
 {
     Elf64_Ehdr elf;
@@ -154,7 +154,8 @@ static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **int
     return elf_takes_variables(fd, &elf);
 }
 
-/* Whose dynamic linker would drop the variables. Root becomes nobody else by `su`, and its linker does not mind. */
+/* The dynamic linker of such a program removes the variables (AT_SECURE in ld.so(8)). For root,
+ * `su` of root changes nothing. */
 static bool changes_identity(const struct stat *file)
 {
     bool changes_user = (file->st_mode & S_ISUID) && file->st_uid != (uid_t)own_syscall(GETUID);
@@ -162,20 +163,16 @@ static bool changes_identity(const struct stat *file)
     return changes_user || changes_group;
 }
 
-/* A file that cannot be read, or is none at all, is executed, or not, with the variables. */
-static bool path_takes_variables(int directory, const char *path, char line[SCRIPT_LINE_MAX],
-                                 char **interpreter)
+/* An unreadable or missing file gets the variables. */
+static bool path_takes_variables(const char *path, char line[SCRIPT_LINE_MAX], char **interpreter)
 {
     struct stat status;
     *interpreter = NULL;
-    if (raw_failed(own_syscall(STAT, directory, path, &status, AT_EMPTY_PATH)) ||
-        !S_ISREG(status.st_mode))
+    if (raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)) || !S_ISREG(status.st_mode))
         return true;
     if (changes_identity(&status))
         return false;
-    if (*path == '\0')
-        return file_takes_variables(directory, line, interpreter);
-    long fd = own_syscall(OPEN, directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (raw_failed(fd))
         return true;
     bool takes = file_takes_variables(fd, line, interpreter);
@@ -183,12 +180,12 @@ static bool path_takes_variables(int directory, const char *path, char line[SCRI
     return takes;
 }
 
-bool exec_target_takes_variables(int directory, const char *path)
+bool exec_target_takes_variables(const char *path)
 {
     char line[SCRIPT_LINE_MAX];
     char *interpreter;
-    bool takes = path_takes_variables(directory, path, line, &interpreter);
+    bool takes = path_takes_variables(path, line, &interpreter);
     for (int i = 0; i < SCRIPTS_MAX && interpreter; i++)
-        takes = path_takes_variables(AT_FDCWD, interpreter, line, &interpreter);
+        takes = path_takes_variables(interpreter, line, &interpreter);
     return takes;
 }

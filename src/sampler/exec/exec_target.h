@@ -4,5 +4,5 @@
 
 #include <stdbool.h>
 
-/* False for a program that the variables would disturb; true when in doubt. Async-signal-safe. */
-bool exec_target_takes_variables(int directory, const char *path);
+/* False for a program disturbed by the variables; true when in doubt. Async-signal-safe. */
+bool exec_target_takes_variables(const char *path);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Programs close what they do not know before they execute another one. That one gets the session's memory from the
- * launcher then, through /proc; but not from within another user namespace or as another user, where the kernel forbids it,
- * nor where there is no /proc. There the descriptors stay.
- */
+/* Programs close unknown descriptors before an exec. The new program then gets the session's
+ * memory from the launcher, through /proc. The kernel forbids this in another user namespace and
+ * for another user; without /proc it is impossible. There the descriptors stay open. */
 #include "sampler/exec/fds.h"
 
 #include "sampler/base/next_symbol.h"
@@ -28,7 +26,7 @@ static bool is_needed(const struct inherited *inherited)
            !launcher_has_it(inherited->fd);
 }
 
-/* The first of these that stays; NO_FD: none. */
+/* The first descriptor of the range to keep; NO_FD: none. */
 static uint32_t first_needed(uint32_t first, uint32_t last)
 {
     uint32_t found = NO_FD;
@@ -46,7 +44,8 @@ int close(int fd)
     return first_needed((uint32_t)fd, (uint32_t)fd) == NO_FD ? NEXT(close)(fd) : 0;
 }
 
-/* In up to three pieces, around those that stay. Flags do what they do also where nothing is left to close. */
+/* Closes up to three ranges, around the kept descriptors. The flags take effect on an empty
+ * range, too. */
 static long close_pieces(uint32_t first, uint32_t last, int flags)
 {
     for (;;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* posix_spawn(), system() and popen(): another program starts, and this one goes on. */
+/* posix_spawn(), system() and popen(): a new program in a new process. */
 #include "sampler/exec/spawn.h"
 
 #include "sampler/base/hook.h"
@@ -60,15 +60,14 @@ static int spawn(const struct request *request, bool takes_variables, char *cons
         return spawn(&request, looks, environment);                                            \
     }
 
-DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn,
-             exec_target_takes_variables(AT_FDCWD, file))
+DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn, exec_target_takes_variables(file))
 DEFINE_SPAWN(spawnp_now, "posix_spawnp@@GLIBC_2.15", posix_spawnp, search_takes_variables(file))
 DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
-             exec_target_takes_variables(AT_FDCWD, file))
+             exec_target_takes_variables(file))
 DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
              search_takes_variables(file))
 
-/* Before system() and popen(), whose shell gets `environ`. */
+/* Before system() and popen(): their shell gets `environ`. */
 static struct inheritance shell_begin(void)
 {
     environ_refresh();
@@ -80,7 +79,7 @@ static void shell_end(void *inheritance)
     inheritance_end(*(struct inheritance *)inheritance);
 }
 
-/* The thread may be cancelled while it waits. */
+/* The thread may be cancelled during the wait. */
 static int run_shell(const char *command)
 {
     int status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time in threads without access to the processor's time stamp counter. The kernel takes the access by
- * PR_SET_TSC, or as a part of strict seccomp. Then rdtsc raises SIGSEGV, also in the handler, and also in
- * the threads, forked children and programs of such a thread.
+ * Time in threads without access to the processor's time stamp counter. The kernel takes the access
+ * by PR_SET_TSC, or as a part of strict seccomp. Then rdtsc raises SIGSEGV, also in the handler,
+ * and also in the threads, forked children and programs of such a thread.
  *
  *     prctl() ─▶ thread->has_no_clock ─▶ handler: the launcher's last heartbeat is the time
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the signal to one record: whose signal, which thread, what it weighs. */
+/* From the signal to a record: sender, thread, weight. */
 #include "sampler/sample/handler.h"
 
 #include "sampler/arch/arch.h"
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* The program is already dying of something: its crash handler runs on whatever stack is left. */
+/* The program is crashing: its crash handler runs on a possibly damaged stack. */
 static bool is_crashing(const struct thread_state *thread, const ucontext_t *context)
 {
     uint64_t mask = *(const uint64_t *)(const void *)&context->uc_sigmask;
@@ -19,13 +19,14 @@ static bool is_crashing(const struct thread_state *thread, const ucontext_t *con
 }
 
 /*
- * The kernel's share under perf-trap. The timer tells how much CPU time the thread used since its last
- * expiry; what user-mode samples did not cover was spent in the kernel. The timer is driven by the tick,
- * so it fires where the time is spent: on the way out of a system call, what passed since the last look.
- * Page faults look like user code; they get what exceeds a reserve for system calls, which is also what samples
- * and ticks that are not in step make of nothing. Of a program with 23 % in read(), 59 % in page faults and 8 %
- * in user code, the three functions got 20 to 23, 63 and 13 to 16 %; 33, 50 and 15 % when system calls took the
- * whole balance, and page faults waited for 40 ms of it.
+ * The kernel's share under perf-trap. The timer measures the thread's CPU time since its last
+ * expiry; time not covered by samples of user code was spent in the kernel. The timer is driven by
+ * the tick, so it fires at the place of use: at the end of a system call, the share is the time
+ * since the last expiry. Page faults look like user code, and get the excess over a reserve for
+ * system calls. The reserve also absorbs the phase difference of samples and ticks. Of a program
+ * with 23 % in read(), 59 % in page faults and 8 % in user code, the three functions got 20 to 23,
+ * 63 and 13 to 16 %; 33, 50 and 15 % when system calls took the whole balance, and page faults
+ * waited for 40 ms of it.
  */
 static int64_t share_of_balance_ns(int64_t balance_ns, int64_t elapsed_ns, bool leaves_syscall)
 {
@@ -68,7 +69,7 @@ static uint64_t engine_weight_ns(const siginfo_t *info)
     return process.engine == ENGINE_TIMER ? expiries(info) * period_ns : 0;
 }
 
-/* What this signal weighs; 0: nothing to record. */
+/* The weight of this signal; 0: no record. */
 static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const ucontext_t *context,
                       uint8_t *flags)
 {
@@ -102,7 +103,8 @@ static void count_own_time(struct thread_state *thread, uint64_t ticks)
         thread->slot->handler_max_ticks = ticks;
 }
 
-/* The smaller one of two in a row: one long sample may have lost the processor in between. */
+/* The smaller of the last two costs: during a single long sample the thread may have lost the
+ * processor. */
 static void note_cost(struct thread_state *thread, uint64_t start_ticks, uint64_t end_ticks)
 {
     uint64_t cost_ticks = end_ticks - start_ticks;
@@ -125,7 +127,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
     if (weight_ns == 0)
         return;
     thread->accounted_ns += weight_ns;
-    /* The progress rule: a program whose samples take long still gets two thirds of the time. */
+    /* The progress rule: a program with slow samples still gets two thirds of the time. */
     if (start_ticks - thread->last_end_ticks < 2 * thread->usual_cost_ticks) {
         thread->merged_ns += weight_ns;
         thread->slot->merged++;
@@ -146,7 +148,7 @@ static void sample(struct thread_state *thread, const siginfo_t *info, const uco
     note_cost(thread, start_ticks, clock_ticks(thread));
 }
 
-/* Nobody would read a record: until somebody does, the time is only added up. */
+/* No reader for a record: the time is only counted. */
 static void skip(struct thread_state *thread, const siginfo_t *info)
 {
     uint64_t weight_ns = engine_weight_ns(info);

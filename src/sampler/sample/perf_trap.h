@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Of si_perf_data in siginfo_t (include/uapi/asm-generic/siginfo.h, Linux 5.13), unknown to glibc. */
+/* Of si_perf_data in siginfo_t (include/uapi/asm-generic/siginfo.h, Linux 5.13), unknown to
+ * glibc. */
 enum { PERF_TRAP_DATA_AT = 24 };
 
 /* The event's sig_data. Async-signal-safe. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a walk could not finish, for the launcher: the frames so far, registers, and the stack; of one that is too
- * large what leads from frame to frame.
+ * An unfinished walk, for the launcher: the frames so far, registers, and the stack; of a too large
+ * stack, the words that lead from frame to frame.
  *
  *     SP                                                                     end
  *     ┌──────┬───────────────────────────────────────────────┬─────────┬──────┐
@@ -14,22 +14,22 @@
 #include "sampler/arch/arch.h"
 #include "sampler/sample/stack_record.h"
 
-/* A stack of no more than that is copied whole. */
+/* Smaller stacks are copied whole. */
 #define WHOLE_BYTES_MAX (UINT32_C(16) << 10)
 #define LEAF_BYTES_MAX (UINT32_C(8) << 10)
 /* Nothing is mapped before, by the kernel's usual vm.mmap_min_addr, or behind. */
 #define FIRST_PAGES_BYTES UINT64_C(65536)
 
-/* How much of a stack may be copied. Half a ring is for one of the largest copies, the other half for smaller and
- * smaller ones: a stack that is cut is better than a sample that is lost. */
+/* The limit of a stack copy. Half a ring is for a largest copy, the other half for smaller and
+ * smaller copies: a cut stack is better than a lost sample. */
 static uint32_t most_bytes(const struct walk *walk)
 {
     uint64_t room = ring_room(&walk->thread->ring);
     return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 48) * 8;
 }
 
-/* Where the copied registers and stack begin: at the leaf when all of it fits, with every register
- * known; else at the frame that could not be walked, behind the frames that were. */
+/* Start of the copied registers and stack: the leaf, with all registers valid, if everything
+ * fits; else the frame without a rule, behind the walked frames. */
 static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool from_leaf)
 {
     uint32_t kept = walk->frame_count;
@@ -37,7 +37,7 @@ static uint32_t copy_start(struct walk *walk, struct record_copy *copy, bool fro
         copy->known = arch_dwarf_registers(walk->context, copy->registers);
         kept = 0;
     } else {
-        kept--; /* the frame whose rule is missing comes again, from the registers */
+        kept--; /* the frame without a rule is repeated, from the registers */
         copy->registers[ARCH_DWARF_FP] = walk->regs.fp;
         copy->registers[ARCH_DWARF_SP] = walk->regs.sp;
         copy->registers[ARCH_DWARF_PC] = walk->regs.pc;
@@ -65,7 +65,7 @@ bool stack_copy_fits_from_leaf(const struct walk *walk)
     return fits_from_leaf(walk, most_bytes(walk));
 }
 
-/* A place for all that is copied of a stack; a smaller one when the ring's end is in the way, but not for a check. */
+/* Room for the whole copy; a smaller one near the ring's end, but not for a check. */
 static uint8_t *reserve(const struct walk *walk, uint32_t before_stack, uint32_t *bytes,
                         bool is_check, uint64_t *position)
 {
@@ -90,8 +90,9 @@ static bool span_has(const struct span *span, uint64_t avma)
     return avma - span->start < span->bytes;
 }
 
-/* Where code is: before and behind the widest gap between modules, as a rule that of the heap. Where the walk stopped
- * at code that no map has, there may be more such code anywhere. The page of [vsyscall] is behind all addresses. */
+/* The address ranges of code: below and above the widest gap between modules, usually the
+ * heap's. After a stop at unmapped code, such code may be anywhere. The page of [vsyscall] is
+ * above all addresses. */
 static void find_code(const struct walk *walk, struct span code[2])
 {
     uint64_t pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
@@ -116,7 +117,7 @@ static void find_code(const struct walk *walk, struct span code[2])
     }
 }
 
-/* Takes the words of the middle, as many as there is room for, and what is left of the room for the root. */
+/* Takes words of the middle up to the limit, and the rest of the room for the root. */
 static void take_words(const struct walk *walk, struct record_copy *copy, uint64_t *words,
                        uint32_t room)
 {
@@ -138,8 +139,8 @@ static void take_words(const struct walk *walk, struct record_copy *copy, uint64
     copy->root_bytes = least(left - copy->middle_bytes, 8 * (room - copy->word_count));
 }
 
-/* Copies the stack to where there is room for so many bytes. Returns how many it took. Where a context's stack ends is
- * what was said once: far from SP there may be nothing any more. */
+/* Copies the stack into the given room. Returns the copied bytes. The end of a context's stack
+ * was noted earlier: memory far from SP may be unmapped by now. */
 static uint32_t copy_stack(const struct walk *walk, struct record_copy *copy, uint8_t *to,
                            uint32_t room, bool is_check)
 {
@@ -165,8 +166,9 @@ static void move_words(uint64_t *to, const uint64_t *from, uint32_t count)
         to[i] = from[i];
 }
 
-/* The walked frames lie where RECORD_STACK wants them; this record needs registers before them. Its place is as a
- * rule the same, but the ring's first byte when the launcher has emptied it meanwhile. */
+/* The walked frames lie at the place of RECORD_STACK; this record needs registers before them.
+ * The place is usually the same, but the ring's first byte after the launcher has emptied the
+ * ring. */
 bool stack_copy_record(struct walk *walk, struct record_header header, enum walk_end end,
                        uint32_t unload_count)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the interrupted registers to the thread's root, one row at a time, into a record that was
- * reserved in the ring before the walk began.
+ * From the interrupted registers to the thread's root, a row at a time, into a record reserved in
+ * the ring before the walk.
  *
  *     frames   ┌──────────── leaf part: 768 ────────────┬─ root part: 256, circular ─┐
  *              │ PC, return addresses …                 │ the last 256 seen          │
  *              └────────────────────────────────────────┴────────────────────────────┘
  *
- * What no row describes is copied and finished by the launcher: stack_copy.c.
+ * A stack without a row for a PC is copied and finished by the launcher: stack_copy.c.
  */
 #include "sampler/sample/walk.h"
 
@@ -17,11 +17,12 @@
 
 #define PAGE_MASK UINT64_C(4095)
 #define CONTEXT_ROOT_BYTES 64
-/* At most so far below SP the kernel wrote the end of the signal's frame: red zone, alignment, slack. */
+/* The kernel wrote the end of the signal's frame at most so far below SP: red zone, alignment,
+ * slack. */
 #define WRITTEN_BYTES 256
 /* No frame pointer is a frame of this size away: the register holds something else. */
 #define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
-/* Under one map, of each thread. */
+/* Per map and thread. */
 #define ASTRAY_COPIES_MAX 64
 #define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
 
@@ -31,12 +32,11 @@ static bool is_within(const stack_t *stack, uint64_t sp)
     return !(stack->ss_flags & SS_DISABLE) && sp >= start && sp - start < stack->ss_size;
 }
 
-/*
- * The stack that holds SP: the thread's own, the alternate one that the kernel names, the one that was given
- * to makecontext(); else some coroutine's, of which only the page that SP points into is known to be there,
- * for the kernel has just written the signal's frame into it: a list of mappings would be older than the
- * sample, and a read of what is gone would kill the program.
- */
+/* The stack that holds SP: the thread's own, the alternate one named by the kernel, the one
+ * given to makecontext(); else a coroutine's. Of a coroutine's stack only the page at SP is
+ * certain to be mapped, because the kernel has just written the signal's frame there. A list of
+ * mappings would be older than the sample, and a read of an unmapped page would kill the
+ * program. */
 static bool choose_stack(struct walk *walk)
 {
     const struct thread_state *thread = walk->thread;
@@ -63,7 +63,7 @@ static bool choose_stack(struct walk *walk)
     return true;
 }
 
-/* The rule of a PC; false when no module holds it, or its rows are not compiled yet. */
+/* The rule of a PC; false without a module, or before its rows are compiled. */
 static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 {
     struct rule_cache_entry *entry = &walk->thread->cache[(pc ^ pc >> 8) % SAMPLER_CACHE_ENTRIES];
@@ -72,9 +72,10 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
         return true;
     }
     const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
-    if (!module || load_relaxed(&module->is_unread))
+    if (!module || load_relaxed(&module->flags) & WIRE_MODULE_UNREAD)
         return false;
-    /* Each word once: an old map may be overwritten under us, which walk_once() sees too late. */
+    /* Each word once: the launcher may overwrite an old map meanwhile, found too late by
+     * walk_once(). */
     uint64_t first = load_relaxed(&module->index_first);
     struct row_table table = {.rows = process.tables->rows,
                               .row_count = SESSION_ROWS,
@@ -99,10 +100,9 @@ static void push_frame(struct walk *walk, uint64_t pc)
     walk->frames[n] = pc;
 }
 
-/*
- * The frame pointer leads to no code that the map has. It may be newer than the map, as code that is made at run time
- * is; but the register may as well hold something else, and go on to: not every sample is copied then.
- */
+/* The frame pointer leads to no code of the map. The code may be newer than the map, as code
+ * generated at run time is. But the register may also hold any other value, in every sample: so
+ * the number of copies is limited. */
 static enum walk_end end_astray(const struct walk *walk)
 {
     struct thread_state *thread = walk->thread;
@@ -112,13 +112,20 @@ static enum walk_end end_astray(const struct walk *walk)
     return thread->astray++ < ASTRAY_COPIES_MAX ? WALK_UNKNOWN : WALK_NO_CFI;
 }
 
-/*
- * Code without CFI: follow the frame pointer, if it leads to code. On a stack of which one page is known it may lead
- * to the next page (SBCL runs its program on such a stack).
- */
+static bool is_searched(const struct walk *walk)
+{
+    uint64_t pc = unwind_lookup_pc(walk->regs.pc, walk->is_return_address);
+    const struct wire_module *module = unwind_find_module(walk->modules, walk->module_count, pc);
+    return module && load_relaxed(&module->flags) & WIRE_MODULE_SEARCHED;
+}
+
+/* Code without CFI: follow a frame pointer to code. On a stack with only one page certain, the
+ * frame pointer may lead to the next page (SBCL runs its program on such a stack). */
 static enum walk_end step_without_cfi(struct walk *walk)
 {
     struct unwind_regs caller = walk->regs;
+    if (is_searched(walk))
+        return WALK_SEARCH;
     if (walk->is_foreign && caller.fp - (walk->stack.hi - 8) < FOREIGN_FRAME_BYTES)
         return WALK_FOREIGN;
     if (unwind_frame_pointer(&caller, &walk->stack) != UNWIND_OK)
@@ -129,10 +136,8 @@ static enum walk_end step_without_cfi(struct walk *walk)
     return WALK_ENDS;
 }
 
-/*
- * Where makecontext() lets its function return to, glibc has no CFI. It is the stack's root: nothing but the
- * next context and arguments lie above. The address is that of an instruction that no call precedes.
- */
+/* The return address of a makecontext() function has no CFI in glibc. It is the stack's root:
+ * only the next context and arguments lie above. No call instruction precedes the address. */
 static bool is_context_root(const struct walk *walk)
 {
     if (!walk->is_context || !walk->is_return_address ||
@@ -143,11 +148,10 @@ static bool is_context_root(const struct walk *walk)
     return true;
 }
 
-/*
- * The CFA is in a general register. Those were never followed, so it must still hold what was
- * interrupted: any of them in the innermost frame, and the ones that no callee saves also in its caller
- * (ciphers keep the old SP in rax across calls of their own helpers).
- */
+/* The CFA is in a general register. The walk does not restore these registers, so the
+ * interrupted value must still be valid: any register in the innermost frame, and the registers
+ * not saved by callees also in its caller (ciphers keep the old SP in rax across calls of their
+ * own helpers). */
 static enum unwind_result apply_register(const struct walk *walk, uint32_t rule,
                                          struct unwind_regs *regs)
 {
@@ -165,7 +169,7 @@ static enum unwind_result apply(struct walk *walk, uint32_t rule)
     return unwind_apply(rule, &walk->regs, &walk->stack);
 }
 
-/* One step; WALK_ENDS: go on. */
+/* A single step; WALK_ENDS: continue. */
 static enum walk_end step(struct walk *walk)
 {
     uint32_t rule;
@@ -192,7 +196,7 @@ static enum walk_end step(struct walk *walk)
     if (walk->regs.pc == 0 && walk->is_foreign) /* how most libraries begin a coroutine's stack */
         return WALK_FOREIGN;
     walk->is_return_address = row_kind(rule) != ROW_SIGNAL;
-    /* A handler on the alternate stack was entered from another one. */
+    /* A handler on the alternate stack was entered from another stack. */
     if (!walk->is_return_address && (!choose_stack(walk) || walk->is_foreign))
         return WALK_FOREIGN;
     return WALK_ENDS;
@@ -204,7 +208,7 @@ static enum walk_end walk_frames(struct walk *walk)
     while (end == WALK_ENDS) {
         if (walk->frame_count >= SAMPLER_WORDS_MAX)
             return WALK_TOO_LONG;
-        /* Readers take one off every caller's address; an interrupted PC is no return address. */
+        /* Readers subtract 1 from each caller's address; an interrupted PC is no return address. */
         bool is_interrupted_caller = !walk->is_return_address && walk->frame_count > 0;
         push_frame(walk, walk->regs.pc + is_interrupted_caller);
         end = step(walk);
@@ -236,8 +240,9 @@ static uint32_t settle_frames(struct walk *walk)
 
 static bool wants_copy(const struct walk *walk, enum walk_end end)
 {
-    return (end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD) &&
-           walk->frame_count <= RECORD_FRAMES_MAX;
+    bool is_for_launcher =
+        end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD || end == WALK_SEARCH;
+    return is_for_launcher && walk->frame_count <= RECORD_FRAMES_MAX;
 }
 
 static bool wants_check(const struct walk *walk, enum walk_end end)
@@ -247,8 +252,8 @@ static bool wants_check(const struct walk *walk, enum walk_end end)
            walk->frame_count <= RECORD_FRAMES_MAX && stack_copy_fits_from_leaf(walk);
 }
 
-/* The published map. The launcher may publish another while we walk; from then on it may also be writing
- * a third one into the place of this one. */
+/* The published map. The launcher may publish another map during the walk; afterwards it may
+ * also write a third map into the place of this one. */
 static void use_map(struct walk *walk, uint64_t generation)
 {
     uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);

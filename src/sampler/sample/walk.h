@@ -5,7 +5,6 @@
 
 #include <ucontext.h>
 
-/* Walks the interrupted stack and writes one record; true when the record was committed.
- * Async-signal-safe. */
+/* Walks the interrupted stack and writes a record; true when committed. Async-signal-safe. */
 bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
                  uint64_t weight_ns, uint8_t flags);

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 
-/* Whether the thread loses access to the time stamp counter; `now` for calls about something else. */
+/* Whether the thread loses access to the time stamp counter; `now` for calls about something
+ * else. */
 static bool forbids_clock(int option, unsigned long value, bool now)
 {
     if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)

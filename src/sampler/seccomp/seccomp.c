@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program may forbid itself, on pain of death, all system calls but those that it knows of. So its filter is asked
- * first about each call that the sampler may make later on. One that is not let through silently is never made again:
- * whatever a filter does otherwise (killing, signals, a supervisor, the audit log), somebody would notice.
+ * A program may forbid all system calls but its own, with a kill as the consequence. So the sampler
+ * evaluates each new filter for each own system call. A call not silently allowed is never made
+ * again: kills, signals, a supervisor and the audit log would all be visible.
  *
- * A filter holds for the thread that installs it, with its children; here, for the whole process. What is forbidden
- * once remains so. One that was there before the program is the sampler's, too.
+ * A filter applies to the installing thread and its children; here, to the whole process. A
+ * forbidden call stays forbidden. Filters from before the program apply to the sampler, too.
  */
 #include "sampler/seccomp/seccomp.h"
 
@@ -16,7 +16,7 @@
 #include "sampler/seccomp/seccomp_eval.h"
 #include "sampler/signals/own_action.h"
 
-/* Above the calls in process.forbidden: how often it changed. */
+/* Above the calls in process.forbidden: the number of changes. */
 #define ONE_CHANGE (UINT64_C(1) << SECCOMP_USES_MAX)
 
 static uint64_t find_forbidden(const struct sock_fprog *filter)
@@ -33,7 +33,8 @@ static uint64_t find_forbidden(const struct sock_fprog *filter)
     return forbidden;
 }
 
-/* A bad address the kernel refuses; where that cannot be known, everything counts as forbidden. */
+/* A bad address is left to the kernel; without a way to test the address, all calls count as
+ * forbidden. */
 static uint64_t read_forbidden(const struct sock_fprog *filter)
 {
     uintptr_t page = MEMORY_NO_PAGE;
@@ -45,8 +46,7 @@ static uint64_t read_forbidden(const struct sock_fprog *filter)
     return find_forbidden(filter);
 }
 
-/* No handler can return any more, ours neither: sshd allows that to the process that speaks with whoever has not
- * logged in yet. */
+/* Handlers could not return any more: sshd installs such a filter before the login. */
 static bool ends_sampling(uint64_t before, uint64_t after)
 {
     return process_is_followed() && after & ~before & CALL_BIT(HANDLER_RETURN);
@@ -57,7 +57,7 @@ struct seccomp_change seccomp_begin(const void *filter)
     struct seccomp_change change = {.before = load_relaxed(&process.forbidden)};
     uint64_t forbidden = read_forbidden(filter);
     if (ends_sampling(change.before, forbidden))
-        own_action_ignore(); /* while it may */
+        own_action_ignore(); /* while still allowed */
     do
         change.after = (change.before | forbidden) + ONE_CHANGE;
     while (!__atomic_compare_exchange_n(&process.forbidden, &change.before, change.after, false,
@@ -66,7 +66,7 @@ struct seccomp_change seccomp_begin(const void *filter)
     return change;
 }
 
-/* Not when another thread has changed it meanwhile. */
+/* Not after a change by another thread. */
 void seccomp_end(struct seccomp_change change, bool has_failed)
 {
     uint64_t after = change.after;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Around the call that installs a filter, a struct sock_fprog of the program's. Async-signal-safe. */
+/* Around the call that installs the program's filter, a struct sock_fprog. Async-signal-safe. */
 struct seccomp_change {
     uint64_t before, after;
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program is followed with registers that may be unknown: what is computed from such a one is unknown, and a
- * test of it goes both ways. Jumps go forward only, so every way ends.
+ * The evaluation runs with registers of partly unknown value. A result computed from an unknown
+ * value is unknown, and a test of an unknown value takes both branches. Jumps go forward only, so
+ * each branch ends.
  *
- *     jeq #1, …   A is unknown ─┬─▶ one side now
- *                               └─▶ the other one later, from `pending`
+ *     jeq #1, …   A is unknown ─┬─▶ this branch now
+ *                               └─▶ the other branch later, from `pending`
  */
 #include "sampler/seccomp/seccomp_eval.h"
 
@@ -18,7 +19,7 @@ _Static_assert(A == 16, "the scratch memory comes first");
 
 struct machine {
     uint32_t at;    /* the next instruction */
-    uint32_t known; /* bit i: registers[i] is known */
+    uint32_t known; /* bit i: registers[i] has a definite value */
     uint32_t registers[REGISTERS];
 };
 
@@ -135,7 +136,7 @@ static enum outcome calculate(struct machine *machine, const struct sock_filter 
     bool shifts = operation == BPF_LSH || operation == BPF_RSH;
     if (shifts && !has_x && b > 31)
         return REFUSES;
-    if (operation == BPF_DIV && has_x && !is_known(machine, X)) /* it may be 0 */
+    if (operation == BPF_DIV && has_x && !is_known(machine, X)) /* possibly 0 */
         return REFUSES;
     if (!compute(operation, a, b, &result))
         return REFUSES;
@@ -226,7 +227,8 @@ static enum outcome step(struct machine *machine, const struct sock_filter *inst
     }
 }
 
-/* First a side that ends at once: so a long row of tests leaves no more than one behind. */
+/* Takes a branch with an immediate end first: a long row of tests then leaves at most one branch
+ * pending. */
 static void fork_machine(struct machine *machine, struct machine *other,
                          const struct sock_filter *code, uint32_t count)
 {

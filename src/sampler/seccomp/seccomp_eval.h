@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a seccomp filter says of a system call, without installing it: classic BPF as in linux/filter.h and
- * seccomp(2), on calls of which not every argument is known.
- */
+/* The verdict of a seccomp filter about a system call, without its installation: classic BPF as
+ * in linux/filter.h and seccomp(2), on calls with partly unknown arguments. */
 #pragma once
 
 #include <linux/filter.h>
@@ -16,8 +14,8 @@ struct seccomp_call {
         unknown; /* bit i: data.args[i] may have any value; so may the instruction pointer always */
 };
 
-/* True when the filter lets the call through, silently, whatever the unknown values are. False for all else: where it
- * depends on them, for a filter that the kernel would refuse, for one that takes too long to follow. The code is
- * readable. Async-signal-safe. */
+/* True when the filter silently allows the call for all unknown values. False when the verdict
+ * depends on them, for a filter invalid in the kernel, and for a too long evaluation. The code
+ * is readable. Async-signal-safe. */
 bool seccomp_eval_allows(const struct sock_filter *code, uint32_t count,
                          const struct seccomp_call *call);

@@ -17,7 +17,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* With flags it may return a descriptor, or the id of a thread that cannot take the filter. */
+/* With flags the result may be a descriptor, or the id of a thread with an incompatible filter. */
 static long install_filter(long number, long a, long b, long c)
 {
     struct seccomp_change change = seccomp_begin((const void *)c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals of other senders with the sampler's number: int3, raise(), kill(), timers of the program. */
+/* Signals of other senders with the sampler's number: int3, raise(), kill(), timers of the
+ * program. */
 #pragma once
 
 #include <signal.h>

@@ -6,11 +6,11 @@
  *     ignored signals                  not blocked while the sampler's handler runs
  *
  * The kernel drops an ignored signal at the time of sending, unless the target thread blocks the
- * signal. Then the signal stays pending, the kernel wakes another thread, and epoll_wait() there ends
- * with EINTR. The target is the main thread or, for SIGCHLD, the thread that created the child: often
- * the thread that is in the sampler's handler. Seen with the ignored signals blocked, at 9999 Hz: 180
- * waits ended per second in a program that received SIGURG all the time, and one in some million calls
- * by SIGCHLD.
+ * signal. Then the signal stays pending, the kernel wakes another thread, and epoll_wait() there
+ * ends with EINTR. The target is the main thread or, for SIGCHLD, the thread with the fork():
+ * often a thread in the sampler's handler. Observed with the ignored signals blocked, at 9999 Hz:
+ * 180 waits ended per second in a program under constant SIGURG, and one in some million calls by
+ * SIGCHLD.
  */
 #include "sampler/signals/dispositions.h"
 
@@ -20,7 +20,7 @@
 #include "sampler/signals/kernel_action.h"
 #include "sampler/signals/own_action.h"
 
-/* A bit for each signal whose action has the sampler's signal added to its mask. */
+/* A bit for each action with the sampler's signal added to the mask. */
 static uint64_t deferring;
 
 static bool ignores(int signal, uintptr_t handler_value)
@@ -29,14 +29,14 @@ static bool ignores(int signal, uintptr_t handler_value)
            (handler_value == (uintptr_t)SIG_DFL && SIGNAL_BIT(signal) & KERNEL_IGNORED_BY_DEFAULT);
 }
 
-/* A vfork child has actions of its own in the kernel, but runs on its parent's memory. */
+/* A vfork child has its own actions in the kernel, but runs on its parent's memory. */
 static bool is_known(int signal)
 {
     return signal >= 1 && signal <= 64 && !process_is_another();
 }
 
 /* Before the signal gets a handler, because the handler may leave the sampler's by longjmp(). A
- * sampler's handler that runs already still lets the signal through. */
+ * running sampler's handler still lets the signal through. */
 static void note_before(int signal, uintptr_t handler_value)
 {
     if (is_known(signal) && !ignores(signal, handler_value))
@@ -59,11 +59,9 @@ signal_handler dispositions_set_simple(signal_handler (*set)(int, signal_handler
     return old;
 }
 
-/*
- * The sampler's handler would run on the alternate stack, too, if it interrupted the program's handler
- * there. The kernel's frame alone takes 3.4 KiB with AVX-512, more than many alternate stacks have
- * left. So the signal is added to the action's mask, and taken out of the mask that the program reads.
- */
+/* A sample during the program's handler would use the alternate stack, too. The kernel's frame
+ * alone takes 3.4 KiB with AVX-512, more than many alternate stacks have left. So the signal is
+ * added to the action's mask, and removed from the mask that the program reads. */
 static int set_deferring(int signal, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction wanted;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's struct for rt_sigaction(2), which differs from the C library's struct sigaction. */
+/* The kernel's struct for rt_sigaction(2): its layout differs from the C library's struct
+ * sigaction. */
 #pragma once
 
 #include <signal.h>
@@ -14,18 +15,19 @@ struct kernel_action {
 
 #define SIGNAL_BIT(signal) (UINT64_C(1) << ((signal)-1))
 
-/* The kernel keeps these flags (UAPI_SA_FLAGS in include/linux/signal_types.h) and drops all others. */
+/* The kernel keeps these flags (UAPI_SA_FLAGS in include/linux/signal_types.h) and drops all
+ * others. */
 #define KERNEL_ACTION_FLAGS 0xdc000c07
 /* SA_RESTORER of x86, set by the C library in each action. */
 #define KERNEL_ACTION_RESTORER 0x04000000
 /* The kernel removes these signals from each mask. */
 #define KERNEL_NEVER_BLOCKED (SIGNAL_BIT(SIGKILL) | SIGNAL_BIT(SIGSTOP))
 
-/* Signals that the kernel ignores by default (signal(7)). */
+/* Signals ignored by the kernel by default (signal(7)). */
 #define KERNEL_IGNORED_BY_DEFAULT \
     (SIGNAL_BIT(SIGCHLD) | SIGNAL_BIT(SIGCONT) | SIGNAL_BIT(SIGURG) | SIGNAL_BIT(SIGWINCH))
 
-/* The first 64 signals of the C library's set: all that the kernel has. */
+/* The first 64 signals of the C library's set: all signals of the kernel. */
 static inline uint64_t sigset_word(const sigset_t *set)
 {
     return *(const uint64_t *)(const void *)set;

@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that block every signal: liblzma, libuv, librdkafka and many other libraries make all of their
- * workers so. They must be sampled too, so the one bit of the sampler's signal never reaches the kernel:
+ * Threads that block every signal are common: the workers of liblzma, libuv and librdkafka. Such
+ * threads are sampled too, because the bit of the sampler's signal never reaches the kernel:
  *
- *     the program's mask ─┬─ every other signal ──▶ kernel
- *                         └─ the sampler's ───────▶ hidden, and back into what it reads
+ *     the program's mask ─┬─ all other signals ──────▶ kernel
+ *                         └─ the sampler's signal ───▶ hidden; added to each mask read later
  *
- * Masks come back without passing here: a handler returns, siglongjmp() and swapcontext() restore what they
- * saved. The kernel's part tells which mask it is, so the last few are remembered, each with its hidden bit.
+ * A handler's return, siglongjmp() and swapcontext() restore masks without these functions. The
+ * kernel's mask identifies the restored one: the last SAMPLER_MASKS masks are kept, each with the
+ * hidden bit.
  *
- * A foreign signal is one of the sampler's number that the sampler did not cause. The first foreign signal in a thread
- * that hides a block makes the block real and is sent again: to another thread, to sigwait(), or to stay pending. The
- * thread is not sampled until the program unblocks the signal, or waits with a mask that does:
+ * A foreign signal has the sampler's number and another sender. The first foreign signal in a
+ * thread with a hidden block makes the block real and is sent again: to another thread, to
+ * sigwait(), or to stay pending. The thread is not sampled until the program unblocks the signal:
  *
  *     program's mask   kernel's mask   hides_block   is_blocked
  *     unblocked        unblocked       no            no
  *     blocked          unblocked       yes           no          sampled
- *     blocked          blocked         no            yes         not sampled; from mask_defer() to resume()
+ *     blocked          blocked         no            yes         mask_defer() to resume()
  *
- * lifted_avma marks a wait with a mask that unblocks the signal (sigsuspend, ppoll, …): a foreign signal during such a
- * wait runs the program's handler. ever_hid stays set; before, masks without the sampler's signal go to the kernel as
- * they are.
+ * sigsuspend(), ppoll() and similar waits have no hook. A wait that unblocks the signal may end
+ * with EINTR without a run of the program's handler: for a sample that became pending under a
+ * real block, and for the foreign signal that makes a hidden block real. The next wait delivers
+ * the foreign signal.
  *
- * No function here needs the C library: the program may call these from its own signal handlers.
+ * ever_hid stays set; before, masks without the sampler's signal go to the kernel unchanged.
+ *
+ * The functions here work without the C library: the program may call the hooks in signal
+ * handlers.
  */
 #include "sampler/signals/mask.h"
 
@@ -36,7 +41,7 @@
 #include <errno.h>
 #include <time.h>
 
-/* The C library's own, which it never lets a program block. */
+/* Reserved by the C library: removed from the program's masks. */
 #define LIBC_SIGNALS (UINT64_C(3) << 31)
 
 static uint64_t samplers_bit(void)
@@ -56,8 +61,8 @@ static uint64_t kernel_mask(void)
     return now;
 }
 
-/* Whether the block of the sampler's signal is hidden while the kernel's mask is this one. In a vfork child
- * a mask that is not known is its own. */
+/* Whether the program blocks the sampler's signal, by a hidden block, while the kernel has this
+ * mask. In a vfork child a mask without an entry is the child's. */
 static bool is_hidden_at(const struct thread_state *thread, uint64_t kernel, bool is_another)
 {
     if (kernel & samplers_bit())
@@ -78,7 +83,8 @@ static void remember(struct thread_state *thread, uint64_t kernel, bool hides_bl
     thread->masks[i] = (struct known_mask){kernel, hides_block, true};
 }
 
-/* One that is pending arrives at once: it must be known as hidden before. A retired process has nothing to hide. */
+/* A pending signal arrives at once, so the block is noted before. A retired process hides
+ * nothing. */
 void mask_hide(struct thread_state *thread)
 {
     uint64_t bit = samplers_bit();
@@ -132,7 +138,8 @@ void mask_restore(uint64_t mask)
     own_syscall(SIGPROCMASK, SIG_SETMASK, &mask, 0, sizeof(mask));
 }
 
-/* What was not sent with tgkill() goes to the process: there it cannot be merged with one of ours. */
+/* A signal sent by other means than tgkill() goes to the process: no sample is pending there to
+ * be merged with. */
 static void send_on(int signal, siginfo_t *info)
 {
     long pid = raw_syscall(SYS_getpid);
@@ -141,10 +148,10 @@ static void send_on(int signal, siginfo_t *info)
         if (raw_failed(raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, signal, info)))
             raw_syscall(SYS_tgkill, pid, tid, signal);
     } else if (raw_failed(raw_syscall(SYS_rt_sigqueueinfo, pid, signal, info)))
-        raw_syscall(SYS_kill, pid, signal); /* only the main thread may repeat what kill() said */
+        raw_syscall(SYS_kill, pid, signal); /* rt_sigqueueinfo(2) refuses si_code >= 0 */
 }
 
-/* Takes away what is pending of the sampler's own, and the first one of somebody else's: true. */
+/* Removes pending samples, and the first pending foreign signal: then true. */
 static bool take_pending(siginfo_t *info)
 {
     uint64_t bit = samplers_bit();
@@ -156,21 +163,14 @@ static bool take_pending(siginfo_t *info)
     return true;
 }
 
-/* Not on an alternate stack: that is too small for a sample. */
-static bool is_on_own_stack(const struct thread_state *thread)
-{
-    uint64_t sp = (uint64_t)(uintptr_t)__builtin_frame_address(0);
-    return sp >= thread->stack_start_avma && sp < thread->stack_end_avma;
-}
-
-/* The kernel's mask lacks the signal again, by the program's wish or because nothing foreign is pending. */
+/* The program unblocks the signal. */
 static void resume(struct thread_state *thread)
 {
     thread->is_blocked = false;
     timer_start(thread);
 }
 
-/* Of other senders, a signal below SIGRTMIN is pending at most twice: for the thread and for the process. */
+/* At most two foreign signals below SIGRTMIN are pending: for the thread and for the process. */
 void mask_retire(struct thread_state *thread)
 {
     siginfo_t theirs[2];
@@ -190,9 +190,9 @@ static uint64_t combine(int how, uint64_t mask, uint64_t wanted)
     return how == SIG_SETMASK ? wanted : how == SIG_BLOCK ? mask | wanted : mask & ~wanted;
 }
 
-/* The sampler's signal is in the wanted mask, or was in one before. In a handler of the program, the kernel
- * may block it already: that stays as it is. A vfork child has a mask, but no state, of its own: there the
- * kernel gets the truth. */
+/* For masks with the sampler's signal, and for all masks after the first. In a handler of the
+ * program the kernel may block the signal already: the block stays. A vfork child has its own
+ * mask, but shares its parent's state: the kernel gets the mask unchanged. */
 static long change_hidden(struct thread_state *thread, int how, uint64_t asked, sigset_t *old)
 {
     uint64_t bit = samplers_bit();
@@ -209,7 +209,7 @@ static long change_hidden(struct thread_state *thread, int how, uint64_t asked, 
     if (thread) {
         remember(thread, before, hid_block);
         remember(thread, wanted, hides_block);
-        thread->hides_block = hid_block || hides_block; /* before a pending one can arrive */
+        thread->hides_block = hid_block || hides_block; /* before a pending signal arrives */
         thread->ever_hid |= hides_block;
         thread->usual_mask = shown;
     }
@@ -256,72 +256,11 @@ int sigsetmask(int mask)
     return raw_failed(result) ? raw_told(result) : (int)*word_of(&old);
 }
 
-/* The stack pointer of the wait lies below the frame of its hook, unless a handler jumped out of the wait. */
-struct thread_state *mask_lift(const sigset_t *mask, void *frame)
-{
-    uint64_t bit = samplers_bit();
-    struct thread_state *thread = bit && mask ? thread_self : NULL;
-    if (!thread || !thread->ever_hid || *(const uint64_t *)(const void *)mask & bit ||
-        process_is_another())
-        return NULL;
-    thread->lifted_avma = (uint64_t)(uintptr_t)frame;
-    signal_fence();
-    return thread;
-}
-
-void mask_lower(struct thread_state *thread)
-{
-    signal_fence();
-    if (thread)
-        thread->lifted_avma = 0;
-}
-
-/* The handler runs before the system call returns: at that moment nothing of this number can be pending for the
- * thread, so the signal cannot be merged with one of the sampler's. */
-static bool deliver_under(const sigset_t *mask, siginfo_t *info)
-{
-    uint64_t before = 0;
-    if (raw_failed(own_syscall(SIGPROCMASK, SIG_SETMASK, mask, &before, sizeof(before)))) {
-        send_on(process.signal, info);
-        return false;
-    }
-    long pid = raw_syscall(SYS_getpid);
-    long tid = raw_syscall(SYS_gettid);
-    raw_syscall(SYS_rt_tgsigqueueinfo, pid, tid, process.signal, info);
-    mask_restore(before);
-    return true;
-}
-
-/* A signal of the sampler that is pending would end the wait without the program's handler. */
-bool mask_deliver_pending(struct thread_state *thread, const sigset_t *mask)
-{
-    siginfo_t info;
-    if (!thread || !thread->is_blocked || !is_on_own_stack(thread))
-        return false;
-    if (!take_pending(&info)) {
-        mask_hide(thread);
-        resume(thread);
-        return false;
-    }
-    if (!deliver_under(mask, &info))
-        return false;
-    mask_lower(thread);
-    return true;
-}
-
-/* In the system call of the wait. Before that call, a signal that ran the program's handler would not end the wait. */
-static bool is_lifted(const struct thread_state *thread, const ucontext_t *interrupted)
-{
-    uint64_t sp = arch_sp(interrupted);
-    return thread->lifted_avma && sp <= thread->lifted_avma && thread->lifted_avma - sp < 4096 &&
-           arch_leaves_syscall(interrupted);
-}
-
 bool mask_hides_block_at(const ucontext_t *interrupted)
 {
     const struct thread_state *thread = thread_self;
     uint64_t kernel = *(const uint64_t *)(const void *)&interrupted->uc_sigmask;
-    return thread && is_hidden_at(thread, kernel, false) && !is_lifted(thread, interrupted);
+    return thread && is_hidden_at(thread, kernel, false);
 }
 
 bool mask_defer(int signal, siginfo_t *info, void *context)

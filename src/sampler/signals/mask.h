@@ -23,24 +23,18 @@ bool mask_unhide(struct thread_state *thread);
 /* The same after the last signal of the sampler, and removes pending signals of the sampler. Not
  * async-signal-safe. */
 void mask_retire(struct thread_state *thread);
-/* Makes a hidden block real for an exec, without a change of the thread's state; true when there was
- * a hidden block: then the second function undoes the change after a failed exec.
+/* Makes a hidden block real for an exec, without a change of the thread's state; true when there
+ * was a hidden block: then the second function undoes the change after a failed exec.
  * Async-signal-safe. */
 bool mask_block_for_exec(void);
 void mask_unblock_after_exec(void);
-/* Around the creation of a thread that must not get the sampler's signal. The first function returns
- * the mask for the second. Async-signal-safe. */
+/* Around the creation of a thread without samples. The first function returns the mask for the
+ * second. Async-signal-safe. */
 uint64_t mask_block_ours(void);
 void mask_restore(uint64_t mask);
-/* The program is about to wait with this mask instead of its own: returns the argument of
- * mask_lower(), which follows the wait. Async-signal-safe. */
-struct thread_state *mask_lift(const sigset_t *mask, void *frame);
-void mask_lower(struct thread_state *thread);
-/* After mask_lift(), with its result: delivers a pending foreign signal under this mask. True: the
- * wait is over, with EINTR. Not async-signal-safe. */
-bool mask_deliver_pending(struct thread_state *thread, const sigset_t *mask);
-/* For a foreign signal: makes a hidden block real and sends the signal again. False when the program
- * does not block the signal. Async-signal-safe (makes system calls, as the emulation needs). */
+/* For a foreign signal: makes a hidden block real and sends the signal again. False when the
+ * program does not block the signal. Async-signal-safe (makes system calls, as the emulation
+ * needs). */
 bool mask_defer(int signal, siginfo_t *info, void *context);
 /* Whether the program blocks the sampler's signal in the interrupted code, by a hidden block.
  * Async-signal-safe. */

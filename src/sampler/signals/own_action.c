@@ -7,11 +7,11 @@
 #include "sampler/sample/handler.h"
 #include "sampler/signals/program_action.h"
 
-/* The handler as the kernel has it, with the return stub of the C library. */
+/* The handler's action in the kernel, with the return stub of the C library. */
 static struct kernel_action installed;
 
-/* A new program handles nothing yet. Signals ignored by the parent's choice are not known here, and
- * stay blocked. */
+/* A new program has no handlers yet. Signals ignored by the parent's choice are missing here,
+ * and stay blocked. */
 static uint64_t ignored = KERNEL_IGNORED_BY_DEFAULT;
 
 static long kernel_sigaction(int signal, const struct kernel_action *action,
@@ -38,8 +38,8 @@ static uint64_t handler_mask(void)
     return ~(load_acquire(&ignored) | KERNEL_NEVER_BLOCKED);
 }
 
-/* Under the lock, because another thread may be in own_action_show_ignored(): the kernel's action is
- * SIG_IGN then, and stays so. */
+/* Under the lock, because another thread may be in own_action_show_ignored(): the kernel's
+ * action is SIG_IGN then, and stays so. */
 static void refresh_mask(void)
 {
     struct kernel_action now;
@@ -109,8 +109,9 @@ void own_action_restore(void)
     refresh_mask();
 }
 
-/* Several threads may call exec at once, of which at most one call succeeds: the last thread puts the
- * handler back. A vfork child has actions of its own, but counts in the parent's memory: no count. */
+/* Several threads may call exec at once, with at most one success: the last thread puts the
+ * handler back. A vfork child has its own actions, but would count in the parent's memory: no
+ * count. */
 bool own_action_show_ignored(void)
 {
     struct kernel_action now;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program's action for the sampler's signal. The kernel holds the sampler's handler; the program
- * reads and changes this copy through sigaction(), and deliver.c applies the copy to signals of other
- * senders.
- */
+/* The program's action for the sampler's signal. The kernel holds the sampler's handler; the
+ * program reads and changes this copy through sigaction(), and deliver.c applies the copy to
+ * signals of other senders. */
 #pragma once
 
 #include "sampler/signals/kernel_action.h"
@@ -35,11 +33,11 @@ void program_action_unlock(uint64_t mask);
 /* Sets the calling thread's mask in the kernel; returns the mask before. Async-signal-safe. */
 uint64_t program_action_set_mask(uint64_t mask);
 
-/* The return stub of the C library, part of each action that the C library installs. */
+/* The return stub of the C library, part of each action installed by the C library. */
 void program_action_set_restorer(void (*restorer)(void));
 void (*program_action_restorer(void))(void);
 
-/* Conversions, with the changes that the C library and the kernel make. Async-signal-safe. */
+/* Conversions, with the changes made by the C library and the kernel. Async-signal-safe. */
 struct action action_from_libc(const struct sigaction *from);
 struct action action_from_kernel(const struct kernel_action *from);
 void action_to_libc(const struct action *action, struct sigaction *to);

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-/* A vfork child has actions of its own in the kernel, but runs on its parent's memory. */
+/* A vfork child has its own actions in the kernel, but runs on its parent's memory. */
 static bool is_ours(int signal)
 {
     return signal == process.signal && signal != 0 && process.engine != ENGINE_NONE &&
@@ -46,8 +46,8 @@ bool sigaction_is_bare_call(long number, int signal, long mask_bytes)
     return number == SYS_rt_sigaction && mask_bytes == sizeof(uint64_t) && is_ours(signal);
 }
 
-/* Two calls let the kernel test both addresses: one writes the sampler's action to `old`, replaced
- * below; one reads `given` for SIGKILL and then refuses. */
+/* Two calls let the kernel test both addresses: the first writes the sampler's action to `old`,
+ * replaced below; the second reads `given` for SIGKILL and then fails. */
 long sigaction_bare(const struct kernel_action *given, struct kernel_action *old)
 {
     long result = raw_syscall(SYS_rt_sigaction, process.signal, NULL, old, sizeof(old->mask));
@@ -76,7 +76,8 @@ static signal_handler set_simple(signal_handler simple, int flags, uint64_t mask
     return before.handler.simple;
 }
 
-/* The return value of the C library's function; in a vfork child, possibly the sampler's handler. */
+/* The return value of the C library's function; in a vfork child, possibly the sampler's
+ * handler. */
 static signal_handler translate(signal_handler old)
 {
     union {

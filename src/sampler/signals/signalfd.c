@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * signalfd(). The kernel queues blocked signals of the sampler and of other senders alike, and of several signals with
- * one number only the first. Hooks cannot filter read(), readv(), splice() and io_uring, so a process with a descriptor
- * for the sampler's signal is not sampled any more.
+ * signalfd(). The kernel queues blocked signals of the sampler and of other senders alike, and of
+ * several signals with one number only the first. Hooks cannot filter read(), readv(), splice()
+ * and io_uring, so a process with a descriptor for the sampler's signal is not sampled any more.
  *
- * A descriptor returns the pending signals of the reader, not of its creator. So forked children are not sampled either,
- * and executed programs only if they did not inherit the descriptor:
+ * A descriptor returns the pending signals of the reader, not of its creator. So forked children
+ * are not sampled either, and executed programs only without an inherited descriptor:
  *
- *     signalfd() ─▶ SECCOMP_HAS_SIGNALFD ─▶ exec ─▶ REC_SESSION=…:FORBIDDEN ─▶ /proc/self/fdinfo, "sigmask:"
+ *     signalfd() ─▶ SECCOMP_HAS_SIGNALFD ─▶ exec ─▶ REC_SESSION=…:FORBIDDEN
+ *                ─▶ /proc/self/fdinfo, "sigmask:"
  *
- * Not detected: descriptors from a socket, inherited descriptors above INHERITED_MAX or without /proc, and system calls
- * outside of the C library.
+ * Not detected: descriptors from a socket, inherited descriptors above INHERITED_MAX or without
+ * /proc, and system calls outside of the C library.
  */
 #include "sampler/signals/signalfd.h"
 

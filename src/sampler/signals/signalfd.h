@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Descriptors that read signals. Hook: signalfd(). */
+/* Descriptors for reading signals. Hook: signalfd(). */
 #pragma once
 
 #include "sampler/base/hook.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * System calls that wait, and that a signal interrupts. Our handler has SA_RESTART, the program's for the same signal
- * may have none: when it has run, the call ends with EINTR. Listed is what begins again with SA_RESTART alone: some
- * others (fork, FUTEX_LOCK_PI) do so after every signal, and look the same.
- */
+/* The restart of interrupted system calls. The sampler's handler has SA_RESTART, the program's
+ * handler for the same signal may lack the flag: after such a handler, the call ends with EINTR.
+ * The list has the calls restarted with SA_RESTART alone: fork and FUTEX_LOCK_PI restart after
+ * every signal, with the same registers. */
 #include "sampler/signals/syscall_restart.h"
 
 #include "sampler/arch/arch.h"

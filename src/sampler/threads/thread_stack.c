@@ -62,33 +62,6 @@ void thread_stack_set_range(struct thread_state *thread)
         thread->stack_start_avma = end_avma - thread->stack_bytes + margin;
 }
 
-/* A thread is named by the address of its control block. */
-static const struct thread_state *find_thread(pthread_t thread)
-{
-    for (uint32_t i = 0; process.threads && i < SESSION_THREADS; i++) {
-        const struct thread_slot *slot = &process.rings->threads[i];
-        if (load_relaxed(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
-            process.threads[i].stack_end_avma == (uint64_t)thread)
-            return &process.threads[i];
-    }
-    return NULL;
-}
-
-/* The attributes of a running thread: those that it asked for. */
-int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
-{
-    int err = NEXT(pthread_getattr_np)(thread, attributes);
-    const struct thread_state *state = err || !process.slot ? NULL : find_thread(thread);
-    if (!state || state->stack_given_avma || state->stack_bytes >= SMALL_BYTES)
-        return err;
-    void *address;
-    size_t bytes;
-    if (pthread_attr_getstack(attributes, &address, &bytes) == 0 && bytes > state->stack_bytes &&
-        bytes > SAMPLE_BYTES)
-        pthread_attr_setstack(attributes, (char *)address + SAMPLE_BYTES, bytes - SAMPLE_BYTES);
-    return 0;
-}
-
 static void set_stack(stack_t *stack, const stack_t *from)
 {
     stack->ss_size = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks of new threads: the part that the walker may read, and room for a sample. Hooks:
- * swapcontext(), setcontext(), pthread_getattr_np(). */
+ * swapcontext(), setcontext(). */
 #pragma once
 
 #include "sampler/base/hook.h"
@@ -8,7 +8,6 @@
 
 #include <ucontext.h>
 
-HOOK int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
 HOOK int swapcontext(ucontext_t *from, const ucontext_t *to);
 HOOK int setcontext(const ucontext_t *context);
 

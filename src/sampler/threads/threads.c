@@ -69,7 +69,6 @@ static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ri
     thread->hides_block = false;
     thread->ever_hid = false;
     thread->is_blocked = false;
-    thread->lifted_avma = 0;
     for (uint32_t i = 0; i < SAMPLER_MASKS; i++)
         thread->masks[i].is_known = false;
     thread->next_mask = 0;

@@ -359,13 +359,33 @@ static void code_of_a_module_that_is_not_read_yet_is_copied(void **state)
     (void)state;
     make_stack(2, ROOT);
     struct wire_module *module = &at.tables->maps[0][1].modules[0];
-    *module = (struct wire_module){
-        .start_avma = module->start_avma, .end_avma = module->end_avma, .is_unread = 1};
+    *module = (struct wire_module){.start_avma = module->start_avma,
+                                   .end_avma = module->end_avma,
+                                   .flags = WIRE_MODULE_UNREAD};
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_COPY);
     assert_int_equal(found.stack.end, WALK_UNKNOWN);
     publish(2);
     assert_int_equal(walk_and_read().header.kind, RECORD_STACK);
+}
+
+/* A frame pointer that leads to code is no proof: functions without a frame keep the caller's. */
+static void where_cfi_ends_in_a_searched_module_the_stack_is_copied(void **state)
+{
+    (void)state;
+    uint64_t word = STACK_WORDS - 10;
+    at.stack[word] = address_of(STACK_WORDS - 2);
+    at.stack[word + 1] = ROOT;
+    interrupted_at(NO_CFI, address_of(word), address_of(word));
+    assert_int_equal(walk_and_read().header.kind, RECORD_STACK);
+    at.tables->maps[0][1].modules[0].flags = WIRE_MODULE_SEARCHED;
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_COPY);
+    assert_int_equal(found.stack.end, WALK_SEARCH);
+    assert_int_equal(found.copy.registers[ARCH_DWARF_PC], NO_CFI);
+    interrupted_at(LEAF, address_of(STACK_WORDS - 1), 0);
+    at.stack[STACK_WORDS - 1] = ROOT;
+    assert_int_equal(walk_and_read().stack.end, WALK_ROOT);
 }
 
 /* Only the launcher can write it; still. */
@@ -461,6 +481,7 @@ int main(void)
         TEST(a_new_map_changes_the_rules),
         TEST(code_whose_rows_are_not_compiled_yet_is_copied_until_they_are),
         TEST(code_of_a_module_that_is_not_read_yet_is_copied),
+        TEST(where_cfi_ends_in_a_searched_module_the_stack_is_copied),
         TEST(a_damaged_map_leads_nowhere),
         TEST(a_register_that_a_callee_may_have_changed_is_not_used),
         TEST(a_circle_of_signal_frames_ends),

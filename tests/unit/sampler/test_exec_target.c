@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Program files made up here, and the verdict about each. */
+#include "sampler/exec/exec_target.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct process process;
+static struct tables *tables;
+static char directory[] = "/tmp/test_exec_target.XXXXXX";
+
+struct program {
+    Elf64_Ehdr elf;
+    Elf64_Phdr headers[2];
+    char linker[SCRIPT_LINE_MAX];
+};
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return path;
+}
+
+static void write_file(const char *name, const void *bytes, size_t count)
+{
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void write_text(const char *name, const char *text)
+{
+    write_file(name, text, strlen(text));
+}
+
+/* A 64-bit program of this architecture; `linker` NULL: static. */
+static struct program make_program(const char *linker)
+{
+    struct program program = {.elf = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+                                                  ELFDATA2LSB, EV_CURRENT},
+                                      .e_type = ET_DYN,
+                                      .e_machine = ARCH_ELF_MACHINE,
+                                      .e_phoff = offsetof(struct program, headers),
+                                      .e_phnum = 2}};
+    program.headers[0].p_type = PT_LOAD;
+    program.headers[1].p_type = linker ? PT_INTERP : PT_LOAD;
+    program.headers[1].p_offset = offsetof(struct program, linker);
+    if (linker) {
+        program.headers[1].p_filesz = strlen(linker) + 1;
+        memcpy(program.linker, linker, strlen(linker));
+    }
+    return program;
+}
+
+static bool takes(const struct program *program)
+{
+    write_file("program", program, sizeof(*program));
+    return exec_target_takes_variables(path_of("program"));
+}
+
+static bool takes_with_linker(const char *linker)
+{
+    struct program program = make_program(linker);
+    return takes(&program);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    tables = calloc(1, sizeof(*tables));
+    process.tables = tables;
+    return tables && mkdtemp(directory) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof(command), "rm -r '%s'", directory);
+    free(tables);
+    return system(command);
+}
+
+static void a_static_program_takes_them_for_its_children(void **state)
+{
+    (void)state;
+    assert_true(takes_with_linker(NULL));
+}
+
+static void a_program_of_this_c_library_takes_them(void **state)
+{
+    (void)state;
+    assert_true(exec_target_takes_variables("/proc/self/exe"));
+}
+
+static void another_architecture_or_class_does_not(void **state)
+{
+    (void)state;
+    struct program other = make_program(NULL), narrow = make_program(NULL);
+    other.elf.e_machine = EM_S390;
+    narrow.elf.e_ident[EI_CLASS] = ELFCLASS32;
+    assert_false(takes(&other));
+    assert_false(takes(&narrow));
+}
+
+static void another_c_library_does_not(void **state)
+{
+    (void)state;
+    assert_false(takes_with_linker("/lib/ld-musl-x86_64.so.1"));
+    assert_false(takes_with_linker("/system/bin/linker64"));
+}
+
+/* The linker is searched for the version in overlapping pieces: the text lies across the border of two. */
+static void a_dynamic_linker_without_the_version_does_not(void **state)
+{
+    (void)state;
+    char bytes[3 * PIECE_BYTES] = {0}, linker[300];
+    snprintf(linker, sizeof(linker), "%s", path_of("ld-old.so"));
+    write_file("ld-old.so", bytes, sizeof(bytes));
+    assert_false(takes_with_linker(linker));
+    memcpy(bytes + PIECE_BYTES - 4, SESSION_LIBC_VERSION, sizeof(SESSION_LIBC_VERSION));
+    write_file("ld-old.so", bytes, sizeof(bytes));
+    assert_true(takes_with_linker(linker));
+}
+
+static void the_launchers_own_linker_is_not_read(void **state)
+{
+    (void)state;
+    char linker[300];
+    struct stat status;
+    write_text("ld-own.so", "no version");
+    snprintf(linker, sizeof(linker), "%s", path_of("ld-own.so"));
+    assert_false(takes_with_linker(linker));
+    assert_int_equal(stat(linker, &status), 0);
+    tables->header.linker_device = status.st_dev;
+    tables->header.linker_inode = status.st_ino;
+    assert_true(takes_with_linker(linker));
+    tables->header.linker_inode = 0;
+}
+
+static void a_missing_linker_is_left_to_the_kernel(void **state)
+{
+    (void)state;
+    assert_true(takes_with_linker("/nonexistent/ld-linux.so"));
+}
+
+static void a_script_is_as_its_interpreter(void **state)
+{
+    (void)state;
+    char text[600];
+    struct program program = make_program("/lib/ld-musl-x86_64.so.1");
+    write_file("musl", &program, sizeof(program));
+    snprintf(text, sizeof(text), "#! \t%s -x\nmore\n", path_of("musl"));
+    write_text("script", text);
+    assert_false(exec_target_takes_variables(path_of("script")));
+    snprintf(text, sizeof(text), "#!%s\n", path_of("script"));
+    write_text("outer", text);
+    assert_false(exec_target_takes_variables(path_of("outer")));
+}
+
+static void scripts_in_a_circle_end(void **state)
+{
+    (void)state;
+    char text[300];
+    snprintf(text, sizeof(text), "#!%s\n", path_of("circle"));
+    write_text("circle", text);
+    assert_true(exec_target_takes_variables(path_of("circle")));
+}
+
+static void a_line_longer_than_the_kernels_names_no_interpreter(void **state)
+{
+    (void)state;
+    char text[2 * SCRIPT_LINE_MAX];
+    memset(text, 'x', sizeof(text));
+    memcpy(text, "#!/", 3);
+    text[sizeof(text) - 1] = '\0';
+    write_text("long", text);
+    assert_true(exec_target_takes_variables(path_of("long")));
+}
+
+static void a_file_cut_anywhere_is_left_to_the_kernel(void **state)
+{
+    (void)state;
+    struct program program = make_program("/lib/ld-musl-x86_64.so.1");
+    for (size_t bytes = 0; bytes < offsetof(struct program, headers[1]) + sizeof(Elf64_Phdr);
+         bytes++) {
+        write_file("cut", &program, bytes);
+        assert_true(exec_target_takes_variables(path_of("cut")));
+    }
+}
+
+static void lengths_and_offsets_of_a_file_are_not_trusted(void **state)
+{
+    (void)state;
+    struct program program = make_program("/lib/ld-musl-x86_64.so.1");
+    program.headers[1].p_filesz = UINT64_MAX;
+    assert_true(takes(&program));
+    program.headers[1].p_filesz = 0;
+    assert_true(takes(&program));
+    program = make_program("/lib/ld-musl-x86_64.so.1");
+    program.headers[1].p_offset = UINT64_MAX - 3;
+    assert_true(takes(&program));
+    program.elf.e_phoff = UINT64_MAX - 3;
+    program.elf.e_phnum = UINT16_MAX;
+    assert_true(takes(&program));
+}
+
+static void what_is_no_regular_file_is_left_to_the_kernel(void **state)
+{
+    (void)state;
+    assert_true(exec_target_takes_variables("/nonexistent"));
+    assert_true(exec_target_takes_variables("/"));
+    assert_true(exec_target_takes_variables(""));
+    assert_true(exec_target_takes_variables("/dev/null"));
+}
+
+static void a_program_with_the_rights_of_another_user_does_not(void **state)
+{
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    struct program program = make_program(NULL);
+    write_file("rights", &program, sizeof(program));
+    assert_int_equal(chmod(path_of("rights"), 04755), 0);
+    assert_true(exec_target_takes_variables(path_of("rights")));
+    assert_int_equal(chown(path_of("rights"), 1, 0), 0);
+    assert_int_equal(chmod(path_of("rights"), 04755), 0);
+    assert_false(exec_target_takes_variables(path_of("rights")));
+    assert_int_equal(chown(path_of("rights"), 0, 1), 0);
+    assert_int_equal(chmod(path_of("rights"), 02755), 0);
+    assert_false(exec_target_takes_variables(path_of("rights")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_static_program_takes_them_for_its_children),
+        cmocka_unit_test(a_program_of_this_c_library_takes_them),
+        cmocka_unit_test(another_architecture_or_class_does_not),
+        cmocka_unit_test(another_c_library_does_not),
+        cmocka_unit_test(a_dynamic_linker_without_the_version_does_not),
+        cmocka_unit_test(the_launchers_own_linker_is_not_read),
+        cmocka_unit_test(a_missing_linker_is_left_to_the_kernel),
+        cmocka_unit_test(a_script_is_as_its_interpreter),
+        cmocka_unit_test(scripts_in_a_circle_end),
+        cmocka_unit_test(a_line_longer_than_the_kernels_names_no_interpreter),
+        cmocka_unit_test(a_file_cut_anywhere_is_left_to_the_kernel),
+        cmocka_unit_test(lengths_and_offsets_of_a_file_are_not_trusted),
+        cmocka_unit_test(what_is_no_regular_file_is_left_to_the_kernel),
+        cmocka_unit_test(a_program_with_the_rights_of_another_user_does_not),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
