@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The collector thread: answers processes, reads rings, finishes stacks, closes accounts. It is the
- * only writer of rec.data. Its parts: collector_parts.h.
+ * The collector thread: answers processes, reads rings, finishes stacks, closes accounts. The only
+ * writer of rec.data. Its parts: collector_parts.h.
  */
 #pragma once
 
@@ -25,7 +25,7 @@ struct collector_config {
     struct perfdata_writer *writer;
     const struct record_options *options;
     struct record_summary *summary;
-    bool may_arm; /* perf-trap is wanted, and this user may */
+    bool may_arm; /* perf-trap is requested, and permitted for this user */
 };
 
 int collector_start(struct collector **out, const struct collector_config *config,
@@ -35,12 +35,12 @@ void collector_set_root(struct collector *collector, pid_t pid);
 /* Atomic, enum record_end; set before launch_call() when the file reaches a limit: the recording
  * should end. */
 const uint32_t *collector_full(const struct collector *collector);
-/* Processes that ran at the end of the last round, as far as they had been met. From any thread. */
+/* Processes running at the end of the last round, as far as tracked. From any thread. */
 uint32_t collector_running(const struct collector *collector);
-/* Ends the thread after a last round that empties the rings. The command is a zombie, or still
- * runs. */
+/* Ends the thread after a last round for the rest of the rings. The command is a zombie, or
+ * still runs. */
 void collector_stop(struct collector *collector, bool command_runs);
-/* The rest is for after collector_stop(). CPU time of the tree that is not in the command's
+/* All further functions: after collector_stop(). CPU time of the tree outside of the command's
  * rusage. */
 uint64_t collector_live_ns(const struct collector *collector);
 /* program: of the command, in case it never joined. billed_ns: the kernel's figure for the tree. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The parts of the collector, for the loop and for tests. Each part has its own header; only the
- * collector knows all of them.
+ * collector knows all parts.
  *
- *     doorbell or timeout ─▶ round:  answer requests         handshake, retirement
- *                                    take finished maps      process_maps
- *                                    read every ring         drain ─▶ pending_stacks ─▶ sample_writer
- *                                    finish waiting samples  pending_stacks ────────────▲
- *                                    look around             process_watch, untracked_processes ─▶ accounting
- *                                    end the file's round    finished_round
- *     until the next one ▶ poll_interval       nothing runs ▶ idle_wakeup
+ *     doorbell or timeout ─▶ round:
+ *         answer requests         handshake, retirement
+ *         take finished maps      process_maps
+ *         read every ring         drain ─▶ pending_stacks ─▶ sample_writer
+ *         finish pending samples  pending_stacks ────────────▲
+ *         look at processes       process_watch, untracked_processes ─▶ accounting
+ *         end the file's round    finished_round
+ *     until the next round ▶ poll_interval       no activity ▶ idle_wakeup
  *
- * The contents of the rings come from targets and are checked where they are read: ring_reader,
+ * The contents of the rings come from targets, and are checked by their readers: ring_reader,
  * handshake, stack_copy.
  */
 #pragma once
@@ -62,7 +63,7 @@ struct collector {
 
     pthread_t thread;
     uint32_t stop;    /* atomic */
-    uint32_t full;    /* atomic, enum record_end: the limit that the file has reached; 0: none */
+    uint32_t full;    /* atomic, enum record_end: the reached limit of the file; 0: none */
     uint32_t running; /* atomic: processes at the end of the last round */
     bool can_idle;    /* idle wake-ups are prepared */
     uint64_t quiet_until_ns;

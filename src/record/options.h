@@ -3,12 +3,15 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum record_engine {
     RECORD_ENGINE_AUTO,
     RECORD_ENGINE_PERF_TRAP,
     RECORD_ENGINE_TIMER,
+    RECORD_ENGINE_PERF_RING, /* from outside: kernel rings, see perf_ring/ring_source.h */
 };
 const char *record_engine_name(enum record_engine engine); /* "perf-trap", "timer" */
 
@@ -16,14 +19,17 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 #define RECORD_FREQUENCY_MAX 20000
 
 struct record_options {
-    char *const *argv;       /* the command and its arguments, NULL-terminated */
-    int output_fd;           /* of rec.data, empty and writable; stays open */
-    const char *output_name; /* name of the file in messages */
-    uint32_t frequency;      /* 1 .. RECORD_FREQUENCY_MAX */
+    char *const *argv;    /* the command and its arguments, NULL-terminated; NULL: targets */
+    const pid_t *targets; /* running processes to record instead of a command */
+    size_t target_count;
+    bool targets_are_threads; /* thread ids: only these threads */
+    int output_fd;            /* of rec.data, empty and writable; stays open */
+    const char *output_name;  /* name of the file in messages */
+    uint32_t frequency;       /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
     int compression_level; /* of the file's records, by zstd; 0: none */
     bool no_command_line;  /* leave argv out of the file */
-    /* every n-th sample carries a copy of its stack for comparison; 0: never */
+    /* a stack copy with every n-th sample, for comparison; 0: never */
     uint32_t self_check_every;
     bool withhold_tables;     /* test switch: every sample goes through the offline unwinder */
     bool no_inherit;          /* only the first process */

@@ -23,12 +23,12 @@
 
 /* Under perf-trap: CPU time between two reads of the kernel's share. */
 #define KERNEL_INTERVAL_NS 10000000
-/* --wait-all: interval of the checks, and number of checks in a row that must find no process. */
+/* --wait-all: interval of the checks, and number of successive checks without a process. */
 #define WAIT_ALL_NS 100000000
 #define WAIT_ALL_LOOKS 2
 #define FILES_FEWEST 16
 
-/* All resources of one recording; released in the reverse order. */
+/* All resources of a recording; released in the reverse order. */
 struct recording {
     const struct record_options *options;
     struct record_result *result;
@@ -66,8 +66,7 @@ static int open_writer(struct recording *recording, struct error *error)
                : 0;
 }
 
-/* perf-trap if available, else the timer. An engine that the user requested is never replaced
- * silently. */
+/* perf-trap if available, else the timer. A requested engine is never replaced silently. */
 static int choose_engine(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
@@ -201,8 +200,8 @@ static void let_go(struct recording *recording)
     kill(recording->launch->pid, SIGTERM);
 }
 
-/* The CPU time that the samples must add up to, by the command's rusage, or by its clock if the
- * command still runs. */
+/* The total CPU time for the samples: the command's rusage, or its clock if the command still
+ * runs. */
 static uint64_t command_cpu_ns(struct recording *recording, bool command_runs)
 {
     struct rusage usage = {0};
@@ -317,7 +316,7 @@ int record_run(const struct record_options *options, struct record_result *resul
             collector_stop(recording.collector, false);
         goto out;
     }
-    /* A loader that cannot load the sampler gets the environment unchanged. */
+    /* An incompatible dynamic linker gets the environment unchanged. */
     bool is_foreign = exec_target_inspect(recording.program, 0).is_foreign;
     status = launch_start(recording.launch, recording.program, options->argv,
                           is_foreign ? environ : recording.environment.variables, error);

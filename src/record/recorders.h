@@ -56,6 +56,6 @@ struct recorder_availability {
     char reason[512]; /* why not */
 };
 
-/* Whether a recording could start: the sampler is installed and trusted, and a source is available. */
+/* Whether a recording can start: sampler installed and trusted, and a source available. */
 struct recorder_availability recorder_probe(const struct recorder *recorder,
                                             const struct record_probe *probe);

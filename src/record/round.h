@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time of one round of the collector's loop. Used by the collector thread only. */
+/* The time of a round of the collector's loop. Used by the collector thread only. */
 #pragma once
 
 #include "record/sample/tsc_clock.h"

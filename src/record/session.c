@@ -17,16 +17,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Threshold of a dead launcher. With a thousand busy threads on two processors, rec may get no
- * processor for five seconds and more: with 2 here 35 % of the samples were lost, with 5 up to 33
- * %, with 10 none. Threads that run so rarely do not fill their rings in that time. */
+/* Threshold for a dead launcher. With a thousand busy threads on two processors, rec may get no
+ * processor for five seconds and more: a threshold of 2 lost 35 % of the samples, 5 up to 33 %,
+ * 10 none. Threads running so rarely do not fill their rings meanwhile. */
 #define STALE_S 10
 
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-/* Away from the low numbers that programs expect to be free, but within the usual limits of open
+/* Above the low numbers, which programs expect to be free, but within the usual limits of open
  * files. */
 static int move_up(int fd)
 {
@@ -172,7 +172,8 @@ static bool is_sampler(const char *library, size_t length)
     return length >= name_length && memcmp(library + length - name_length, name, name_length) == 0;
 }
 
-/* Removes each sampler with its separator. Under an outer rec, the command joins one recording. */
+/* Removes each sampler with its separator. Under an outer rec, the command joins a single
+ * recording. */
 static void remove_samplers(char *list)
 {
     while (*list) {
@@ -200,7 +201,7 @@ static int find_preloaded(char **list)
     return 0;
 }
 
-/* FORBIDDEN has all of its digits: samplers write others in place. */
+/* FORBIDDEN has all of its digits: samplers overwrite the digits. */
 static int describe_recording(const struct session *session,
                               struct session_environment *environment)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher's side of the shared memory: creates and fills in the memory, and describes it to
- * targets. */
+/* The launcher's side of the shared memory: creates, fills and describes the memory to targets. */
 #pragma once
 
 #include "base/text/error.h"

@@ -33,5 +33,5 @@ const char *record_engine_name(enum record_engine engine)
     for (size_t i = 0; i < RECORD_SOURCES; i++)
         if (record_sources[i].engine == engine)
             return record_sources[i].name;
-    return "auto";
+    return engine == RECORD_ENGINE_PERF_RING ? "perf-ring" : "auto";
 }

@@ -38,6 +38,7 @@ const char *record_cut_name(enum record_cut cut)
         [RECORD_CUT_STACK_COPY] = "stack-copy",
         [RECORD_CUT_FOREIGN] = "foreign-stack",
         [RECORD_CUT_DEEP] = "deep",
+        [RECORD_CUT_GUESS] = "guess",
         [RECORD_CUT_ROOT] = "root",
     };
     return cut < RECORD_CUTS ? names[cut] : "unknown";
@@ -54,6 +55,8 @@ const char *record_end_name(enum record_end end)
         return "max-size";
     case RECORD_END_SPACE:
         return "keep-free";
+    case RECORD_END_SIGNAL:
+        return "signal";
     }
     return "unknown";
 }
@@ -80,8 +83,8 @@ void record_add_not_followed(struct record_summary *summary, pid_t pid, const ch
                              const char *reason)
 {
     struct record_processes *processes = &summary->not_followed;
-    /* record_started_late is added when the process withdraws its request, and again if the process
-     * is found without a sampler later. */
+    /* record_started_late is added when the process withdraws its request, and again if the
+     * process is later found without a sampler. */
     if (reason != record_started_late || !record_processes_have(processes, pid, reason))
         record_processes_add(processes, pid, name, reason);
 }
@@ -113,7 +116,7 @@ void record_summary_free(struct record_summary *summary)
     *summary = (struct record_summary){0};
 }
 
-/* Appends one word of a value, or the whole rest if blanks may stay. */
+/* Appends a word of a value, or the whole rest if blanks may stay. */
 static void append_escaped(struct buffer *out, const char *text, bool keep_blanks)
 {
     for (; *text; text++) {
@@ -172,6 +175,8 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"complete", summary->complete},
         {"merged", summary->merged},
         {"misses", summary->misses},
+        {"callers_verified", summary->callers_verified},
+        {"callers_plausible", summary->callers_plausible},
         {"checked", summary->checked},
         {"check_differed", summary->check_differed},
         {"processes", summary->processes},

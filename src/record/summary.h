@@ -21,10 +21,11 @@ enum record_loss {
 };
 const char *record_loss_name(enum record_loss loss);
 
-/* Why CPU time has no samples, not even lost ones. */
+/* Causes of CPU time without any samples, lost samples included. */
 enum record_blind {
-    RECORD_BLIND_BLOCKED, /* the sampler's signal: by a function without a hook, or a foreign one came */
-    RECORD_BLIND_UNHANDLED,      /* the sampler's handler was removed in the same way */
+    RECORD_BLIND_BLOCKED,   /* the sampler's signal: by a function without a hook, or by a foreign
+                           * signal */
+    RECORD_BLIND_UNHANDLED, /* the sampler's handler was removed in the same way */
     RECORD_BLIND_UNKNOWN_THREAD, /* a thread without a slot, or made by clone() */
     RECORD_BLIND_NO_TIMER,       /* the kernel refused the thread's timers */
     RECORD_BLIND_OTHER,
@@ -39,6 +40,7 @@ enum record_cut {
     RECORD_CUT_STACK_COPY, /* the stack is larger than the copied bytes */
     RECORD_CUT_FOREIGN,    /* SP outside of the thread's known stacks */
     RECORD_CUT_DEEP,       /* too many frames: both ends are in the file */
+    RECORD_CUT_GUESS,      /* code without unwind data, and no more than a guess at the caller */
     RECORD_CUT_ROOT,       /* ended, but neither in the entry function nor in the thread start */
     RECORD_CUTS,
 };
@@ -64,7 +66,7 @@ void record_processes_add(struct record_processes *processes, pid_t pid, const c
                           const char *reason);
 /* Compares reasons by their addresses. */
 bool record_processes_have(const struct record_processes *processes, pid_t pid, const char *reason);
-/* Adds to the latest entry of this pid, or to the unlisted ones if there is none. */
+/* Adds to the latest entry of this pid, or to the unlisted processes. */
 void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uint64_t cpu_ns);
 
 enum record_end {
@@ -72,6 +74,7 @@ enum record_end {
     RECORD_END_DURATION, /* the requested time has passed */
     RECORD_END_SIZE,     /* the file has reached --max-size */
     RECORD_END_SPACE,    /* the file system has little free space left */
+    RECORD_END_SIGNAL,   /* a signal ended a recording of running processes */
 };
 const char *record_end_name(enum record_end end);
 
@@ -87,18 +90,21 @@ struct record_summary {
     /* Of cpu_seen_ns: synthetic weight before, between and after the samples of a process or
      * thread. */
     uint64_t cpu_ends_ns;
-    uint64_t cpu_unsampled_kernel_ns; /* kernel time of threads that cannot be sampled */
+    uint64_t cpu_unsampled_kernel_ns; /* kernel time of unsampled threads */
     uint64_t produced; /* records made by handlers, with or without room in the ring */
     uint64_t samples;  /* taken by signal; synthetic samples not counted */
     uint64_t complete;
     uint64_t cut[RECORD_CUTS];
     uint64_t lost[RECORD_LOSSES];
-    uint64_t merged;                  /* signals with the weight added to the next sample */
-    uint64_t misses;                  /* samples finished by the launcher */
+    uint64_t merged; /* signals with the weight added to the next sample */
+    uint64_t misses; /* samples finished by the launcher */
+    /* frames found by their call instructions, in code without CFI: calls of this function, and
+     * callers of unknown target at the place given by the prologue */
+    uint64_t callers_verified, callers_plausible;
     uint64_t checked, check_differed; /* self-check */
     uint32_t processes, threads;
     uint64_t mappings_left_out;       /* beyond the budget: code in these mappings has no symbols */
-    uint32_t threads_without_slot;    /* not sampled: too many at one time */
+    uint32_t threads_without_slot;    /* not sampled: too many threads */
     uint64_t blind_ns[RECORD_BLINDS]; /* CPU time */
     struct record_processes not_followed;
     struct record_processes left_running; /* recorded until the command ended, and still running */
@@ -120,7 +126,7 @@ struct record_summary {
 };
 void record_summary_free(struct record_summary *summary);
 
-/* A reason: the process did not get its reply in time. */
+/* A reason: the process's reply came too late. */
 extern const char record_started_late[];
 /* Adds a process of the tree without samples, and the reason; once for record_started_late. */
 void record_add_not_followed(struct record_summary *summary, pid_t pid, const char *name,
@@ -128,8 +134,7 @@ void record_add_not_followed(struct record_summary *summary, pid_t pid, const ch
 
 /*
  * The summary as stored in rec.data: lines "key=value", the first "version=1". The meaning of a key
- * never changes; new keys may come at any time. A value is a number or text on one line, with
- * control characters and backslashes as \xHH (in not_followed.N=PID NAME REASON also the blanks of
- * NAME).
+ * never changes; new keys may come at any time. A value is a number or a line of text, with control
+ * characters and backslashes as \xHH (in not_followed.N=PID NAME REASON also the blanks of NAME).
  */
 void record_summary_text(const struct record_summary *summary, struct buffer *out);

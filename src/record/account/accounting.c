@@ -10,7 +10,7 @@ static void settle(struct accounting *accounting, struct process *process, enum 
     sample_write_synthetic(accounting->samples, process, process->pid, kind, weight_ns, time_ns);
 }
 
-/* Splits a rest of CPU time where the program's own code ended, as its sampler states. */
+/* Splits a rest of CPU time at the end of the program's own code, stated by its sampler. */
 static struct cpu_rest split(const struct accounting *accounting, const struct process *process,
                              uint64_t rest_ns, uint64_t settled_ns)
 {
@@ -49,7 +49,7 @@ static void settle_exec(struct accounting *accounting, struct process *process,
     }
     settle(accounting, before, SYNTHETIC_BETWEEN, rest.between_ns, before_ns);
     settle(accounting, process, SYNTHETIC_EXEC, rest.after_ns, process->start_ns);
-    process->account.seen_ns -= rest.after_ns; /* it lies before start_cpu_ns */
+    process->account.seen_ns -= rest.after_ns; /* before start_cpu_ns */
 }
 
 void accounting_start(struct accounting *accounting, struct process *process,
@@ -64,11 +64,11 @@ void accounting_start(struct accounting *accounting, struct process *process,
         return;
     }
     settle(accounting, process, SYNTHETIC_EXEC, gap_ns, process->start_ns);
-    process->account.seen_ns -= gap_ns; /* it lies before start_cpu_ns */
+    process->account.seen_ns -= gap_ns; /* before start_cpu_ns */
 }
 
-/* The rusage that was passed on, less the children that the process had waited for itself. 0: none,
- * or impossible: both figures come from targets. */
+/* The passed-on rusage, less the children waited for by the process itself. 0: none, or
+ * impossible: both figures come from targets. */
 static uint64_t passed_on_ns(const struct accounting *accounting, const struct process *process)
 {
     const struct process_slot *slot = process_slot(accounting->processes, process);
@@ -80,8 +80,9 @@ static uint64_t passed_on_ns(const struct accounting *accounting, const struct p
     return own_ns < most_ns ? own_ns : 0;
 }
 
-/* The event's count is not the rusage: it includes time of hypervisor and interrupts (1 to 3 % more
- * on a busy machine). So it stands only for the time after the last look at both. */
+/* The event's count differs from the rusage: it includes time of hypervisor and interrupts (1 to
+ * 3 % more on a busy machine). The count therefore covers only the time since the last look at
+ * both. */
 static uint64_t counted_ns(const struct process *process)
 {
     if (process->event.count == 0)
@@ -101,7 +102,7 @@ bool accounting_has_rusage(const struct accounting *accounting, const struct pro
     return rusage_ns(accounting, process) != 0;
 }
 
-/* It executed a program that never joined, and ended before it was met. */
+/* The process executed a program without a handshake, and ended before the detection. */
 static bool became_untracked(const struct accounting *accounting, const struct process *process)
 {
     const struct process_slot *slot = process_slot(accounting->processes, process);

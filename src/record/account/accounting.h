@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Closes the accounts. The CPU time that the kernel bills a process is the truth; what no sample
- * stands for becomes samples of synthetic frames:
+ * Closes the accounts. The CPU time billed by the kernel to a process is the truth; the part
+ * without samples becomes samples of synthetic frames:
  *
  *     0 ──────── constructor ─────────────────────────────────────────────────── exit() ──── end
- *     │ exec, dynamic linking │ samples (their weights add up), less what none stands for │ teardown │
- *     └──── [exec and …] ─────┘                         └───── [between samples] ─────┘   └─ [exit] ─┘
+ *     │ exec, dynamic linking │ samples (their weights add up), and time between │ teardown │
+ *     └──── [exec and …] ─────┘             └───── [between samples] ─────┘      └─ [exit] ─┘
  *
- * A process that executes another program keeps its pid and its rusage: the gap between the end of
- * the old program and the start of the new one is [exec and dynamic linking] of the new one.
+ * A process keeps its pid and its rusage across an exec: the gap between the end of the old program
+ * and the start of the new program is [exec and dynamic linking] of the new program.
  *
- * The kernel forgets a process once its parent has waited for it. The parent's sampler passes on
- * the rusage that wait returned. Failing that (a parent without a sampler), the event's count
- * stands in: since Linux 6.17 without the teardown of the address space.
+ * The kernel forgets a process once its parent has waited for the process. The parent's sampler
+ * passes on the rusage returned by the wait. Failing this (a parent without a sampler), the event's
+ * count stands in: since Linux 6.17 without the teardown of the address space.
  */
 #pragma once
 
@@ -30,11 +30,11 @@ struct accounting {
     uint32_t processors;
 };
 
-/* Whether the final CPU time of a process that has ended can be had already. */
+/* Whether the final CPU time of an ended process is available. */
 bool accounting_has_rusage(const struct accounting *accounting, const struct process *process);
 
-/* A program starts. before: the program that it replaced, or NULL; earlier_ns: CPU time of its pid
- * before it, written already. */
+/* A program starts. before: the replaced program, or NULL; earlier_ns: earlier CPU time of the
+ * pid, already written. */
 void accounting_start(struct accounting *accounting, struct process *process,
                       struct process *before, uint64_t earlier_ns);
 

@@ -47,8 +47,7 @@ void process_tree_place(struct process_tree *tree, struct process *process)
         process->is_detached = !leads_to_command(tree, process->pid);
 }
 
-/* CPU time of the children that a process waited for: as its sampler states, or as the kernel does
- * while the process lives. */
+/* CPU time of waited-for children: from the sampler, or from the kernel while the process lives. */
 static uint64_t waited_ns(const struct process_tree *tree, const struct process *process)
 {
     const struct process_slot *slot = process_slot(tree->processes, process);
@@ -61,7 +60,7 @@ static uint64_t waited_ns(const struct process_tree *tree, const struct process 
     return is_there ? stat.children_cpu_ns : 0;
 }
 
-/* Its own CPU time and that of its children, less what is counted already. */
+/* CPU time of the process and of its children, less the part counted before. */
 static uint64_t rusage_ns(const struct process_tree *tree, const struct process *process,
                           uint64_t own_ns)
 {
@@ -89,7 +88,7 @@ static void detach_descendants(struct process_tree *tree)
 
 /*
  * The kernel adds the whole rusage of a process to its parent's. counted_children_ns holds the part
- * that is in detached_ns already, so that no CPU time is counted twice:
+ * already in detached_ns, so no CPU time is counted twice:
  *
  *     a ─ b ─ c    c ends: c is counted. b ends: b without c is counted. a ends: a without b and c.
  */
@@ -112,7 +111,7 @@ void process_tree_take_end(struct process_tree *tree, const struct process *ende
     for (size_t i = 0; i < tree->processes->live_count; i++) {
         struct process *process = process_table_at(tree->processes, i);
         struct proc_stat stat;
-        /* A child that is gone, too, most likely ended before its parent, which waited for it. */
+        /* Also-ended children most likely ended before their parent, and were waited for. */
         if (process->has_ended || process->parent_pid != ended->pid ||
             proc_stat_read(&stat, process->pid, 0) != 0)
             continue;
@@ -123,7 +122,7 @@ void process_tree_take_end(struct process_tree *tree, const struct process *ende
         detach_descendants(tree);
 }
 
-/* Of a process and the children that it waited for. */
+/* Of a process and its waited-for children. */
 static uint64_t cpu_with_children_ns(pid_t pid)
 {
     struct proc_stat stat;

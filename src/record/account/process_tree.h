@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rusage of a tree of processes. The command's own rusage holds the CPU time of the command and
- * of each descendant that was waited for. Not in it:
+ * of each waited-for descendant. Not included:
  *
- *     descendants that still run              their own CPU time, and that of the children they waited for
- *     descendants left to init (daemons)      the same; after their end no other process has it
+ *     descendants still running           own CPU time, and CPU time of their waited-for children
+ *     descendants left to init (daemons)  the same; lost to all processes after their end
  *
- * A process is detached when its line of parents no longer leads to the command.
+ * A process is detached if its line of parents no longer leads to the command.
  */
 #pragma once
 
@@ -22,15 +22,15 @@ struct process_tree {
     const struct round *round;
     uint32_t processors;
     pid_t root_pid;       /* atomic: the command's; 0: not started yet */
-    uint64_t detached_ns; /* CPU time of processes that ended detached */
+    uint64_t detached_ns; /* CPU time of ended detached processes */
 };
 
 /* Finds the ancestor of a new process, and whether it is detached. */
 void process_tree_place(struct process_tree *tree, struct process *process);
 
-/* A process has ended: takes its rusage if no other process has it, and places its children
- * anew. */
+/* A process has ended: adds its rusage if no other process has received the rusage, and places
+ * its children anew. */
 void process_tree_take_end(struct process_tree *tree, const struct process *ended);
 
-/* CPU time that is not in the command's rusage; the whole tree's while the command runs. */
+/* CPU time outside of the command's rusage; the whole tree's while the command runs. */
 uint64_t process_tree_live_ns(const struct process_tree *tree, bool command_runs);

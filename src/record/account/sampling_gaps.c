@@ -6,10 +6,9 @@
 #include <poll.h>
 #include <signal.h>
 
-/* What may be under way beyond the periods: for the process, and for each of its threads. */
+/* Tolerance beyond the periods, for the process and for each of its threads. */
 #define SLACK_NS 100000000
-/* For a process without any sample: above a few kernel intervals of 10 ms, whose first sample comes
- * late. */
+/* For a process without any sample: a few kernel intervals of 10 ms, as first samples come late. */
 #define SLACK_OF_UNSEEN_NS 50000000
 #define SLACK_OF_THREAD_NS 25000000
 /* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more
@@ -22,7 +21,7 @@
 #define UNSEEN_LOOK_INTERVAL_NS 40000000
 #define SIGHTINGS_NEEDED 2
 
-/* A process that has ended has no timers any more. */
+/* An ended process has no timers any more. */
 static bool has_ended(const struct process *process)
 {
     struct pollfd end = {.fd = process->pid_fd, .events = POLLIN};

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes whose CPU time grows while their samples do not. Such time must not look like that of
- * an ending program: it becomes [lost] and its cause is reported. A process without any sample may
+ * Processes with growing CPU time but without new samples. Such time must not look like the end of
+ * a program: the time becomes [lost], and its cause is reported. A process without any sample may
  * end before two looks: then its account at the end decides.
  *
- *     CPU time ────────────────────╮ gap; normal: some periods, a tick and a kernel interval of each thread
- *     samples, waiting ones included ───╯
+ *     CPU time ─────────────────────╮ gap; normal: periods, a tick, a kernel interval per thread
+ *     samples, with pending samples ╯
  */
 #pragma once
 

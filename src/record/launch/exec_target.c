@@ -27,7 +27,7 @@
 #endif
 
 const char exec_target_is_privileged[] =
-    "set-user-id or with capabilities: its loader preloads nothing";
+    "set-user-id or with capabilities: the dynamic linker preloads nothing";
 
 /* Parses "#! /path argument" in place. */
 static const char *interpreter_of(char head[HEAD_BYTES + 1])
@@ -37,7 +37,7 @@ static const char *interpreter_of(char head[HEAD_BYTES + 1])
     return start[0] ? start : "/bin/sh";
 }
 
-/* File capabilities add nothing to the rights of root, whose loader therefore still preloads. */
+/* File capabilities add nothing to root's rights: with root, the dynamic linker still preloads. */
 static bool is_privileged(const char *path, int fd)
 {
     struct stat status;
@@ -50,7 +50,7 @@ static bool is_privileged(const char *path, int fd)
     return changes_user || changes_group || has_capabilities;
 }
 
-/* The process in which a path is resolved, and the rights to resolve the path with. */
+/* The process and the rights for the resolution of a path. */
 struct view {
     pid_t pid; /* 0: the launcher */
     struct rights rights;
@@ -85,14 +85,13 @@ static struct exec_target look_at_elf(const char *path, const struct view *view,
         return target;
     const char *interpreter = elf_interpreter(elf);
     if (elf_is_go(elf))
-        target.reason = "a Go program (its runtime owns the signals)";
+        target.reason = "a Go program (the Go runtime owns the signals)";
     else if (!interpreter)
         target.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
-        target = (struct exec_target){"its C library is musl, not the GNU one", true};
+        target = (struct exec_target){"musl instead of the GNU C library", true};
     else if (is_linker_too_old(interpreter, view))
-        target = (struct exec_target){
-            "its C library is older than the sampler needs (" SESSION_LIBC_VERSION ")", true};
+        target = (struct exec_target){"a C library older than " SESSION_LIBC_VERSION, true};
     else if (is_privileged(path, fd))
         target.reason = exec_target_is_privileged;
     elf_close(elf);

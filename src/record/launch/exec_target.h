@@ -11,10 +11,10 @@ struct exec_target {
     bool is_foreign;    /* the program's loader would print an error about the sampler, or fail */
 };
 
-extern const char exec_target_is_privileged[]; /* one of the reasons */
+extern const char exec_target_is_privileged[]; /* a possible reason */
 
-/* Examines the exec target: for a script, its interpreter. pid: the process whose root directory
- * holds the dynamic linker; 0: the launcher. */
+/* Examines the exec target: for a script, its interpreter. pid: the process with the dynamic
+ * linker in its root directory; 0: the launcher. */
 struct exec_target exec_target_inspect(const char *path, pid_t pid);
 
 /* The dynamic linker of the running rec; all 0 if unknown. */

@@ -25,7 +25,7 @@ struct go_programs {
     size_t next;
 };
 
-/* path: /proc/PID/exe of this process (pid 0: ours); status: of that file. False also if the file
- * is not an ELF file, or not readable with the rights of the process. */
+/* path: /proc/PID/exe of this process (pid 0: ours); status: of the file. False also for files
+ * other than ELF files, and files unreadable with the rights of the process. */
 bool go_programs_have(struct go_programs *known, pid_t pid, const char *path,
                       const struct stat *status);

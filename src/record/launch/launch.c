@@ -31,7 +31,7 @@ static int is_runnable(const char *path)
 
 static int cannot(int status, const char *command, struct error *error)
 {
-    error_set(error, 0, status == 127 ? "%s: command not found" : "%s: cannot run it: %s", command,
+    error_set(error, 0, status == 127 ? "%s: command not found" : "%s: cannot run: %s", command,
               "permission denied, or not a program");
     return status;
 }
@@ -78,8 +78,8 @@ void launch_block_signals(struct launch *launch)
     sigset_t set;
     signals_to_wait_for(&set);
     sigprocmask(SIG_BLOCK, &set, &launch->old_mask);
-    /* An ignored SIGCHLD is inherited across exec. The kernel would then reap the command by
-     * itself, and its exit status would be lost. */
+    /* An ignored SIGCHLD is inherited across exec. The kernel would then reap the command, and
+     * lose the exit status. */
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, &launch->old_child);
     sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &launch->old_file_size);
     sigaction(LAUNCH_WAKE_SIGNAL, NULL, &launch->old_wake);
@@ -130,7 +130,7 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
 {
     int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) {
-        error_set(error, 0, "%s: cannot run it: %s", argv[0], strerror(errno));
+        error_set(error, 0, "%s: cannot run: %s", argv[0], strerror(errno));
         return 126;
     }
     launch->pid = fork();
@@ -151,7 +151,7 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
     close(report[0]);
     if (err == 0)
         return 0;
-    error_set(error, 0, "%s: cannot run it: %s", argv[0], strerror(err));
+    error_set(error, 0, "%s: cannot run: %s", argv[0], strerror(err));
     return err == ENOENT ? 127 : 126;
 }
 

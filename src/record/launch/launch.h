@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Starts the command as a shell would without rec: same process group and terminal, same signal
- * dispositions and mask, same descriptors. Waits for the command, forwards signals that were sent
- * to rec, and stops and continues together with the command.
+ * dispositions and mask, same descriptors. Waits for the command, forwards signals sent to rec, and
+ * stops and continues together with the command.
  */
 #pragma once
 
@@ -25,17 +25,16 @@ struct launch {
     struct rlimit old_files;
 };
 
-/* Finds the file that execvp() would run. 0 and the path, or 126 / 127 with the error set. */
+/* Finds the file for execvp(). 0 and the path, or 126 / 127 with the error set. */
 int launch_find(const char *command, char path[4096], struct error *error);
 
-/* To be called before any thread is started, so that only launch_wait() receives these signals.
- * SIGXFSZ is ignored, so that a file beyond the size limit becomes a write error; SIGCHLD gets its
- * default action, so that children can be waited for. The command gets both as rec's parent left
- * them. */
+/* Call before the first thread: only launch_wait() may receive these signals. SIGXFSZ is
+ * ignored, so a file beyond the size limit becomes a write error; SIGCHLD gets its default
+ * action, so children can be waited for. The command gets rec's original dispositions of both. */
 void launch_block_signals(struct launch *launch);
 void launch_restore_signals(const struct launch *launch);
 
-/* Raises the soft limit of open files to the hard one: rec needs up to three descriptors for each
+/* Raises the soft limit of open files to the hard limit: rec needs up to three descriptors per
  * process. The command keeps rec's original limit. */
 void launch_raise_files(struct launch *launch);
 
@@ -44,7 +43,7 @@ int launch_start(struct launch *launch, const char *path, char *const *argv, cha
                  struct error *error);
 
 enum launch_wakeup {
-    LAUNCH_ENDED, /* the command has; it stays a zombie, so that its rusage can still be read */
+    LAUNCH_ENDED, /* ended, and still a zombie: the rusage can be read */
     LAUNCH_TIMED_OUT,
     LAUNCH_CALLED, /* *call was set, then launch_call() used */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The event of the perf-trap engine. The launcher opens the event on a process of the recording; a
- * thread that has used a period of CPU time gets SIGTRAP in user mode.
+ * thread gets SIGTRAP in user mode after each period of CPU time.
  *
- * exclude_kernel, for root too: a signal that becomes pending inside a system call can be taken
- * across exec and kill the new program, and cuts large reads short. remove_on_exec closes the gap
- * that is left. inherit_thread: new threads inherit the event, forked children do not.
+ * exclude_kernel, for root too: a signal pending inside a system call can be taken across exec and
+ * kill the new program, and cuts large reads short. remove_on_exec closes the remaining gap.
+ * inherit_thread: new threads inherit the event, forked children do not.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct perf_event {
-    int *fds; /* one for each thread that existed at perf_event_open(); owned */
+    int *fds; /* one for each thread at the time of perf_event_open(); owned */
     size_t count, capacity;
 };
 

@@ -15,8 +15,8 @@
 
 _Static_assert(PRELOAD_PATH_BYTES >= PATH_MAX, "realpath() writes up to PATH_MAX bytes");
 
-/* Resolves the directory only. The file keeps its name, by which a sampler finds its own entry in
- * LD_PRELOAD. */
+/* Resolves the directory only. The file keeps its name, the key of a sampler's search for its
+ * own entry in LD_PRELOAD. */
 static int resolve(char path[PRELOAD_PATH_BYTES], const char *installed)
 {
     char directory[PRELOAD_PATH_BYTES];
@@ -59,11 +59,10 @@ int preload_path_find(char path[PRELOAD_PATH_BYTES], const char *installed, stru
         return 0;
     err = sampler_copy_make(path, installed);
     if (err)
-        return error_set(
-            error, err,
-            "cannot load %s from its directory (a space, colon or dollar in the path, a long path, "
-            "or "
-            "a directory closed to other users), nor from a copy in %s: %s; install rec elsewhere",
-            installed, sampler_copy_places(), strerror(-err));
+        return error_set(error, err,
+                         "cannot load %s (a space, colon or dollar in the path, a long path, or a "
+                         "directory closed "
+                         "to other users), nor a copy in %s: %s; install rec elsewhere",
+                         installed, sampler_copy_places(), strerror(-err));
     return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sampler's path for LD_PRELOAD: the installed file, if possible. A copy replaces a path that
- * the dynamic linker would split or expand (space, colon, dollar), a path longer than the sampler
- * can hold, and, for root, a path closed to other users: programs that drop root's rights could not
- * read the file.
+ * The sampler's path for LD_PRELOAD: the installed file, if possible. A copy replaces a path with
+ * characters special to the dynamic linker (space, colon, dollar), a path too long for the sampler,
+ * and, for root, a path closed to other users: programs without root's rights could not read the
+ * file.
  */
 #pragma once
 

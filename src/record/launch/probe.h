@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine and user can record, found out without recording: for `rec doctor` and `rec list`. */
+/* Abilities of this machine and user, found without a recording: for `rec doctor` and `rec
+ * list`. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,9 +10,9 @@ struct record_probe {
     bool perf_trap;
     char perf_trap_reason[160]; /* why not */
     bool timer;
-    char timer_reason[80]; /* why not */
-    uint32_t tick_hz;      /* limits the timer engine's rate */
-    uint32_t rate_limit;   /* kernel.perf_event_max_sample_rate, that of perf-trap; 0: none known */
+    char timer_reason[80];   /* why not */
+    uint32_t tick_hz;        /* limits the timer engine's rate */
+    uint32_t rate_limit;     /* kernel.perf_event_max_sample_rate, for perf-trap; 0: unknown */
     int perf_event_paranoid; /* -2: cannot be read */
     bool kernel_stacks;
 };

@@ -43,8 +43,8 @@ const char *sampler_copy_places(void)
                           : "$XDG_RUNTIME_DIR, $HOME/.cache or /var/tmp";
 }
 
-/* Creates or opens a directory that only this user can write, whatever the umask was when it was
- * created. A descriptor, or a negative errno. */
+/* Creates or opens a directory with write permission for this user only, with any umask at its
+ * creation. A descriptor, or a negative errno. */
 static int open_own_directory(int above, const char *name)
 {
     struct stat status;
@@ -65,7 +65,7 @@ static int open_own_directory(int above, const char *name)
     return err;
 }
 
-/* Opens the base, symbolic links resolved; a base that is not shared must belong to this user. */
+/* Opens the base, symbolic links resolved; an unshared base must belong to this user. */
 static int open_base(const struct place *place, char resolved[PATH_MAX])
 {
     struct stat status;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A copy of the sampler at a path that fits LD_PRELOAD, one for each build:
+ * A copy of the sampler at a path suitable for LD_PRELOAD, one for each build:
  *
  *     PLACE/rec-sampler/HASH-OF-THE-CONTENT/librec-sampler.so
  *
- * Programs of a recording keep the path in their environment as long as they live, programs that
- * are not recorded and outlive rec included. rec therefore never removes a copy, and puts the copy
- * where no other user can take its name:
+ * Programs of a recording keep the path in their environment as long as they live, including
+ * unrecorded programs and programs outliving rec. rec therefore never removes a copy, and chooses a
+ * place with names protected from other users:
  *
  *     root         /run, /var/cache
  *     other users  $XDG_RUNTIME_DIR, $HOME/.cache

@@ -63,7 +63,8 @@ static bool is_open_to_others(const struct stat *status)
     if (S_ISLNK(status->st_mode) || (S_ISDIR(status->st_mode) && status->st_mode & S_ISVTX))
         return false;
     return status->st_mode & S_IWOTH ||
-           (status->st_mode & S_IWGRP && status->st_gid != 0 && !is_private_group(status->st_gid));
+           (status->st_mode & S_IWGRP && !group_is_of_root(status->st_gid) &&
+            !is_private_group(status->st_gid));
 }
 
 /* The owner of such a directory can replace rec as well. */

@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-/* An absolute path; symbolic links are resolved. 0, or an error that names the component. */
+/* An absolute path; symbolic links are resolved. 0, or an error with the name of the component. */
 int trust_check(const char *path, struct error *error);
 
 /* Cuts the path to the directory above; false at the root. */

@@ -243,7 +243,7 @@ bool proc_thread_blocks(pid_t pid, pid_t tid, int number)
     return mask >> (number - 1) & 1;
 }
 
-/* One look at a thread, whose mask is its own and whose handlers are those of the process. */
+/* A look at a thread. The mask is the thread's own, the handlers are the process's. */
 static void look_at_signal(struct proc_threads *threads, pid_t pid, pid_t tid, int number)
 {
     char text[4096];

@@ -56,8 +56,8 @@ size_t proc_children(pid_t pid, pid_t *pids, size_t room);
 /* All numeric entries of a /proc directory, to be freed; NULL: cannot be read. */
 pid_t *proc_list(const char *path, size_t *count);
 
-/* Of the first `most` threads that can get signals: their number, and how many block the signal; and
- * whether the process has no handler for it. */
+/* Of the first `most` threads, without threads that get no signals: their number, and the number
+ * of threads with the signal blocked; and whether the process has no handler for the signal. */
 struct proc_threads {
     size_t count, blocking;
     bool is_unhandled;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Since Linux 6.11 an ioctl (PROCMAP_QUERY) returns the executable mappings alone, 1.3 us each. The
- * text of all mappings takes 50 us for a small program, which waits in the handshake meanwhile.
+ * text of all mappings takes 50 us for a small program, a delay of the handshake.
  */
 #include "record/procfs/proc_maps.h"
 

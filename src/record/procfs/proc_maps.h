@@ -20,7 +20,7 @@ struct proc_maps {
     size_t count, capacity;
     size_t left_out; /* beyond the budget of mappings */
     /* Set before reading; 0: do not search. */
-    uint64_t memfd_device, memfd_inode; /* a file that is mapped shared */
+    uint64_t memfd_device, memfd_inode; /* a shared mapping's file */
     uint64_t private_avma;              /* an address in private anonymous memory */
     bool has_memfd, has_private;        /* out: found */
 };

@@ -38,7 +38,7 @@ static void count_damaged(struct drain *drain, uint32_t count)
     drain->samples->summary->lost[RECORD_LOST_OTHER] += count;
 }
 
-/* The last record of a thread: its final name, and the CPU time that no sample covered. */
+/* The last record of a thread: its final name, and its CPU time without samples. */
 static void take_exit(struct drain *drain, struct thread *thread,
                       const struct record_header *header, const uint8_t *record, uint64_t time_ns)
 {
@@ -63,7 +63,7 @@ static void take_exit(struct drain *drain, struct thread *thread,
                             header->weight_ns - thread->skipped_ns, time_ns);
 }
 
-/* Between the first mapping of its process and the end of it, whatever the record states. */
+/* Limits a record's time to the range between the first mapping and the end of its process. */
 static uint64_t date_record(const struct drain *drain, const struct thread *thread, uint64_t ticks)
 {
     const struct process *process = thread->process;
@@ -122,7 +122,7 @@ static void drain_ring(struct drain *drain, uint32_t slot)
         drain->fullest_bytes = read.bytes;
 }
 
-/* Adds what the thread's counters grew by to the summary. */
+/* Adds the growth of the thread's counters to the summary. */
 static void take_counters(struct drain *drain, uint32_t slot)
 {
     struct thread *thread = &drain->threads->threads[slot];

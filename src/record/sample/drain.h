@@ -13,8 +13,8 @@ struct drain {
     struct sample_writer *samples;
     const struct round *round;
     struct compiler *compiler;
-    uint8_t *scratch;       /* SESSION_RING_BYTES: one record, copied out of shared memory */
-    uint64_t fullest_bytes; /* what the fullest ring held since drain_begin_round() */
+    uint8_t *scratch;       /* SESSION_RING_BYTES: a record, copied out of shared memory */
+    uint64_t fullest_bytes; /* content of the fullest ring since drain_begin_round() */
     uint64_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handlers' own time */
     uint64_t handler_max_ticks;
 };
@@ -25,9 +25,9 @@ void drain_close(struct drain *drain);
 
 void drain_begin_round(struct drain *drain);
 void drain_all(struct drain *drain);
-/* All threads of one process, new ones included. */
+/* All threads of a process, including new threads. */
 void drain_process(struct drain *drain, const struct process *process);
 
-/* Handler time below which this share of the samples stayed. */
+/* The percentile of the handler time. */
 uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent);
 uint64_t drain_handler_max_ns(const struct drain *drain);

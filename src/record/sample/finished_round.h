@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FINISHED_ROUND records: readers sort events between two of them; hotspot discards the older half
- * at each. So these rounds are longer than anything is under way, mappings above all, and short
- * enough that readers hold little.
+ * FINISHED_ROUND records: readers sort events between two marks; hotspot discards the older half at
+ * each mark. These rounds are therefore longer than any pending record, mappings above all, and
+ * short enough for a small memory of readers.
  */
 #pragma once
 
@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 struct finished_round {
-    uint64_t begin_bytes; /* size of the file at the end of the last one, */
+    uint64_t begin_bytes; /* size of the file at the end of the last round, */
     uint64_t end_ns;      /* and its time */
 };
 
-/* What is under way is older than the records to come. */
+/* Pending records are older than all records to come. */
 struct finished_round_facts {
     uint64_t now_ns;
     bool has_pending;      /* samples wait */
@@ -27,6 +27,6 @@ struct finished_round_facts {
 bool finished_round_is_due(const struct finished_round *round, const struct perfdata_writer *file,
                            uint64_t now_ns);
 
-/* Writes a FINISHED_ROUND if one is due and nothing older is under way. */
+/* Writes a FINISHED_ROUND if due, and if no older record is pending. */
 void finished_round_write(struct finished_round *round, struct perfdata_writer *file,
                           const struct finished_round_facts *facts);

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With more bytes than this waiting, all are finished with what is known. */
+/* Above this number of pending bytes, all samples are finished with the available tables. */
 #define PENDING_BYTES_MAX (UINT32_C(64) << 20)
 
-/* What a sample may still wait for, and why it was not finished. */
+/* A sample's remaining needs, and the reason for leaving the sample pending. */
 enum patience { WAITS_FOR_MAP, WAITS_FOR_CFI, WAITS_NO_LONGER };
 enum outcome { FINISHED, NEEDS_MAP, NEEDS_CFI };
 
 struct pending_stack {
-    struct process_map *map; /* the map that it waited for; NULL: it still waits */
+    struct process_map *map; /* the awaited map; NULL: still pending */
     uint32_t slot;           /* of its process */
     pid_t tid;
     uint64_t time_ns;
@@ -24,7 +24,7 @@ struct pending_stack {
     size_t record_offset; /* in pending_stacks.bytes */
     size_t record_bytes;
     bool
-        needs_newer_map; /* code was unloaded since the last map, or the walk ended at an unknown PC */
+        needs_newer_map; /* unloaded code since the last map, or the walk ended at an unmapped PC */
     bool needs_cfi;
 };
 
@@ -51,6 +51,8 @@ static enum record_cut cut_of(const struct stack_copy *from, enum offline_end en
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
         return RECORD_CUT_DEEP;
+    case OFFLINE_GUESS:
+        return RECORD_CUT_GUESS;
     case OFFLINE_ROOT:
     case OFFLINE_NO_CFI:
     case OFFLINE_NO_CODE:
@@ -70,7 +72,7 @@ static void note_module(struct record_summary *summary, const struct process_map
         summary->worst_module.misses++;
 }
 
-/* Frames from stack words that are no user addresses: the stack ends before the first of them. */
+/* Stack words other than user addresses end the stack. */
 static void cut_at_no_address(struct offline_result *result, const uint64_t *frames)
 {
     size_t count = 0;
@@ -80,7 +82,7 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
         *result = (struct offline_result){.end = OFFLINE_UNMAPPED, .frame_count = count};
 }
 
-/* The walk that continues the sampler's frames; nothing is written yet. */
+/* The walk behind the sampler's frames; writes nothing. */
 static enum outcome walk_copy(struct pending_stacks *pending, const struct stack_copy *from,
                               struct walked_sample *sample, enum patience patience,
                               uint64_t frames[RECORD_FRAMES_MAX])
@@ -94,13 +96,15 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
                               .max_frames = RECORD_FRAMES_MAX - walked};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     if (walk.unread && patience != WAITS_NO_LONGER) {
-        stack_unwind_want_cfi(&pending->unwinder, walk.unread);
+        stack_unwind_want(&pending->unwinder, &walk);
         return NEEDS_CFI;
     }
-    /* A newer map may have code at that PC. */
+    /* A newer map may have code at the PC. */
     bool leads_out = result.end == OFFLINE_UNMAPPED || result.end == OFFLINE_NO_CODE;
     if (leads_out && patience == WAITS_FOR_MAP)
         return NEEDS_MAP;
+    pending->samples->summary->callers_verified += result.searched.verified;
+    pending->samples->summary->callers_plausible += result.searched.plausible;
     cut_at_no_address(&result, frames + walked);
     sample->frames = frames;
     sample->frame_count = walked + (uint32_t)result.frame_count;
@@ -135,7 +139,7 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
     return FINISHED;
 }
 
-/* Unwinds a RECORD_CHECK from its copy and compares with the frames that the sampler walked. */
+/* Unwinds a RECORD_CHECK from its copy, and compares the result with the sampler's frames. */
 static void self_check(struct pending_stacks *pending, const struct raw_sample *raw)
 {
     struct stack_copy from;
@@ -224,7 +228,7 @@ static bool map_is_outdated(const struct pending_stacks *pending, const struct p
     return stack.unload_count != process->map->unload_count;
 }
 
-/* Later maps may have another library at the same place, so the sample keeps this one. */
+/* Later maps may have another library at the same place, so the sample keeps this map. */
 static void settle_on_map(const struct process *process, struct pending_stack *item)
 {
     item->map = process->map;
@@ -232,8 +236,8 @@ static void settle_on_map(const struct process *process, struct pending_stack *i
         item->map->users++;
 }
 
-/* True when it was finished. A module that was loaded after the map was read is unknown, be it the
- * sample's own or that of a caller behind a frame that only the launcher can step over. */
+/* True: finished. Modules loaded after the map was read are unknown, at the sample's PC as well
+ * as at a caller behind a frame for the launcher's unwinder only. */
 static bool try_to_finish(struct pending_stacks *pending, struct pending_stack *item,
                           const struct raw_sample *raw)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples that need the map of their process: copied stacks, which the offline unwinder finishes,
- * and walked stacks taken before the first map. A sample is kept until its process has a map at
- * least as new, then until the CFI of the modules on its stack has been read.
+ * Samples in need of the map of their process: copied stacks, for the offline unwinder, and walked
+ * stacks from before the first map. A sample is kept until its process has a map at least as new,
+ * then until the CFI of the modules on its stack is loaded.
  *
  *     ring ─▶ pending_take() ─▶ complete at once ───────────────────────────────▶ sample_writer
  *                           └▶ kept ─ map arrives ─ CFI read ─ pending_finish() ─▶
@@ -34,15 +34,14 @@ struct pending_stacks {
 /* A RECORD_STACK, RECORD_CHECK or RECORD_COPY: written now or kept. */
 void pending_take(struct pending_stacks *pending, const struct raw_sample *raw);
 
-/* Finishes the samples that have what they need; all, with what there is, when `force`. */
+/* Finishes samples with all their tables; `force`: all samples, with the available tables. */
 void pending_finish(struct pending_stacks *pending, bool force);
 
-/* Time of the oldest sample of this process that waits for a map, or `limit_ns` if that is
- * earlier. */
+/* Time of the process's oldest sample without a map, at most `limit_ns`. */
 uint64_t pending_oldest_ns(const struct pending_stacks *pending, const struct process *process,
                            uint64_t limit_ns);
 
-/* A sample waits for CFI that is being read. */
+/* Whether a sample is pending for CFI. */
 bool pending_needs_cfi(const struct pending_stacks *pending);
 
 void pending_free(struct pending_stacks *pending);

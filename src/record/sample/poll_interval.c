@@ -7,7 +7,7 @@
 /* A ring must not fill meanwhile, not even with the deepest stacks. */
 #define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
 #define ROUND_MAX_NS 32000000
-/* The round after a start or an end, when most of what follows has happened. */
+/* The round after a start or an end, behind most of the activity. */
 #define START_ROUND_NS 4000000
 /* After so much silence rounds become as rare as the heartbeat allows, unless the kernel's delay in
  * waking the collector, 20 ms at the slowest tick, is too long for the rate. */
@@ -24,7 +24,7 @@ void poll_interval_start(struct poll_interval *poll, uint64_t period_ns)
         .wait_ns = ROUND_MIN_NS, .longest_ns = longest_ns, .may_idle = longest_ns >= IDLE_NEEDS_NS};
 }
 
-/* Stack copies fill rings quickly, large ones most of all. */
+/* Stack copies fill rings quickly, large copies most of all. */
 static bool is_hurried(const struct poll_facts *facts)
 {
     return facts->waits_for_rusage || facts->has_pending ||
@@ -37,7 +37,7 @@ bool poll_interval_is_idle(const struct poll_interval *poll, const struct poll_f
            facts->silent_ns > IDLE_AFTER_NS;
 }
 
-/* Half a ring is left for rounds that come late, as they do on a busy machine. */
+/* Half a ring is left for late rounds on a busy machine. */
 static uint64_t steady_ns(const struct poll_interval *poll, uint64_t fullest_bytes)
 {
     uint64_t wait_ns = poll->wait_ns, longest_ns = poll->longest_ns;

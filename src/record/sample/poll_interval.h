@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long the collector sleeps between two rounds: as long as no ring can fill meanwhile and its
- * own cost stays small. Pure arithmetic.
+ * The collector's sleep between two rounds: short enough for the fullest ring, long enough for a
+ * small cost of rec. Pure arithmetic.
  *
  *     stack copies arrive, a rusage is missing     1 ms
  *     the doorbell was rung                        4 ms
- *     rings fill                                   as before, or half of it
- *     no record for 0.2 s                          0.9 s, if processes can wake the collector (idle_wakeup.h)
+ *     rings fill                                   as before, or half
+ *     no record for 0.2 s                          0.9 s, if processes can wake the collector
  *     otherwise                                    twice as long as before, at most 32 ms
  *
- * Rounds come as often as the rate demands in short pauses, too: the first burst of deep stacks
- * must fit.
+ * A pause keeps the rate's limit, too: the first burst of deep stacks must fit.
  */
 #pragma once
 
@@ -24,14 +23,14 @@ struct poll_interval {
     bool may_idle; /* the rate allows a long sleep */
 };
 
-/* What the round brought. */
+/* Facts of the last round. */
 struct poll_facts {
     bool has_pending;       /* samples wait for maps or CFI */
     bool has_stack_copies;  /* some were finished in this round */
-    bool waits_for_rusage;  /* of a process that has ended */
+    bool waits_for_rusage;  /* of an ended process */
     bool was_rung;          /* by a process or the compiler */
-    uint64_t fullest_bytes; /* what the fullest ring held */
-    uint64_t silent_ns;     /* since the last round that wrote a record */
+    uint64_t fullest_bytes; /* content of the fullest ring */
+    uint64_t silent_ns;     /* since the last round with a written record */
 };
 
 void poll_interval_start(struct poll_interval *poll, uint64_t period_ns);

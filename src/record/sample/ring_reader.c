@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* False: no record can lie at the tail. A record that changes while it is copied is none either. */
+/* False: no valid record at the tail, or the record changed during the copy. */
 static bool copy_record(const struct ring_reader *reader, const struct ring *ring, uint64_t head,
                         uint8_t *scratch, struct record_header *header)
 {
@@ -31,7 +31,7 @@ struct ring_read ring_read(struct ring_reader *reader, const struct ring *ring, 
                            ring_record_handler *handler, void *context)
 {
     struct ring_read result = {0};
-    uint64_t head = load_acquire(&ring->control->head); /* everything before it is committed */
+    uint64_t head = load_acquire(&ring->control->head); /* all bytes before are committed */
     if (head - reader->tail > SESSION_RING_BYTES || head % 8 != 0) {
         reader->tail = head;
         result.damaged++;

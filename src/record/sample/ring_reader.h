@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The consumer's side of one ring: bytes in shared memory become a callback for each record. The
- * producer is not trusted; hostile input ends here. A record is copied before it is looked at, its
- * length checked against the copy, and a ring whose positions or lengths are impossible is skipped
- * to its head.
+ * The consumer's side of a ring: from bytes in shared memory to a callback for each record. The
+ * producer is not trusted; hostile input ends here. A record is copied first, its length checked in
+ * the copy, and a ring with impossible positions or lengths is skipped to its head.
  */
 #pragma once
 
@@ -18,15 +17,14 @@ struct ring_reader {
 };
 
 /*
- * Receives one record: `record` holds header->bytes bytes, at least a header, aligned to 8 bytes
- * and valid until the next one; contents behind the header are not checked. Padding is not passed
- * on.
+ * Receives a record: `record` holds header->bytes bytes, at least a header, aligned to 8 bytes and
+ * valid until the next call; contents behind the header are unchecked. Padding is not passed on.
  */
 typedef void ring_record_handler(void *context, const struct record_header *header,
                                  const uint8_t *record);
 
 struct ring_read {
-    uint64_t bytes;   /* that lay in the ring */
+    uint64_t bytes;   /* content of the ring */
     uint32_t damaged; /* times the rest was skipped */
 };
 

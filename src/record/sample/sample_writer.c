@@ -26,7 +26,7 @@ static bool is_own_frame(const struct process_map *map, uint64_t avma)
     return map && avma > map->sampler_start_avma && avma <= map->sampler_end_avma;
 }
 
-/* Most samples go into the file unchanged. The loop has no branch: branches were most of its
+/* Most samples go into the file unchanged. The loop has no branch: branches were most of the
  * cost. */
 static bool is_plain(const struct walked_sample *sample)
 {

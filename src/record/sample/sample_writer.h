@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walked stacks become samples of the file: the sampler's own frames are removed, marks inserted,
- * the sample counted in the summary and its weight in the account of its process.
+ * From walked stacks to samples of the file: removes the sampler's own frames, inserts marks,
+ * counts the sample in the summary, and adds its weight to the account of its process.
  */
 #pragma once
 
@@ -19,11 +19,11 @@
 struct sample_writer {
     struct perfdata_writer *file;
     struct record_summary *summary;
-    const struct round *round; /* nothing is written while it is quiet */
+    const struct round *round; /* in quiet rounds nothing is written */
     uint64_t period_ns;
 };
 
-/* A sample record as it left the ring, and where it belongs. */
+/* A sample record of the ring, and its process and thread. */
 struct raw_sample {
     struct process *process;
     pid_t tid;
@@ -32,7 +32,7 @@ struct raw_sample {
     size_t bytes;
 };
 
-/* A sample whose stack is walked. */
+/* A sample with a walked stack. */
 struct walked_sample {
     struct process *process;
     const struct process_map *map; /* at the time of the sample; NULL: unknown */
@@ -44,7 +44,7 @@ struct walked_sample {
     uint32_t dropped;
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
-    enum record_cut cut; /* when it is not complete */
+    enum record_cut cut; /* of an incomplete stack */
 };
 
 void sample_write(struct sample_writer *writer, const struct walked_sample *sample);
@@ -53,7 +53,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *samp
 void sample_write_record(struct sample_writer *writer, const struct raw_sample *raw,
                          const struct process_map *map);
 
-/* CPU time without a stack: one synthetic frame. No sample for a weight of 0. */
+/* CPU time without a stack: a single synthetic frame. No sample for a weight of 0. */
 void sample_write_synthetic(struct sample_writer *writer, struct process *process, pid_t tid,
                             enum synthetic kind, uint64_t weight_ns, uint64_t time_ns);
 

@@ -32,6 +32,6 @@ struct stack_copy_view {
     struct stack_view view; /* leaf and middle, with the root behind the hole */
 };
 
-/* Borrows from the record and from room, whose content is replaced. False: out of memory. */
+/* Borrows from the record and from room; replaces room's content. False: out of memory. */
 bool stack_copy_view(const struct stack_copy *copied, struct buffer *room,
                      struct stack_copy_view *stack);

@@ -19,13 +19,30 @@ static bool is_due(const struct stack_unwinder *unwinder, const struct known_mod
            unwinder->round->now_ns >= load_relaxed(&module->pause_end_ns);
 }
 
-void stack_unwind_want_cfi(struct stack_unwinder *unwinder, struct known_module *module)
+static void want_cfi(struct stack_unwinder *unwinder, struct known_module *module)
 {
     if (!is_due(unwinder, module, &module->is_cfi_requested))
         return;
     store_relaxed(&module->is_cfi_requested, true);
     if (compiler_request_cfi(unwinder->compiler, module) != 0)
         store_relaxed(&module->is_cfi_requested, false);
+}
+
+static void want_code(struct stack_unwinder *unwinder, struct known_module *module)
+{
+    if (!is_due(unwinder, module, &module->is_code_requested))
+        return;
+    store_relaxed(&module->is_code_requested, true);
+    if (compiler_request_code(unwinder->compiler, module) != 0)
+        store_relaxed(&module->is_code_requested, false);
+}
+
+void stack_unwind_want(struct stack_unwinder *unwinder, const struct stack_walk *walk)
+{
+    if (walk->needs_code)
+        want_code(unwinder, walk->unread);
+    else
+        want_cfi(unwinder, walk->unread);
 }
 
 static void want_rows(struct stack_unwinder *unwinder, struct known_module *module, uint64_t svma)
@@ -36,6 +53,14 @@ static void want_rows(struct stack_unwinder *unwinder, struct known_module *modu
     store_relaxed(&module->is_requested[piece], true);
     if (compiler_request_rows(unwinder->compiler, module, (uint32_t)piece) != 0)
         store_relaxed(&module->is_requested[piece], false);
+}
+
+static void note_unread(struct stack_walk *walk, struct known_module *module, bool needs_code)
+{
+    if (walk->unread)
+        return;
+    walk->unread = module;
+    walk->needs_code = needs_code;
 }
 
 /* The offline unwinder's question for the module at a PC. */
@@ -52,14 +77,47 @@ static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out
     if (!module)
         return true;
     enum module_state state = load_acquire(&module->state);
-    if (state == MODULE_UNREAD && !lookup->walk->unread)
-        lookup->walk->unread = module;
+    if (state == MODULE_UNREAD)
+        note_unread(lookup->walk, module, false);
     if (state == MODULE_READ)
         want_rows(lookup->unwinder, module, pc - mapping->bias);
     if (state == MODULE_NO_ROOM)
-        stack_unwind_want_cfi(lookup->unwinder, module);
+        want_cfi(lookup->unwinder, module);
     out->module = state != MODULE_UNREAD ? load_acquire(&module->unwind) : NULL;
     return true;
+}
+
+/* The caller search's question for the code at an address. */
+static bool find_code(void *context, uint64_t avma, struct code_place *place)
+{
+    struct lookup *lookup = context;
+    const struct process_map *map = lookup->walk->map;
+    const struct process_mapping *mapping = map ? process_map_find(map, avma) : NULL;
+    *place = (struct code_place){0};
+    if (!mapping)
+        return false;
+    struct known_module *module = mapping->module;
+    if (!module || !module->is_searched)
+        return true;
+    if (load_acquire(&module->state) == MODULE_UNREAD) {
+        note_unread(lookup->walk, module, false);
+        return false;
+    }
+    if (!load_acquire(&module->is_code_read)) {
+        note_unread(lookup->walk, module, true);
+        return false;
+    }
+    *place = (struct code_place){module->code, mapping->bias};
+    return true;
+}
+
+/* A module read since may change the result of a search. */
+static uint64_t generation_of(const struct stack_unwinder *unwinder, const struct process_map *map)
+{
+    if (!map || map->number == 0)
+        return 0;
+    uint64_t read = compiler_modules_read(unwinder->compiler);
+    return read << 32 | (map->number & UINT32_MAX);
 }
 
 struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack_walk *walk)
@@ -70,7 +128,12 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
     if (!stack_copy_view(walk->from, &unwinder->room, &stack))
         return (struct offline_result){.end = OFFLINE_CUT};
     struct lookup lookup = {.unwinder = unwinder, .walk = walk};
-    const struct offline_map map = {.find = find_mapping, .context = &lookup};
+    const uint64_t generation = generation_of(unwinder, walk->map);
+    const struct code_map code = {.find = find_code,
+                                  .context = &lookup,
+                                  .cache = generation ? &unwinder->callers : NULL,
+                                  .generation = generation};
+    const struct offline_map map = {.find = find_mapping, .context = &lookup, .code = &code};
     const struct offline_frames out = {.pcs = walk->frames, .max = walk->max_frames};
     return offline_unwind_in(&map, &regs, walk->is_return_address, &stack.view, &out);
 }
@@ -78,4 +141,5 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
 void stack_unwinder_free(struct stack_unwinder *unwinder)
 {
     buffer_free(&unwinder->room);
+    caller_cache_free(&unwinder->callers);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Frames without code: CPU time without a stack, and marks in stacks. Each is a page just above all
- * user addresses, mapped under its name in every recorded process, so that every reader of rec.data
- * shows the name as the module.
+ * user addresses, mapped under its name in every recorded process: every reader of rec.data shows
+ * the name as the module.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ _Static_assert(SYNTHETIC_BASE == RECORD_ADDRESSES_END, "no target can write a fr
 
 const char *synthetic_name(enum synthetic synthetic);
 
-/* An address inside the page, and so is the address minus one, as readers use for callers. */
+/* An address inside the page; the address minus 1, as looked up for callers, is inside, too. */
 static inline uint64_t synthetic_avma(enum synthetic synthetic)
 {
     return SYNTHETIC_BASE + SYNTHETIC_BYTES * (uint64_t)synthetic + 8;

@@ -14,7 +14,7 @@ uint64_t tsc_now(void)
 #endif
 }
 
-/* Reads both clocks at one instant: three tries, of which the shortest was interrupted least. */
+/* Reads both clocks at the same time: of three tries, the shortest was interrupted least. */
 static struct tsc_anchor read_both(void)
 {
     struct tsc_anchor best = {0};

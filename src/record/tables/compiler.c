@@ -16,13 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
+enum job_kind { JOB_MAP, JOB_CFI, JOB_CODE, JOB_ROWS };
+
 /* Owns all memory needed by the job, so a job taken from the queue cannot fail for memory. */
 struct job {
     struct job *next;
+    enum job_kind kind;
     struct known_module *module; /* NULL: the map of a process */
-    bool is_for_rows;            /* the rows of a piece; else the CFI */
-    uint32_t piece;
-    struct process_map *map; /* to be filled in */
+    uint32_t piece;              /* of JOB_ROWS */
+    struct process_map *map;     /* to be filled in */
     pid_t pid;
     struct rights rights;      /* of the process at its handshake; refreshed when the job runs */
     struct proc_maps mappings; /* empty: to be read */
@@ -42,7 +44,8 @@ struct compiler {
     struct job_queue jobs, jobs_for_rows, done;
     uint64_t cpu_ns;       /* atomic */
     uint64_t rows;         /* atomic */
-    uint32_t modules_read; /* atomic */
+    uint32_t modules_read; /* atomic; CFI or code */
+    uint64_t maps;         /* requested; by the thread that requests */
 };
 
 static void push(struct job_queue *queue, struct job *job)
@@ -112,7 +115,7 @@ static void note_sampler(struct process_map *map)
     }
 }
 
-/* Wakes the process, which may be waiting in dlclose() for this read. */
+/* Wakes the process, which may be blocked in dlclose() until this read. */
 static int read_mappings(struct compiler *compiler, struct job *job)
 {
     struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];
@@ -185,13 +188,21 @@ static void wake_collector(struct compiler *compiler)
 
 static void run_job(struct compiler *compiler, struct job *job)
 {
-    if (job->is_for_rows) {
-        module_cache_compile(compiler->store, job->module, job->piece);
-    } else if (job->module) {
+    switch (job->kind) {
+    case JOB_MAP:
+        fill_map(compiler, job);
+        break;
+    case JOB_CFI:
         module_cache_read(compiler->store, job->module);
         add_release(&compiler->modules_read, 1);
-    } else {
-        fill_map(compiler, job);
+        break;
+    case JOB_CODE:
+        module_cache_read_code(compiler->store, job->module);
+        add_release(&compiler->modules_read, 1);
+        break;
+    case JOB_ROWS:
+        module_cache_compile(compiler->store, job->module, job->piece);
+        break;
     }
     note_cost(compiler);
 }
@@ -213,10 +224,10 @@ static void free_jobs(struct job_queue *queue)
         free_job(job);
 }
 
-/* Frees the job, except for a map, which goes to the collector. */
+/* Frees the job, except for a map, handed to the collector. */
 static void end_job(struct compiler *compiler, struct job *job)
 {
-    bool is_waited_for = !job->is_for_rows;
+    bool is_waited_for = job->kind != JOB_ROWS;
     if (job->map) {
         pthread_mutex_lock(&compiler->lock);
         push(&compiler->done, job);
@@ -311,8 +322,9 @@ int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
         free(map);
         return -ENOMEM;
     }
-    *map = (struct process_map){.slot = slot, .read_ns = read_ns, .users = 1};
-    *job = (struct job){.map = map, .pid = pid, .rights = *rights};
+    *map = (struct process_map){
+        .number = ++compiler->maps, .slot = slot, .read_ns = read_ns, .users = 1};
+    *job = (struct job){.kind = JOB_MAP, .map = map, .pid = pid, .rights = *rights};
     if (mappings) {
         job->mappings = *mappings;
         *mappings = (struct proc_maps){0};
@@ -321,26 +333,31 @@ int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
     return 0;
 }
 
-int compiler_request_cfi(struct compiler *compiler, struct known_module *module)
+static int request_of_module(struct compiler *compiler, struct known_module *module,
+                             enum job_kind kind, uint32_t piece)
 {
     struct job *job = calloc(1, sizeof(*job));
     if (!job)
         return -ENOMEM;
-    job->module = module;
+    *job = (struct job){.kind = kind, .module = module, .piece = piece};
     known_module_use(module);
-    add_job(compiler, &compiler->jobs, job);
+    add_job(compiler, kind == JOB_ROWS ? &compiler->jobs_for_rows : &compiler->jobs, job);
     return 0;
+}
+
+int compiler_request_cfi(struct compiler *compiler, struct known_module *module)
+{
+    return request_of_module(compiler, module, JOB_CFI, 0);
+}
+
+int compiler_request_code(struct compiler *compiler, struct known_module *module)
+{
+    return request_of_module(compiler, module, JOB_CODE, 0);
 }
 
 int compiler_request_rows(struct compiler *compiler, struct known_module *module, uint32_t piece)
 {
-    struct job *job = calloc(1, sizeof(*job));
-    if (!job)
-        return -ENOMEM;
-    *job = (struct job){.module = module, .is_for_rows = true, .piece = piece};
-    known_module_use(module);
-    add_job(compiler, &compiler->jobs_for_rows, job);
-    return 0;
+    return request_of_module(compiler, module, JOB_ROWS, piece);
 }
 
 uint32_t compiler_modules_read(const struct compiler *compiler)

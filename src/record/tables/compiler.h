@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiler thread. It reads the mappings of a process, opens new modules and hands the finished
- * map to the collector; on request it reads the CFI of a module and compiles the pieces that have
- * samples. In a thread of its own, a library with a million functions delays neither draining nor
- * arming.
+ * The compiler thread. Reads the mappings of a process, opens new modules and hands the finished
+ * map to the collector; on request, reads the CFI of a module and compiles the pieces with samples.
+ * In a separate thread, a library with a million functions delays neither draining nor arming.
  */
 #pragma once
 
@@ -16,25 +15,26 @@
 
 struct compiler;
 
-/* Mapped files are added to open_files, which is in use until compiler_stop(). */
+/* Mapped files are added to open_files, in use until compiler_stop(). */
 int compiler_start(struct compiler **out, struct session *session,
                    struct open_file_cache *open_files, struct error *error);
-/* Ends the thread and frees all modules: maps that were handed out must be freed before. */
+/* Ends the thread and frees all modules: the caller frees all maps before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings: as
- * they were at read_ns, moved into the compiler; NULL: the compiler reads them. 0: a map will come;
- * -ENOMEM: mappings were not moved. */
+/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings:
+ * as of read_ns, moved into the compiler; NULL: the compiler reads the mappings. 0: a map will
+ * come; -ENOMEM: mappings were not moved. */
 int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
                          const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns);
 /* The next finished map, or NULL; the caller becomes its user. */
 struct process_map *compiler_take(struct compiler *compiler);
 
-/* Requests the CFI of a module, or the rows of a piece of a module that was read. Once for each,
- * except after MODULE_NO_ROOM. 0 or -ENOMEM. */
+/* Requests the CFI of a module, its machine code, or the rows of a piece of a read module. Once for
+ * each, except after MODULE_NO_ROOM. 0 or -ENOMEM. */
 int compiler_request_cfi(struct compiler *compiler, struct known_module *module);
+int compiler_request_code(struct compiler *compiler, struct known_module *module);
 int compiler_request_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
-/* Number of modules read; a change wakes the collector. */
+/* Number of modules whose CFI or code was read; a change wakes the collector. */
 uint32_t compiler_modules_read(const struct compiler *compiler);
 
 /* CPU time and rows so far. Not after compiler_stop(). */

@@ -10,11 +10,11 @@
 /* Requests a new map. No effect for an unsampled or ended process. */
 void map_request(struct compiler *compiler, struct process *process, uint64_t now_ns);
 
-/* Requests a map of the mappings read in the handshake, once: for a process that runs
- * long enough or has a sample. */
+/* Requests a map of the mappings read in the handshake, once: for a process above a minimum of
+ * CPU time, or with a sample. */
 void map_request_first(struct compiler *compiler, struct process *process);
 
-/* To be called when a thread ends: its EXIT record is written at once, and the first map, if still
- * to come, must be dated before the record. */
+/* At the end of a thread, whose EXIT record is written at once: a first map still to come must
+ * be dated before the record. */
 void map_request_for_thread_end(struct compiler *compiler, struct process *process,
                                 uint64_t time_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits the bytes of mapping records in the file: a room that refills with time. Arithmetic
+/* Limits the bytes of mapping records in the file: a budget, refilled with time. Arithmetic
  * only. */
 #pragma once
 
@@ -11,7 +11,7 @@ struct mapping_room {
     uint64_t filled_ns; /* 0: full */
 };
 
-/* Takes room for one mapping with a path of this size, both from its process and from the room that
- * all processes share. False: the mapping must be left out. */
+/* Takes room for a mapping with a path of this size, from the process and from the shared room.
+ * False: leave out the mapping. */
 bool mapping_room_take(struct mapping_room *process, struct mapping_room *shared,
                        uint64_t path_bytes, uint64_t now_ns);

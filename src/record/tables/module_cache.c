@@ -24,6 +24,8 @@
 #define CELLS_WORTH_KEEPING 16384
 /* Pause before a retry after MODULE_NO_ROOM: compiling the rows of a piece takes 0.3 ms. */
 #define NO_ROOM_PAUSE_NS 1000000000
+/* Machine code of all modules together: ffmpeg's libraries without CFI take 30 MiB. */
+#define CODE_BYTES_MAX (UINT64_C(96) << 20)
 
 struct module_cache {
     struct row_allocator room;
@@ -32,6 +34,7 @@ struct module_cache {
     struct known_module **modules;
     size_t count, capacity;
     uint64_t rows_compiled;
+    size_t code_bytes; /* allocated by all code images */
     uint64_t uses;
 };
 
@@ -51,6 +54,8 @@ static void module_free(struct module_cache *store, struct known_module *module)
     if (!module)
         return;
     row_allocator_free(&store->room, &module->blocks);
+    store->code_bytes -= module->code ? code_image_memory(module->code) : 0;
+    code_image_close(module->code);
     unwind_module_close(module->unwind);
     elf_close(module->elf);
     free(module->is_requested);
@@ -96,8 +101,13 @@ static void find_root(struct known_module *module)
         return;
     }
     bool is_loader = strncmp(name, "ld-", 3) == 0;
-    if (elf_entry_svma(module->elf) == 0 || (!is_loader && !elf_interpreter(module->elf)))
+    bool is_static = !is_loader && !elf_interpreter(module->elf);
+    if (elf_entry_svma(module->elf) == 0 || (is_static && strstr(name, ".so")))
         return;
+    if (is_static) { /* an executable with its C library */
+        module->root_end_svma = UINT64_MAX;
+        return;
+    }
     module->root_start_svma = elf_entry_svma(module->elf);
     module->root_end_svma = module->root_start_svma + ENTRY_FUNCTION_BYTES;
 }
@@ -207,7 +217,7 @@ static void read_module(struct module_cache *store, struct known_module *module,
 }
 
 /* The path of the held file; NULL: not held. Without a build-id, the held file could be another
- * file of that path. */
+ * file with the path. */
 static const char *find_held(const struct module_cache *store, const struct known_module *module)
 {
     return module->build_id_bytes ? open_file_cache_find(store->open_files, module->path,
@@ -239,6 +249,22 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
     struct elf_file *elf = module->unwind ? NULL : open_again(store, module);
     read_module(store, module, elf);
     elf_close(elf);
+}
+
+void module_cache_read_code(struct module_cache *store, struct known_module *module)
+{
+    struct code_image *code = NULL;
+    struct elf_file *elf = open_again(store, module);
+    if (elf)
+        (void)code_image_open(&code, elf);
+    elf_close(elf);
+    if (code && store->code_bytes + code_image_memory(code) > CODE_BYTES_MAX) {
+        code_image_close(code);
+        code = NULL;
+    }
+    store->code_bytes += code ? code_image_memory(code) : 0;
+    module->code = code;
+    store_release(&module->is_code_read, true);
 }
 
 /* Reads headers and build-id; holds the file for the symbolizer. */
@@ -273,6 +299,7 @@ static void open_module(struct module_cache *store, struct known_module *module,
     if (!module->elf)
         return;
     module->is_go = elf_is_go(module->elf);
+    module->is_searched = !module->is_go && code_image_is_possible(module->elf);
     module->is_sampler = strcmp(base_name(module->path), SESSION_SAMPLER_NAME) == 0;
     find_root(module);
     if (find_held(store, module))

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files that the processes of the recording map. Each is opened, read and compiled into rows
+ * The files mapped by the processes of the recording. Each is opened, read and compiled into rows
  * once, and stays cached. A build may run thousands of programs once each, so modules without users
- * are evicted, least recently used first: small ones (quickly compiled again) above a fixed number
- * of modules, any of them when the shared rows are full.
+ * are evicted, least recently used first: small modules (quickly compiled again) above a fixed
+ * number of modules, all modules if the shared rows are full.
  *
  *     mapped                     opened: headers, build-id
  *     first sample               CFI read: the launcher can unwind through the module; index shared
  *     first sample in a piece    rows of the piece compiled: samplers can unwind through the piece
+ *     first PC without CFI       machine code read: the launcher can search for the caller
  *
  * Most mapped libraries never get a sample, and neither does most code of a large program.
  *
- * For the compiler thread alone. Modules are handed out to other threads: their members are
- * constant unless marked, and any thread may release them.
+ * For the compiler thread alone. Other threads receive modules: their members are constant unless
+ * marked, and any thread may release a module.
  */
 #pragma once
 
 #include "record/tables/open_file_cache.h"
 #include "record/tables/mapped_file.h"
 #include "record/tables/row_allocator.h"
+#include "unwind/code/code_image.h"
 #include "unwind/module.h"
 #include "unwind/rows/row_index.h"
 #include "wire/session.h"
@@ -42,6 +44,9 @@ struct known_module {
     struct timespec changed;      /* mtime when opened */
     struct elf_file *elf;         /* NULL: not ELF; used for load biases */
     struct unwind_module *unwind; /* atomic; for the collector's unwinding; NULL: no CFI (yet) */
+    bool is_searched;             /* callers are searched for in code without CFI */
+    struct code_image *code;      /* for that search; NULL: not readable, or no room */
+    bool is_code_read;            /* atomic; published after code */
     uint8_t build_id[20];
     size_t build_id_bytes;
     uint64_t base_svma;         /* rows are relative to this address */
@@ -53,15 +58,16 @@ struct known_module {
     uint32_t users;    /* atomic */
     uint64_t last_use; /* counts calls of module_cache_get() */
     /* Atomic. Set by the collector with its request for the CFI, or for the rows of a piece;
-     * cleared by the compiler if there was no room: the collector may request again after the
+     * cleared by the compiler for lack of room: the collector may repeat the request after the
      * pause. */
     bool is_cfi_requested;
-    bool *is_requested; /* by piece */
+    bool is_code_requested; /* once */
+    bool *is_requested;     /* by piece */
     uint64_t pause_end_ns;
     size_t piece_count;
     bool is_go;
     bool is_sampler;
-    /* A walk that ends in this range is complete: the entry function, or all of the C library (the
+    /* A walk ending in this range is complete: the entry function, or all of the C library (the
      * start function of threads has no name in a stripped file, and no other code of the library
      * ends a stack). */
     uint64_t root_start_svma, root_end_svma;
@@ -77,15 +83,17 @@ void module_cache_close(struct module_cache *store);
 /* The module behind a mapping, opened if new; to be released by known_module_release(). NULL: out
  * of memory. The file never causes a failure: an unusable file becomes a module without rows. */
 struct known_module *module_cache_get(struct module_cache *store, const struct mapped_file *file);
-/* Adds one user, to be released. */
+/* Adds a user. */
 void known_module_use(struct known_module *module);
 /* NULL is fine. */
 void known_module_release(struct known_module *module);
 
 /* Takes the module to MODULE_READ, or to MODULE_NO_ROOM. */
 void module_cache_read(struct module_cache *store, struct known_module *module);
+/* Reads the machine code of a module, if there is room. */
+void module_cache_read_code(struct module_cache *store, struct known_module *module);
 /* Compiles the rows of a piece of a MODULE_READ module, if there is room. */
 void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece);
 
-/* Rows that were compiled so far. */
+/* Number of compiled rows. */
 uint64_t module_cache_rows(const struct module_cache *store);

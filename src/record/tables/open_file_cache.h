@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds mapped files open until the symbolizer has read them: by then a build has deleted its test
+ * Holds mapped files open for the symbolizer: at conversion time, a build has deleted its test
  * programs, or a package was upgraded.
  *
- * An open file blocks unmounting, and on a file server it keeps a removed directory from
- * disappearing. Only local files are held, on the mounts of the system's own directories. Deleted
- * files occupy disk space as long as they are held: number and sizes are limited, the oldest go
- * first.
+ * An open file blocks unmounting, and on a file server keeps a removed directory from disappearing.
+ * Only local files are held, on the mounts of the system's own directories. Deleted files occupy
+ * disk space while held: number and sizes are limited, the oldest go first.
  */
 #pragma once
 
@@ -22,7 +21,7 @@ struct open_file {
     size_t build_id_bytes;
     struct stat status; /* when opened */
     int fd;
-    char path_now[40]; /* opens the file by its descriptor, whatever became of its name */
+    char path_now[40]; /* opens the file by its descriptor, under any later name */
 };
 
 /* All zero is empty. */
@@ -35,7 +34,7 @@ struct open_file_cache {
     size_t mount_count;
 };
 
-/* Duplicates fd. A file that may not be held is left out silently. */
+/* Duplicates fd. Ignores files excluded from holding. */
 void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
                          size_t build_id_bytes, int fd);
 

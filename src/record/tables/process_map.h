@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The executable mappings of one process at one time, with the modules behind them. */
+/* The executable mappings of a process at a given time, with their modules. */
 #pragma once
 
 #include "record/tables/module_cache.h"
@@ -18,11 +18,12 @@ struct process_mapping {
 };
 
 struct process_map {
+    uint64_t number;  /* no other map has it; 0: not from the compiler */
     uint32_t slot;    /* process slot */
     uint64_t read_ns; /* no mapping is older */
     uint32_t unload_count;
     bool is_gone;                     /* the mappings could not be read */
-    uint32_t users;                   /* the process, and samples that wait for CFI */
+    uint32_t users;                   /* the process, and samples pending for CFI */
     uint32_t described_count;         /* mappings with published rows */
     struct process_mapping *mappings; /* sorted by address */
     size_t count, capacity;
@@ -31,8 +32,8 @@ struct process_map {
     uint64_t sampler_start_avma, sampler_end_avma; /* the sampler's own code; 0: not mapped */
 };
 
-/* Drops one user; the last one frees the map. NULL is fine. */
+/* Drops a user; the last drop frees the map. NULL is fine. */
 void process_map_release(struct process_map *map);
 
-/* The mapping that holds the address, or NULL. */
+/* The mapping around the address, or NULL. */
 const struct process_mapping *process_map_find(const struct process_map *map, uint64_t avma);

@@ -4,10 +4,10 @@
 #include "base/containers/array.h"
 #include "record/tables/map_path.h"
 #include "record/tables/map_request.h"
+#include "record/tables/mapping_record.h"
 #include "wire/atomic.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #define PAUSE_MIN_NS 5000000
 #define PAUSE_MAX_NS 1000000000
@@ -56,26 +56,6 @@ bool process_maps_inherit(const struct process_maps *maps, const struct process 
     return mappings->count > 0;
 }
 
-static void write_mapping(struct process_maps *maps, const struct process *process,
-                          const struct process_mapping *from, uint64_t time_ns)
-{
-    struct perfdata_mapping mapping = {
-        .pid = (uint32_t)process->pid,
-        .tid = (uint32_t)process->pid,
-        .time_ns = time_ns,
-        .start_avma = from->start_avma,
-        .bytes = from->end_avma - from->start_avma,
-        .file_offset = from->file_offset,
-        .protection = PROT_READ | PROT_EXEC,
-        .path = from->path[0] ? from->path : "//anon",
-    };
-    if (from->module) {
-        mapping.build_id_bytes = from->module->build_id_bytes;
-        memcpy(mapping.build_id, from->module->build_id, sizeof(mapping.build_id));
-    }
-    perfdata_write_mapping(maps->file, &mapping);
-}
-
 static bool had_mapping(const struct process_map *old, const struct process_mapping *mapping)
 {
     const struct process_mapping *same = old ? process_map_find(old, mapping->start_avma) : NULL;
@@ -84,8 +64,9 @@ static bool had_mapping(const struct process_map *old, const struct process_mapp
            same->inode == mapping->inode && strcmp(same->path, mapping->path) == 0;
 }
 
-/* The time of a mapping is unknown: it is dated before the first sample that waits for it. The
- * first map was read when the program started; samples since the last round wait for that map. */
+/* The time of a mapping is unknown: the mapping is dated before the first sample pending for the
+ * map. The first map was read at the start of the program; samples since the last round are
+ * pending for this map. */
 static uint64_t date_ns(const struct process_maps *maps, const struct process *process,
                         const struct process_map *map)
 {
@@ -110,15 +91,14 @@ static bool write_new_mappings(struct process_maps *maps, struct process *proces
         found = true;
         if (mapping_room_take(&process->mapping_room, &maps->room, strlen(map->mappings[i].path),
                               maps->round->now_ns))
-            write_mapping(maps, process, &map->mappings[i], time_ns);
+            mapping_record_write(maps->file, process->pid, &map->mappings[i], time_ns);
         else
             maps->summary->mappings_left_out++;
     }
     return found;
 }
 
-/* A program that keeps jumping into unmapped code must not cause a read of its mappings each
- * time. */
+/* Limits the reads of mappings for a program with repeated jumps into unmapped code. */
 static void set_pause(struct process *process, const struct process_map *map, bool was_fruitful)
 {
     uint64_t least_ns = COST_PARTS * map->cost_ns;
@@ -131,16 +111,17 @@ static void set_pause(struct process *process, const struct process_map *map, bo
         process->map_pause_ns = PAUSE_MAX_NS;
 }
 
-/* Describes the rows of one mapping; false: its CFI was not read yet, and stacks through the
- * mapping are copied. */
+/* Describes the rows of a mapping; false: unread CFI, and stacks through the mapping are copied. */
 static bool describe_mapping(const struct process_mapping *mapping, struct wire_module *wire)
 {
     const struct known_module *module = mapping->module;
     *wire = (struct wire_module){.start_avma = mapping->start_avma, .end_avma = mapping->end_avma};
     if (!module)
         return true;
-    wire->is_unread = load_acquire(&module->state) != MODULE_READ;
-    if (wire->is_unread)
+    bool is_read = load_acquire(&module->state) == MODULE_READ;
+    wire->flags = (is_read ? 0 : WIRE_MODULE_UNREAD) |
+                  (module->is_searched ? (uint32_t)WIRE_MODULE_SEARCHED : 0);
+    if (!is_read)
         return false;
     wire->index_first = module->index_first;
     wire->bucket_count = module->buckets.count;
@@ -208,7 +189,7 @@ void process_maps_take(struct process_maps *maps, struct process_map *map)
     bool is_late =
         process->has_ended && process->waiting_count == 0; /* the pid may be reused by now */
     if (!process->in_use || map->is_gone || is_late) {
-        /* Samples that waited for this map are finished with the present map. */
+        /* Samples pending for this map are finished with the present map. */
         if (process->in_use && process->map)
             process->map->read_ns = map->read_ns;
         process_map_release(map);

@@ -35,7 +35,7 @@ void process_maps_publish_rows(struct process_maps *maps);
 /* Requests maps for processes waiting in dlclose(). */
 void process_maps_answer(struct process_maps *maps);
 
-/* Publishes an empty map, before the slot's next process may read it. */
+/* Publishes an empty map, for the slot's next process. */
 void process_maps_clear(struct process_maps *maps, uint32_t slot);
 
 /* Copies the parent's mappings for a child forked just now. False: they are unknown, or code was

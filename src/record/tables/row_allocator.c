@@ -35,7 +35,7 @@ static size_t blocks_of(size_t cells)
     return cells / ROW_BLOCK_CELLS + (cells % ROW_BLOCK_CELLS > 0);
 }
 
-/* Extends the last run into the free blocks behind it, so that the run has no unused rest: with
+/* Extends the last run into the free blocks behind, so that the run has no unused rest: with
  * pieces of 3000 cells, a quarter of all room would be lost. */
 static bool extend_run(struct row_allocator *room, struct row_blocks *blocks, size_t cells)
 {

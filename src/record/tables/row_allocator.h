@@ -23,10 +23,10 @@
 struct row_allocator {
     struct row *rows; /* in shared memory */
     bool is_taken[ROW_BLOCKS];
-    size_t fresh; /* blocks from this one on were never taken: they hold zeros */
+    size_t fresh; /* blocks from here on are untouched: zeros */
 };
 
-/* The blocks of one module. Starts as zeros. */
+/* The blocks of a module. Starts as zeros. */
 struct row_blocks {
     struct row_run {
         uint32_t first, count; /* blocks */

@@ -17,8 +17,7 @@ void thread_set_name(struct thread_table *table, struct thread *thread, const ch
     if (memcmp(thread->name, name, 16) == 0)
         return;
     memcpy(thread->name, name, 16);
-    /* The name may be read in a round that began before the thread: the COMM must follow the
-     * FORK. */
+    /* The name may be read in a round begun before the thread: the COMM must follow the FORK. */
     uint64_t after_ns = time_ns > thread->start_ns ? time_ns : thread->start_ns;
     struct perfdata_task task = {
         .pid = (uint32_t)thread->process->pid, .tid = (uint32_t)thread->tid, .time_ns = after_ns};
@@ -56,8 +55,8 @@ static void free_slot(struct thread_table *table, uint32_t slot)
     store_release(&table->rings->threads[slot].state, THREAD_FREE);
 }
 
-/* A last record has the time. A killed thread ended before this round began, but its records may be
- * newer than the round. */
+/* A last record has the time. A killed thread ended before this round began, but its records may
+ * be newer than the round. */
 static uint64_t end_ns(const struct thread_table *table, const struct thread *thread)
 {
     uint64_t end_ns = process_end_ns(thread->process, table->round->now_ns);
@@ -135,7 +134,7 @@ void thread_table_find_new(struct thread_table *table)
         if (process)
             adopt(table, i, process);
         else if (state == THREAD_ENDED)
-            free_slot(table, i); /* of a process that is not recorded */
+            free_slot(table, i); /* of an unrecorded process */
         else
             is_complete = false; /* its process has no reply yet */
     }

@@ -25,7 +25,7 @@ struct thread {
     uint64_t name_due_ns, name_wait_ns;
     uint64_t start_ns;
     uint64_t last_ns;           /* of its latest record */
-    bool has_exited;            /* its last record arrived, with the time of the end */
+    bool has_exited;            /* the last record arrived, with the end time */
     uint64_t skipped_ns;        /* CPU time when sampling began, if the thread existed before */
     struct thread_slot counted; /* counters already added to the summary */
 };
@@ -50,13 +50,13 @@ static inline struct thread *thread_table_at(struct thread_table *table, size_t 
     return &table->threads[table->active[i]];
 }
 
-/* Adopts the threads that became active since the last call. */
+/* Adopts threads active since the last call. */
 void thread_table_find_new(struct thread_table *table);
 
 /* Writes the EXIT and frees the slot. */
 void thread_table_forget(struct thread_table *table, uint32_t slot);
 
-/* Frees the slots that a dead process claimed and never used. */
+/* Frees slots claimed but never used by a dead process. */
 void thread_table_release_claimed(struct thread_table *table, uint32_t process_slot, uint32_t pid);
 
 bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid);

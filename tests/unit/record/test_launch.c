@@ -102,8 +102,8 @@ static void what_cannot_be_run_is_passed_over(void **state)
 static void nothing_that_can_be_run_is_126_and_nothing_at_all_127(void **state)
 {
     (void)state;
-    refuses("note", 126, "cannot run it");
-    refuses("folder", 126, "cannot run it");
+    refuses("note", 126, "cannot run");
+    refuses("folder", 126, "cannot run");
     refuses("missing", 127, "command not found");
     refuses("", 127, "command not found");
 }
@@ -116,9 +116,9 @@ static void a_path_is_taken_as_it_is(void **state)
     assert_int_equal(launch_find("second/both", path, &error), 0);
     assert_string_equal(path, "second/both");
     refuses("./both", 127, "command not found");
-    refuses("./first", 126, "cannot run it");
+    refuses("./first", 126, "cannot run");
     refuses("./here/below", 127, "command not found");
-    refuses("second/note", 126, "cannot run it");
+    refuses("second/note", 126, "cannot run");
 }
 
 static void an_empty_place_is_the_working_directory(void **state)

@@ -3,8 +3,10 @@
 #include "record/tables/compiler.h"
 
 static int request_cfi_of(struct compiler *compiler, struct known_module *module);
+static int request_code_of(struct compiler *compiler, struct known_module *module);
 static int request_rows_of(struct compiler *compiler, struct known_module *module, uint32_t piece);
 #define compiler_request_cfi request_cfi_of
+#define compiler_request_code request_code_of
 #define compiler_request_rows request_rows_of
 #include "record/sample/stack_unwind.c"
 
@@ -25,7 +27,7 @@ static struct {
     struct process_mapping mapping;
     struct process_map map;
     int answer;
-    unsigned cfi, rows; /* were asked for so often */
+    unsigned cfi, code, rows; /* were asked for so often */
     uint32_t piece;
 } at;
 
@@ -34,6 +36,14 @@ static int request_cfi_of(struct compiler *compiler, struct known_module *module
     (void)compiler;
     assert_ptr_equal(module, &at.module);
     at.cfi++;
+    return at.answer;
+}
+
+static int request_code_of(struct compiler *compiler, struct known_module *module)
+{
+    (void)compiler;
+    assert_ptr_equal(module, &at.module);
+    at.code++;
     return at.answer;
 }
 
@@ -97,11 +107,11 @@ static void what_is_not_taken_for_want_of_memory_is_asked_for_again(void **state
 {
     (void)state;
     at.answer = -ENOMEM;
-    stack_unwind_want_cfi(&at.unwinder, &at.module);
+    want_cfi(&at.unwinder, &at.module);
     lead_through(MODULE_READ, 0);
     at.answer = 0;
     for (int i = 0; i < 2; i++) {
-        stack_unwind_want_cfi(&at.unwinder, &at.module);
+        want_cfi(&at.unwinder, &at.module);
         lead_through(MODULE_READ, 0);
     }
     assert_int_equal(at.cfi, 2);
@@ -135,7 +145,7 @@ static void an_index_that_found_no_room_is_asked_for_again_after_a_pause(void **
 {
     (void)state;
     assert_ptr_equal(lead_through(MODULE_UNREAD, 0), &at.module);
-    stack_unwind_want_cfi(&at.unwinder, &at.module);
+    want_cfi(&at.unwinder, &at.module);
     put_off(&at.module.is_cfi_requested);
     assert_null(lead_through(MODULE_NO_ROOM, 0)); /* samples do not wait for it */
     assert_int_equal(at.cfi, 1);
@@ -146,6 +156,41 @@ static void an_index_that_found_no_room_is_asked_for_again_after_a_pause(void **
     assert_int_equal(at.rows, 0);
 }
 
+/* The caller search meets the module; what it waits for is requested. */
+static bool search_in(struct stack_walk *walk)
+{
+    struct lookup lookup = {.unwinder = &at.unwinder, .walk = walk};
+    struct code_place place;
+    *walk = (struct stack_walk){.map = &at.map};
+    bool is_found = find_code(&lookup, START + 7, &place) && place.image;
+    if (walk->unread)
+        stack_unwind_want(&at.unwinder, walk);
+    return is_found;
+}
+
+static void machine_code_is_requested_once_and_behind_the_cfi(void **state)
+{
+    (void)state;
+    struct stack_walk walk;
+    assert_false(search_in(&walk)); /* callers are not searched for in this module */
+    assert_null(walk.unread);
+    at.module.is_searched = true;
+    at.module.state = MODULE_UNREAD;
+    assert_false(search_in(&walk));
+    assert_true(walk.unread && !walk.needs_code && at.cfi == 1 && at.code == 0);
+    at.module.state = MODULE_READ;
+    for (int i = 0; i < 3; i++) {
+        assert_false(search_in(&walk));
+        assert_true(walk.unread && walk.needs_code);
+    }
+    assert_int_equal(at.code, 1);
+    at.module.is_code_read = true; /* but it could not be read */
+    assert_false(search_in(&walk));
+    assert_null(walk.unread);
+    at.module.code = (struct code_image *)&at;
+    assert_true(search_in(&walk));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +198,7 @@ int main(void)
         TEST(the_rows_of_a_piece_are_asked_for_once),
         TEST(what_is_not_taken_for_want_of_memory_is_asked_for_again),
         TEST(rows_that_found_no_room_are_asked_for_again_after_a_pause),
+        TEST(machine_code_is_requested_once_and_behind_the_cfi),
         TEST(an_index_that_found_no_room_is_asked_for_again_after_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/synthetic.h"
+
+#include "profile/walk.h"
+
+#include <string.h>
+
+bool sample_is_measured(const struct profile *profile, const struct profile_sample *sample)
+{
+    if (sample->call == PROFILE_NONE)
+        return true;
+    const struct profile_call *call = &profile->calls[sample->call];
+    uint32_t lib = profile->addresses[call->address].lib;
+    return call->parent != PROFILE_NONE || lib == PROFILE_NONE ||
+           !profile->libs[lib].is_synthetic ||
+           strcmp(profile_text(profile, profile->libs[lib].name), PROFILE_NO_STACK) == 0;
+}
+
+size_t samples_count_measured(const struct profile *profile)
+{
+    size_t count = 0;
+    struct profile_walk walk = profile_walk_all(profile);
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));)
+        if (profile_is_main(profile, sample) && sample_is_measured(profile, sample))
+            count += sample->count;
+    return count;
+}

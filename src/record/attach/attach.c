@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/attach/attach.h"
+
+#include "base/text/log.h"
+#include "perfdata/writer.h"
+#include "record/attach/refusal.h"
+#include "record/launch/perf_event.h"
+#include "record/perf_ring/ring_source.h"
+#include "record/recorders.h"
+#include "record/sample/file_limit.h"
+#include "record/sample/finished_round.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Time between two looks at CPU times, ends of processes and the size of the file. */
+#define LOOK_NS 100000000
+#define CHECKPOINT_NS 250000000
+/* A record enters its ring shortly after its time was read. */
+#define RECORD_DELAY_NS 1000000
+
+struct attachment {
+    const struct record_options *options;
+    struct record_result *result;
+    struct ring_source source;
+    struct round round;
+    struct perfdata_writer *writer;
+    struct finished_round finished_round;
+    struct file_limit file_limit;
+    struct pollfd *polled; /* signals, ends of processes, then the rings */
+    int signal_fd;
+    sigset_t old_mask;
+    struct sigaction old_file_size;
+    uint64_t start_ns, quiet_until_ns, deadline_ns, look_due_ns, checkpoint_due_ns;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A terminating signal ends the recording. A file beyond its size limit becomes a write error. */
+static int take_signals(struct attachment *attachment)
+{
+    static const int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+        sigaddset(&set, ending[i]);
+    sigprocmask(SIG_BLOCK, &set, &attachment->old_mask);
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &attachment->old_file_size);
+    attachment->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return attachment->signal_fd < 0 ? -errno : 0;
+}
+
+/* Events need a descriptor for each thread and processor. */
+static void raise_file_limit(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static uint32_t choose_frequency(struct attachment *attachment)
+{
+    struct record_summary *summary = &attachment->result->summary;
+    uint32_t requested = attachment->options->frequency, limit = perf_event_rate_limit();
+    summary->frequency_requested = requested;
+    if (limit == 0 || limit >= requested)
+        return requested;
+    summary->frequency_limit = limit;
+    return limit;
+}
+
+static int open_writer(struct attachment *attachment, uint64_t period_ns, struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    struct perfdata_config config = {
+        .period_ns = period_ns,
+        .start_time_ns = attachment->start_ns,
+        .start_wall_ns = clock_ns(CLOCK_REALTIME),
+        .event_name = recorder_find("cpu")->event_name,
+        .compression_level = options->compression_level,
+    };
+    int err = perfdata_writer_open(&attachment->writer, options->output_fd, &config);
+    return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
+               : 0;
+}
+
+static int open_source(struct attachment *attachment, uint64_t period_ns, struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    enum event_reach reach = options->targets_are_threads ? REACH_THREAD
+                             : options->no_inherit        ? REACH_PROCESS
+                                                          : REACH_CHILDREN;
+    const struct ring_source_config config = {.file = attachment->writer,
+                                              .summary = &attachment->result->summary,
+                                              .round = &attachment->round,
+                                              .open_files = &attachment->result->open_files,
+                                              .period_ns = period_ns,
+                                              .reach = reach};
+    int err = ring_source_open(&attachment->source, &config);
+    return err ? error_set(error, err, "cannot open perf rings: %s%s", strerror(-err),
+                           err == -EPERM || err == -ENOMEM
+                               ? "; raise the limit of locked memory (ulimit -l)"
+                               : "")
+               : 0;
+}
+
+static int check_targets(const struct attachment *attachment, const struct observer_facts *observer,
+                         struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < options->target_count; i++) {
+        struct target_facts facts = target_facts_read(options->targets[i]);
+        err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
+                            error);
+        if (i == 0)
+            snprintf(attachment->result->target_name, sizeof(attachment->result->target_name), "%s",
+                     facts.name);
+    }
+    return err;
+}
+
+/* The requested threads of one process. */
+static int attach_threads(struct attachment *attachment, pid_t pid)
+{
+    const struct record_options *options = attachment->options;
+    pid_t *tids = calloc(options->target_count, sizeof(*tids));
+    size_t count = 0;
+    if (!tids)
+        return -ENOMEM;
+    for (size_t i = 0; i < options->target_count; i++)
+        if (target_facts_read(options->targets[i]).pid == pid)
+            tids[count++] = options->targets[i];
+    int err = ring_source_attach(&attachment->source, pid, tids, count);
+    free(tids);
+    return err;
+}
+
+static int attach_targets(struct attachment *attachment, const struct observer_facts *observer,
+                          struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    for (size_t i = 0; i < options->target_count; i++) {
+        pid_t id = options->targets[i];
+        struct target_facts facts = target_facts_read(id);
+        if (ring_process_find(&attachment->source.tasks.processes, facts.pid))
+            continue;
+        int err = -ESRCH;
+        if (facts.pid)
+            err = options->targets_are_threads
+                      ? attach_threads(attachment, facts.pid)
+                      : ring_source_attach(&attachment->source, id, NULL, 0);
+        if (err)
+            return refusal_explain(&facts, observer, id, err, error);
+    }
+    return 0;
+}
+
+static int prepare(struct attachment *attachment, struct error *error)
+{
+    raise_file_limit();
+    struct observer_facts observer = observer_facts_read();
+    int err = check_targets(attachment, &observer, error);
+    if (err)
+        return err;
+    uint64_t period_ns = 1000000000 / choose_frequency(attachment);
+    round_start(&attachment->round);
+    attachment->start_ns = attachment->round.now_ns;
+    attachment->round.is_quiet = true; /* until all threads have events */
+    err = open_writer(attachment, period_ns, error);
+    if (err == 0)
+        err = open_source(attachment, period_ns, error);
+    if (err == 0 && take_signals(attachment) != 0)
+        err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
+    return err ? err : attach_targets(attachment, &observer, error);
+}
+
+static void begin_sampling(struct attachment *attachment)
+{
+    attachment->round.is_quiet = false;
+    ring_tasks_restart(&attachment->source.tasks);
+}
+
+static void begin(struct attachment *attachment)
+{
+    const struct record_options *options = attachment->options;
+    uint64_t now_ns = monotonic_ns();
+    attachment->quiet_until_ns = now_ns + options->delay_ns;
+    if (options->duration_ns)
+        attachment->deadline_ns = attachment->quiet_until_ns + options->duration_ns;
+    if (options->delay_ns == 0)
+        begin_sampling(attachment);
+}
+
+/* Waits for a ring that is filling, a signal, the end of a process, or the next point in time. */
+static void wait_for_work(struct attachment *attachment)
+{
+    uint64_t due_ns = attachment->look_due_ns, now_ns = monotonic_ns();
+    if (attachment->round.is_quiet && attachment->quiet_until_ns < due_ns)
+        due_ns = attachment->quiet_until_ns;
+    if (attachment->deadline_ns && attachment->deadline_ns < due_ns)
+        due_ns = attachment->deadline_ns;
+    uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+    struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
+                               .tv_nsec = (long)(wait_ns % 1000000000)};
+    ppoll(attachment->polled, attachment->source.ring_count + 1, &timeout, NULL);
+}
+
+static void look_around(struct attachment *attachment)
+{
+    uint64_t now_ns = attachment->round.now_ns;
+    const struct finished_round_facts facts = {.now_ns = now_ns};
+    attachment->look_due_ns = now_ns + LOOK_NS;
+    ring_tasks_look(&attachment->source.tasks);
+    finished_round_write(&attachment->finished_round, attachment->writer, &facts);
+    if (now_ns >= attachment->checkpoint_due_ns) {
+        perfdata_checkpoint(attachment->writer);
+        attachment->checkpoint_due_ns = now_ns + CHECKPOINT_NS;
+    }
+}
+
+static bool is_interrupted(const struct attachment *attachment)
+{
+    struct signalfd_siginfo info;
+    return read(attachment->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
+}
+
+/* True: the recording is over. */
+static bool is_over(struct attachment *attachment)
+{
+    enum record_end *end = &attachment->result->summary.end;
+    uint64_t now_ns = attachment->round.now_ns;
+    if (attachment->source.tasks.processes.count == 0)
+        *end = RECORD_END_COMMAND;
+    else if (is_interrupted(attachment))
+        *end = RECORD_END_SIGNAL;
+    else if (attachment->deadline_ns && now_ns >= attachment->deadline_ns)
+        *end = RECORD_END_DURATION;
+    else
+        *end = file_limit_check(&attachment->file_limit, now_ns);
+    return *end != RECORD_END_COMMAND || attachment->source.tasks.processes.count == 0;
+}
+
+static void record(struct attachment *attachment)
+{
+    do {
+        wait_for_work(attachment);
+        round_begin(&attachment->round);
+        uint64_t now_ns = attachment->round.now_ns;
+        if (attachment->round.is_quiet && now_ns >= attachment->quiet_until_ns)
+            begin_sampling(attachment);
+        ring_source_drain(&attachment->source, now_ns - RECORD_DELAY_NS);
+        if (now_ns >= attachment->look_due_ns)
+            look_around(attachment);
+    } while (!is_over(attachment));
+}
+
+static int prepare_wait(struct attachment *attachment)
+{
+    const struct ring_source *source = &attachment->source;
+    attachment->polled = calloc(source->ring_count + 1, sizeof(*attachment->polled));
+    if (!attachment->polled)
+        return -ENOMEM;
+    attachment->polled[0] = (struct pollfd){.fd = attachment->signal_fd, .events = POLLIN};
+    for (size_t i = 0; i < source->ring_count; i++)
+        attachment->polled[1 + i] = (struct pollfd){.fd = source->rings[i].fd, .events = POLLIN};
+    attachment->finished_round.begin_bytes = perfdata_bytes_written(attachment->writer);
+    file_limit_open(&attachment->file_limit, attachment->writer, attachment->options->size_max,
+                    attachment->options->keep_free_bytes);
+    return 0;
+}
+
+static int finish(struct attachment *attachment, struct error *error)
+{
+    struct record_summary *summary = &attachment->result->summary;
+    struct buffer text = {0};
+    round_begin(&attachment->round);
+    ring_source_stop(&attachment->source);
+    summary->wall_ns = monotonic_ns() - attachment->start_ns;
+    summary->launcher_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    record_summary_text(summary, &text);
+    int err =
+        perfdata_set_feature(attachment->writer, PERFDATA_FEATURE_SUMMARY, text.bytes, text.size);
+    if (err == 0)
+        err = perfdata_finish(attachment->writer);
+    summary->file_bytes = perfdata_bytes_written(attachment->writer);
+    buffer_free(&text);
+    return err ? error_set(error, err, "cannot write %s: %s", attachment->options->output_name,
+                           strerror(-err))
+               : 0;
+}
+
+static void release(struct attachment *attachment)
+{
+    ring_source_close(&attachment->source);
+    open_file_cache_drop_present(&attachment->result->open_files);
+    perfdata_writer_close(attachment->writer);
+    free(attachment->polled);
+    if (attachment->signal_fd < 0)
+        return;
+    close(attachment->signal_fd);
+    sigaction(SIGXFSZ, &attachment->old_file_size, NULL);
+    sigprocmask(SIG_SETMASK, &attachment->old_mask, NULL);
+}
+
+int record_attach(const struct record_options *options, struct record_result *result,
+                  struct error *error)
+{
+    struct attachment attachment = {
+        .options = options, .result = result, .signal_fd = -1, .source.tasks.end_fd = -1};
+    *result = (struct record_result){.exit_status = 125,
+                                     .summary.engine = RECORD_ENGINE_PERF_RING,
+                                     .summary.delay_ns = options->delay_ns};
+    int err = prepare(&attachment, error);
+    if (err == 0 && prepare_wait(&attachment) != 0)
+        err = error_set(error, -ENOMEM, "out of memory");
+    if (err == 0) {
+        result->started = true;
+        begin(&attachment);
+        record(&attachment);
+        err = finish(&attachment, error);
+    }
+    release(&attachment);
+    return err;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_maps.h"
+
+#include "record/perf_ring/ring_map.h"
+#include "record/tables/map_path.h"
+#include "record/tables/mapping_record.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define PAUSE_MIN_NS 5000000
+#define PAUSE_MAX_NS 1000000000
+
+static bool is_file(const char *path)
+{
+    return (path[0] == '/' && strncmp(path, "//", 2) != 0) || strcmp(path, "[vdso]") == 0;
+}
+
+/* Takes over the reference to the path. */
+static void enter(struct ring_maps *maps, struct ring_process *process,
+                  struct process_mapping *mapping, uint64_t time_ns)
+{
+    mapping->is_file = is_file(mapping->path);
+    if (mapping->is_file)
+        ring_modules_resolve(maps->modules, mapping, process->process.pid,
+                             &process->process.rights);
+    process->map_generation = ++maps->generation;
+    if (ring_map_put(process->process.map, mapping) != 0) {
+        maps->summary->mappings_left_out++;
+        return;
+    }
+    if (mapping_room_take(&process->process.mapping_room, &maps->room, strlen(mapping->path),
+                          maps->round->now_ns))
+        mapping_record_write(maps->file, process->process.pid, mapping, time_ns);
+    else
+        maps->summary->mappings_left_out++;
+}
+
+static bool has_room_for_map(struct ring_process *process)
+{
+    if (!process->process.map)
+        process->process.map = ring_map_new();
+    return process->process.map != NULL;
+}
+
+/* Programs that keep jumping into unmapped code cause few reads. */
+static void set_pause(struct ring_maps *maps, struct ring_process *process, bool was_fruitful)
+{
+    process->maps_pause_ns *= 2;
+    if (was_fruitful || process->maps_pause_ns < PAUSE_MIN_NS)
+        process->maps_pause_ns = PAUSE_MIN_NS;
+    if (process->maps_pause_ns > PAUSE_MAX_NS)
+        process->maps_pause_ns = PAUSE_MAX_NS;
+    process->maps_due_ns = maps->round->now_ns + process->maps_pause_ns;
+}
+
+/* Moves the path out of the list. True: the mapping is new. */
+static bool enter_listed(struct ring_maps *maps, struct ring_process *process,
+                         struct proc_mapping *listed, uint64_t time_ns)
+{
+    struct process_mapping mapping = {.start_avma = listed->start_avma,
+                                      .end_avma = listed->end_avma,
+                                      .file_offset = listed->file_offset,
+                                      .device = listed->device,
+                                      .inode = listed->inode,
+                                      .path = listed->path};
+    if (ring_map_has(process->process.map, &mapping))
+        return false;
+    listed->path = NULL;
+    enter(maps, process, &mapping, time_ns);
+    return true;
+}
+
+bool ring_maps_read(struct ring_maps *maps, struct ring_process *process, uint64_t time_ns)
+{
+    struct proc_maps list = {0};
+    bool has_changed = false;
+    if (maps->round->now_ns < process->maps_due_ns || !has_room_for_map(process))
+        return false;
+    process->has_map = true;
+    if (proc_maps_read(&list, process->process.pid) == 0)
+        for (size_t i = 0; i < list.count; i++)
+            has_changed |= enter_listed(maps, process, &list.mappings[i], time_ns);
+    maps->summary->mappings_left_out += list.left_out;
+    proc_maps_free(&list);
+    set_pause(maps, process, has_changed);
+    return has_changed;
+}
+
+/* The kernel names anonymous memory "//anon", and appends " (deleted)" to a removed path. */
+static const char *path_of(const char *text)
+{
+    static const char deleted[] = " (deleted)";
+    size_t length = strlen(text), suffix = sizeof(deleted) - 1;
+    if (strcmp(text, "//anon") == 0)
+        return map_path_new("", 0);
+    if (length > suffix && strcmp(text + length - suffix, deleted) == 0)
+        length -= suffix;
+    return map_path_new(text, length);
+}
+
+void ring_maps_add(struct ring_maps *maps, struct ring_process *process,
+                   const struct ring_record *record)
+{
+    struct process_mapping mapping = {.start_avma = record->start_avma,
+                                      .file_offset = record->file_offset,
+                                      .device = record->device,
+                                      .inode = record->inode};
+    bool is_code = record->protection & PROT_EXEC;
+    /* A map that is yet to be read will have the mapping. */
+    if (!process->has_map || !is_code || !has_room_for_map(process) ||
+        __builtin_add_overflow(record->start_avma, record->bytes, &mapping.end_avma))
+        return;
+    mapping.path = path_of(record->text);
+    if (!mapping.path)
+        maps->summary->mappings_left_out++;
+    else if (ring_map_has(process->process.map, &mapping))
+        map_path_release(mapping.path);
+    else
+        enter(maps, process, &mapping, record->time_ns);
+}
+
+void ring_maps_inherit(struct ring_maps *maps, const struct ring_process *parent,
+                       struct ring_process *child)
+{
+    child->map_generation = ++maps->generation;
+    if (!parent || !parent->has_map || !parent->process.map)
+        return;
+    child->process.map = ring_map_copy(parent->process.map);
+    child->has_map = child->process.map != NULL;
+}
+
+void ring_maps_clear(struct ring_maps *maps, struct ring_process *process)
+{
+    process_map_release(process->process.map);
+    process->process.map = NULL;
+    process->map_generation = ++maps->generation;
+    process->has_map = true; /* MMAP2 records of the new program follow */
+    process->maps_due_ns = 0;
+    process->maps_pause_ns = 0;
+}

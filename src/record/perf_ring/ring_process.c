@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_process.h"
+
+#include "record/procfs/proc.h"
+#include "record/tables/process_map.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct ring_process **bucket_of(const struct ring_processes *processes, pid_t pid)
+{
+    return (struct ring_process **)&processes->buckets[(uint32_t)pid % RING_PROCESS_BUCKETS];
+}
+
+struct ring_process *ring_process_find(const struct ring_processes *processes, pid_t pid)
+{
+    struct ring_process *process = *bucket_of(processes, pid);
+    while (process && process->process.pid != pid)
+        process = process->next_in_bucket;
+    return process;
+}
+
+struct ring_process *ring_process_add(struct ring_processes *processes, pid_t pid)
+{
+    struct ring_process *process = calloc(1, sizeof(*process));
+    struct ring_process **bucket = bucket_of(processes, pid);
+    if (!process)
+        return NULL;
+    process->process.pid = pid;
+    process->process.pid_fd = -1;
+    process->next_in_bucket = *bucket;
+    *bucket = process;
+    processes->count++;
+    return process;
+}
+
+static void free_process(struct ring_process *process)
+{
+    process_map_release(process->process.map);
+    if (process->process.pid_fd >= 0)
+        close(process->process.pid_fd);
+    free(process->tids);
+    free(process);
+}
+
+void ring_process_end(struct ring_processes *processes, struct ring_process *process)
+{
+    struct ring_process **place = bucket_of(processes, process->process.pid);
+    while (*place != process)
+        place = &(*place)->next_in_bucket;
+    *place = process->next_in_bucket;
+    processes->count--;
+    free_process(process);
+}
+
+void ring_processes_free(struct ring_processes *processes)
+{
+    for (size_t i = 0; i < RING_PROCESS_BUCKETS; i++)
+        while (processes->buckets[i])
+            ring_process_end(processes, processes->buckets[i]);
+}
+
+struct ring_process *ring_process_next(const struct ring_processes *processes,
+                                       const struct ring_process *process)
+{
+    if (process && process->next_in_bucket)
+        return process->next_in_bucket;
+    size_t i = process ? (uint32_t)process->process.pid % RING_PROCESS_BUCKETS + 1 : 0;
+    while (i < RING_PROCESS_BUCKETS && !processes->buckets[i])
+        i++;
+    return i < RING_PROCESS_BUCKETS ? processes->buckets[i] : NULL;
+}
+
+static uint64_t cpu_ns(const struct ring_process *process)
+{
+    uint64_t sum_ns = 0;
+    if (process->tid_count == 0)
+        return proc_cpu_ns(process->process.pid);
+    for (size_t i = 0; i < process->tid_count; i++)
+        sum_ns += proc_thread_cpu_ns(process->process.pid, process->tids[i]);
+    return sum_ns;
+}
+
+static uint64_t kernel_ns(const struct ring_process *process)
+{
+    struct proc_stat stat;
+    uint64_t sum_ns = 0;
+    size_t count = process->tid_count ? process->tid_count : 1;
+    for (size_t i = 0; i < count; i++)
+        if (proc_stat_read(&stat, process->process.pid,
+                           process->tid_count ? process->tids[i] : 0) == 0)
+            sum_ns += stat.kernel_ns;
+    return sum_ns;
+}
+
+void ring_process_look(struct ring_process *process, uint64_t now_ns)
+{
+    if (!cpu_account_look(&process->process.account, cpu_ns(process), now_ns))
+        return;
+    uint64_t system_ns = kernel_ns(process);
+    if (system_ns > process->kernel_ns)
+        process->kernel_ns = system_ns;
+}
+
+void ring_process_restart(struct ring_process *process)
+{
+    cpu_account_restart(&process->process.account, cpu_ns(process));
+    process->start_kernel_ns = process->kernel_ns = kernel_ns(process);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The living processes recorded through kernel rings, by pid. These processes have no sampler and
+ * no place in shared memory.
+ *
+ *     target, FORK or first sample ─▶ ring_process_add() ─▶ last thread ended ─▶ ring_process_end()
+ */
+#pragma once
+
+#include "record/process/process_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ring_process {
+    struct ring_process *next_in_bucket;
+    struct process process;  /* identity, account and map, as sample_writer.h needs them */
+    uint64_t map_generation; /* changes with the map, unique in the recording */
+    bool has_map;            /* the mappings were read from /proc, or copied at a FORK */
+    uint64_t maps_due_ns;    /* no further read of the mappings before */
+    uint64_t maps_pause_ns;
+    uint32_t live_threads;
+    pid_t *tids; /* where single threads are recorded: the threads; owned */
+    size_t tid_count, tid_capacity;
+    uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */
+};
+
+#define RING_PROCESS_BUCKETS 1024u
+
+struct ring_processes {
+    struct ring_process *buckets[RING_PROCESS_BUCKETS]; /* by pid */
+    size_t count;
+};
+
+/* NULL: no such process. */
+struct ring_process *ring_process_find(const struct ring_processes *processes, pid_t pid);
+
+/* NULL: out of memory. */
+struct ring_process *ring_process_add(struct ring_processes *processes, pid_t pid);
+
+/* Frees the process with its map. */
+void ring_process_end(struct ring_processes *processes, struct ring_process *process);
+void ring_processes_free(struct ring_processes *processes);
+
+/* The process after this one, or the first for NULL; NULL: there are no more. The next process must
+ * be fetched before this one is freed. */
+struct ring_process *ring_process_next(const struct ring_processes *processes,
+                                       const struct ring_process *process);
+
+/* Looks at the CPU time of the recorded threads. No effect when the process is gone. */
+void ring_process_look(struct ring_process *process, uint64_t now_ns);
+/* Only CPU time from now on belongs to the recording. */
+void ring_process_restart(struct ring_process *process);

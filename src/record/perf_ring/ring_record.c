@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_record.h"
+
+#include "base/containers/cursor.h"
+
+#include <sys/sysmacros.h>
+
+/* sample_id_all: every record except SAMPLE ends with pid, tid and time. */
+#define TRAILER_BYTES 16
+
+static void read_task(struct cursor *c, struct ring_record *record)
+{
+    record->pid = cursor_u32(c);
+    record->tid = cursor_u32(c);
+}
+
+static void read_trailer(struct cursor *c, struct ring_record *record)
+{
+    if (c->size < TRAILER_BYTES) {
+        cursor_fail(c);
+        return;
+    }
+    struct cursor trailer = cursor_of(c->bytes + c->size - TRAILER_BYTES, TRAILER_BYTES);
+    read_task(&trailer, record);
+    record->time_ns = cursor_u64(&trailer);
+    c->size -= TRAILER_BYTES;
+}
+
+static void read_registers(struct cursor *c, struct ring_record *record)
+{
+    record->abi = cursor_u64(c);
+    if (record->abi == PERF_SAMPLE_REGS_ABI_NONE)
+        return;
+    size_t count = (size_t)__builtin_popcountll(RING_REGISTERS);
+    record->registers = (const uint64_t *)(const void *)cursor_bytes(c, 8 * count);
+}
+
+/* The kernel reserves the requested size, copies as far as memory is mapped, and appends the number
+ * of copied bytes. */
+static void read_stack(struct cursor *c, struct ring_record *record)
+{
+    uint64_t reserved_bytes = cursor_u64(c);
+    if (reserved_bytes == 0)
+        return;
+    record->stack = cursor_bytes(c, reserved_bytes);
+    uint64_t copied_bytes = cursor_u64(c);
+    if (copied_bytes > reserved_bytes)
+        cursor_fail(c);
+    record->stack_bytes = (size_t)copied_bytes;
+    record->is_stack_full = copied_bytes == reserved_bytes;
+}
+
+static void read_sample(struct cursor *c, struct ring_record *record)
+{
+    record->pc = cursor_u64(c);
+    read_task(c, record);
+    record->time_ns = cursor_u64(c);
+    record->period_ns = cursor_u64(c);
+    read_registers(c, record);
+    read_stack(c, record);
+}
+
+static void read_mapping(struct cursor *c, struct ring_record *record)
+{
+    read_task(c, record);
+    record->start_avma = cursor_u64(c);
+    record->bytes = cursor_u64(c);
+    record->file_offset = cursor_u64(c);
+    uint32_t device_major = cursor_u32(c);
+    record->device = makedev(device_major, cursor_u32(c));
+    record->inode = cursor_u64(c);
+    cursor_skip(c, 8); /* inode generation */
+    record->protection = cursor_u32(c);
+    cursor_skip(c, 4); /* flags */
+    record->text = cursor_string(c);
+}
+
+static void read_fork_or_exit(struct cursor *c, struct ring_record *record)
+{
+    record->pid = cursor_u32(c);
+    record->parent_pid = cursor_u32(c);
+    record->tid = cursor_u32(c);
+    record->parent_tid = cursor_u32(c);
+    record->time_ns = cursor_u64(c);
+}
+
+static void read_body(struct cursor *c, struct ring_record *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_MMAP2:
+        read_mapping(c, record);
+        break;
+    case PERF_RECORD_COMM:
+        read_task(c, record);
+        record->text = cursor_string(c);
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        read_fork_or_exit(c, record);
+        break;
+    case PERF_RECORD_LOST:
+        cursor_skip(c, 8); /* id of the event */
+        record->lost = cursor_u64(c);
+        break;
+    default:
+        break;
+    }
+}
+
+bool ring_record_decode(struct ring_record *record, const uint8_t *bytes, size_t size)
+{
+    *record = (struct ring_record){0};
+    struct cursor c = cursor_of(bytes, size);
+    record->type = cursor_u32(&c);
+    record->misc = cursor_u16(&c);
+    cursor_skip(&c, 2); /* size */
+    if (record->type == PERF_RECORD_SAMPLE) {
+        read_sample(&c, record);
+    } else {
+        read_trailer(&c, record);
+        read_body(&c, record);
+    }
+    return !c.failed;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Decodes a record of a kernel ring, as perf_event_open(2) describes the records of
+ * RING_SAMPLE_TYPE. */
+#pragma once
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RING_SAMPLE_TYPE                                                        \
+    (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
+     PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+/* Bits of the kernel's asm/perf_regs.h on x86-64: AX to IP, and R8 to R15. */
+#define RING_REGISTERS UINT64_C(0xff01ff)
+
+struct ring_record {
+    uint32_t type; /* PERF_RECORD_* */
+    uint16_t misc;
+    uint32_t pid, tid;
+    uint32_t parent_pid, parent_tid; /* FORK, EXIT */
+    uint64_t time_ns;
+    /* SAMPLE */
+    uint64_t pc, period_ns;
+    uint64_t abi;              /* PERF_SAMPLE_REGS_ABI_* */
+    const uint64_t *registers; /* of RING_REGISTERS, in the order of the bits; in the record */
+    const uint8_t *stack;      /* from SP upwards; in the record */
+    size_t stack_bytes;
+    bool is_stack_full; /* the stack may be larger than the copy */
+    /* MMAP2 */
+    uint64_t start_avma, bytes, file_offset, device, inode;
+    uint32_t protection;
+    const char *text; /* path of MMAP2, name of COMM; in the record */
+    uint64_t lost;    /* LOST: number of records */
+};
+
+/* False: the record is shorter than its type requires. bytes: header included, aligned to 8. */
+bool ring_record_decode(struct ring_record *record, const uint8_t *bytes, size_t size);

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_source.h"
+
+#include "base/containers/array.h"
+#include "base/files/io.h"
+#include "record/procfs/proc.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define STACK_BYTES (16 << 10)
+/* Of all rings together, and of one: a quarter of a second of samples at 999 Hz. */
+#define RINGS_BYTES (UINT64_C(64) << 20)
+#define RING_BYTES_MAX (UINT64_C(4) << 20)
+#define RING_BYTES_MIN (UINT64_C(256) << 10)
+/* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
+#define FORK_RECORD_WAIT_NS 1000000
+/* A process that creates threads faster than events can be opened. */
+#define PASSES_MAX 100
+
+/* Processors may be missing in the middle: "0-3,6". */
+static size_t list_processors(uint32_t *list, size_t room)
+{
+    struct buffer text = {0};
+    size_t count = 0;
+    if (io_read_file("/sys/devices/system/cpu/online", &text, 4096) == 0)
+        buffer_append(&text, "", 1);
+    for (const char *at = text.failed ? NULL : (const char *)text.bytes; at && *at >= '0';) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10);
+        unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        for (; first <= last && count < room; first++)
+            list[count++] = (uint32_t)first;
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    buffer_free(&text);
+    return count;
+}
+
+static size_t ring_bytes(size_t rings)
+{
+    uint64_t bytes = RING_BYTES_MAX;
+    while (bytes > RING_BYTES_MIN && bytes * rings > RINGS_BYTES)
+        bytes /= 2;
+    return (size_t)bytes;
+}
+
+enum { PROCESSORS_MAX = 4096 };
+
+static int open_rings(struct ring_source *source)
+{
+    uint32_t list[PROCESSORS_MAX];
+    size_t count = list_processors(list, PROCESSORS_MAX);
+    source->rings = calloc(count ? count : 1, sizeof(*source->rings));
+    int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
+    for (size_t i = 0; err == 0 && i < count; i++) {
+        err = kernel_ring_open(&source->rings[i], list[i], ring_bytes(count));
+        source->ring_count += err == 0;
+    }
+    return err;
+}
+
+static void connect(struct ring_source *source, const struct ring_source_config *config)
+{
+    bool exclude_kernel = !thread_events_may_sample_kernel();
+    source->round = config->round;
+    source->events = (struct thread_events){.rings = source->rings,
+                                            .ring_count = source->ring_count,
+                                            .period_ns = config->period_ns,
+                                            .stack_bytes = STACK_BYTES,
+                                            .reach = config->reach,
+                                            .exclude_kernel = exclude_kernel};
+    source->samples = (struct sample_writer){.file = config->file,
+                                             .summary = config->summary,
+                                             .round = config->round,
+                                             .period_ns = config->period_ns};
+    source->maps = (struct ring_maps){.modules = &source->modules,
+                                      .file = config->file,
+                                      .summary = config->summary,
+                                      .round = config->round};
+    source->tasks = (struct ring_tasks){.maps = &source->maps,
+                                        .samples = &source->samples,
+                                        .round = config->round,
+                                        .end_fd = -1,
+                                        .exclude_kernel = exclude_kernel};
+    source->unwinder.modules = &source->modules;
+}
+
+int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
+{
+    *source = (struct ring_source){.tasks.end_fd = -1};
+    int err = open_rings(source);
+    if (err)
+        return err;
+    connect(source, config);
+    err = ring_modules_open(&source->modules, config->open_files);
+    return err ? err : ring_tasks_open(&source->tasks);
+}
+
+void ring_source_close(struct ring_source *source)
+{
+    thread_events_close(&source->events);
+    for (size_t i = 0; i < source->ring_count; i++)
+        kernel_ring_close(&source->rings[i]);
+    free(source->rings);
+    ring_tasks_close(&source->tasks);
+    ring_unwinder_free(&source->unwinder);
+    ring_modules_close(&source->modules);
+    *source = (struct ring_source){.tasks.end_fd = -1};
+}
+
+/* A process whose FORK was lost. */
+static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
+{
+    struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
+    return process ? process : ring_tasks_attach(&source->tasks, (pid_t)record->pid);
+}
+
+static bool walk(struct ring_source *source, struct ring_process *process,
+                 const struct ring_record *record, struct walked_sample *sample)
+{
+    if (!process->has_map)
+        ring_maps_read(&source->maps, process, process->process.start_ns);
+    if (!ring_unwind(&source->unwinder, process, record, sample))
+        return false;
+    bool leads_out = !sample->is_complete && sample->cut == RECORD_CUT_UNMAPPED;
+    if (leads_out && ring_maps_read(&source->maps, process, record->time_ns))
+        return ring_unwind(&source->unwinder, process, record, sample);
+    return true;
+}
+
+static void take_sample(struct ring_source *source, const struct ring_record *record)
+{
+    struct ring_process *process = process_of(source, record);
+    if (!process)
+        return;
+    bool is_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    struct walked_sample sample = {.process = &process->process,
+                                   .tid = (pid_t)record->tid,
+                                   .time_ns = record->time_ns,
+                                   .weight_ns = record->period_ns,
+                                   .flags = is_kernel ? RECORD_KERNEL : 0};
+    source->samples.summary->produced++;
+    if (walk(source, process, record, &sample)) {
+        sample.map = process->process.map;
+        sample_write(&source->samples, &sample);
+    } else {
+        sample_write_synthetic(&source->samples, &process->process, sample.tid,
+                               is_kernel ? SYNTHETIC_KERNEL : SYNTHETIC_TRUNCATED, sample.weight_ns,
+                               sample.time_ns);
+    }
+}
+
+static void take(struct ring_source *source, const struct ring_record *record)
+{
+    struct ring_process *process;
+    switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+        take_sample(source, record);
+        break;
+    case PERF_RECORD_MMAP2:
+        process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
+        if (process)
+            ring_maps_add(&source->maps, process, record);
+        break;
+    case PERF_RECORD_LOST:
+        source->samples.summary->lost[RECORD_LOST_RING_FULL] += record->lost;
+        break;
+    default:
+        ring_tasks_take(&source->tasks, record);
+        break;
+    }
+}
+
+/* The ring with the oldest next record, decoded; NULL: no record up to this time. */
+static struct kernel_ring *oldest(struct ring_source *source, uint64_t until_ns,
+                                  struct ring_record *first, size_t *first_bytes)
+{
+    struct kernel_ring *found = NULL;
+    for (size_t i = 0; i < source->ring_count; i++) {
+        struct ring_record record;
+        size_t bytes;
+        const uint8_t *next = kernel_ring_next(&source->rings[i], &bytes);
+        if (!next)
+            continue;
+        if (!ring_record_decode(&record, next, bytes))
+            record.time_ns = 0; /* too short: dropped at once */
+        if (record.time_ns > until_ns || (found && record.time_ns >= first->time_ns))
+            continue;
+        found = &source->rings[i];
+        *first = record;
+        *first_bytes = bytes;
+    }
+    return found;
+}
+
+void ring_source_drain(struct ring_source *source, uint64_t until_ns)
+{
+    struct ring_record record;
+    struct kernel_ring *ring;
+    size_t bytes;
+    for (size_t i = 0; i < source->ring_count; i++)
+        kernel_ring_look(&source->rings[i]);
+    while ((ring = oldest(source, until_ns, &record, &bytes))) {
+        take(source, &record);
+        kernel_ring_advance(ring, bytes);
+    }
+}
+
+static bool is_among(pid_t tid, const pid_t *tids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (tids[i] == tid)
+            return true;
+    return count == 0;
+}
+
+/* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
+ * goes to *opened. */
+static int open_threads(struct ring_source *source, struct ring_process *process, const pid_t *tids,
+                        size_t tid_count, size_t *opened)
+{
+    char path[64];
+    size_t count = 0;
+    int refusal = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)process->process.pid);
+    pid_t *list = proc_list(path, &count);
+    for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
+        if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
+            continue;
+        int err = thread_events_open(&source->events, list[i]);
+        if (err == 0)
+            ring_tasks_add_thread(&source->tasks, process, list[i]);
+        else if (err != -ESRCH && refusal == 0)
+            refusal = err;
+        *opened += err == 0;
+    }
+    free(list);
+    return refusal;
+}
+
+/* Passes over the threads until no thread is new. 0, or the first refusal when no thread could be
+ * opened. */
+static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *tids,
+                          size_t tid_count)
+{
+    const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
+    size_t all = 0, opened = 1;
+    int refusal = 0;
+    for (int pass = 0; refusal == 0 && opened > 0 && pass < PASSES_MAX; pass++) {
+        struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+        if (!process)
+            break;
+        opened = 0;
+        refusal = open_threads(source, process, tids, tid_count, &opened);
+        all += opened;
+        nanosleep(&wait, NULL);
+        ring_source_drain(source, UINT64_MAX);
+    }
+    return refusal || all ? refusal : -ESRCH;
+}
+
+int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count)
+{
+    struct ring_process *process = ring_tasks_attach(&source->tasks, pid);
+    for (size_t i = 0; process && i < tid_count; i++) {
+        pid_t *place = ARRAY_PUSH(process->tids, process->tid_count, process->tid_capacity);
+        if (!place)
+            return -ENOMEM;
+        *place = tids[i];
+    }
+    if (!process)
+        return -ENOMEM;
+    ring_process_restart(process);
+    return attach_threads(source, pid, tids, tid_count);
+}
+
+void ring_source_stop(struct ring_source *source)
+{
+    thread_events_close(&source->events);
+    ring_source_drain(source, UINT64_MAX);
+    ring_tasks_finish(&source->tasks);
+}

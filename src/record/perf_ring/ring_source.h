@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf-ring engine: records processes from outside. Nothing is injected, stopped or signalled.
+ *
+ *     thread_events ─▶ kernel_ring ─▶ ring_record ─┬▶ ring_tasks   FORK, COMM, EXIT
+ *                      one a processor             ├▶ ring_maps    MMAP2
+ *                                                  └▶ ring_unwind ─▶ sample_writer
+ *
+ * Records of all rings are taken in the order of time.
+ */
+#pragma once
+
+#include "record/perf_ring/ring_tasks.h"
+#include "record/perf_ring/ring_unwind.h"
+#include "record/perf_ring/thread_events.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct ring_source_config {
+    struct perfdata_writer *file;
+    struct record_summary *summary;
+    const struct round *round;
+    struct open_file_cache *open_files;
+    uint64_t period_ns;
+    enum event_reach reach;
+};
+
+struct ring_source {
+    struct kernel_ring *rings;
+    size_t ring_count;
+    struct thread_events events;
+    struct ring_modules modules;
+    struct ring_maps maps;
+    struct ring_tasks tasks;
+    struct ring_unwinder unwinder;
+    struct sample_writer samples;
+    const struct round *round;
+};
+
+/* 0 or a negative errno; ring_source_close() in any case. */
+int ring_source_open(struct ring_source *source, const struct ring_source_config *config);
+void ring_source_close(struct ring_source *source);
+
+/* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
+ * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
+int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
+
+/* Takes the records up to this time from the rings. */
+void ring_source_drain(struct ring_source *source, uint64_t until_ns);
+
+/* Closes the events, takes the last records, closes the accounts of living processes. */
+void ring_source_stop(struct ring_source *source);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_tasks.h"
+
+#include "record/procfs/proc.h"
+#include "record/sample/task_records.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* PID_MAX_LIMIT of 64-bit kernels (include/linux/threads.h). */
+#define TIDS_END (UINT32_C(4) << 20)
+#define ENDS_AT_ONCE 64
+
+int ring_tasks_open(struct ring_tasks *tasks)
+{
+    tasks->tids_end = TIDS_END;
+    tasks->tids = calloc(TIDS_END / 8, 1);
+    tasks->end_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (!tasks->tids)
+        return -ENOMEM;
+    return tasks->end_fd < 0 ? -errno : 0;
+}
+
+void ring_tasks_close(struct ring_tasks *tasks)
+{
+    ring_processes_free(&tasks->processes);
+    free(tasks->tids);
+    if (tasks->end_fd >= 0)
+        close(tasks->end_fd);
+    tasks->tids = NULL;
+    tasks->end_fd = -1;
+}
+
+static void mark_thread(struct ring_tasks *tasks, pid_t tid, bool has_events)
+{
+    uint32_t number = (uint32_t)tid;
+    if (number >= tasks->tids_end)
+        return;
+    uint8_t bit = (uint8_t)(1u << (number & 7));
+    tasks->tids[number / 8] =
+        has_events ? tasks->tids[number / 8] | bit : (uint8_t)(tasks->tids[number / 8] & ~bit);
+}
+
+bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid)
+{
+    uint32_t number = (uint32_t)tid;
+    return number < tasks->tids_end && tasks->tids[number / 8] >> (number & 7) & 1;
+}
+
+static void watch_end(struct ring_tasks *tasks, struct process *process)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)process->pid};
+    process->pid_fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    if (process->pid_fd >= 0)
+        epoll_ctl(tasks->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
+}
+
+/* name: NULL: read from /proc. */
+static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid_t parent_pid,
+                                        uint64_t start_ns, const char *name)
+{
+    struct ring_process *added = ring_process_add(&tasks->processes, pid);
+    if (!added)
+        return NULL;
+    struct process *process = &added->process;
+    process->parent_pid = parent_pid;
+    process->start_ns = start_ns;
+    process->rights = proc_rights_of_owner(pid);
+    if (name)
+        memcpy(process->name, name, sizeof(process->name));
+    else if (proc_name(pid, 0, process->name) != 0)
+        strcpy(process->name, "?");
+    watch_end(tasks, process);
+    tasks->samples->summary->processes++;
+    return added;
+}
+
+struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid)
+{
+    struct proc_stat stat = {0};
+    (void)proc_stat_read(&stat, pid, 0);
+    struct ring_process *process = add_process(tasks, pid, stat.parent, tasks->round->now_ns, NULL);
+    if (!process)
+        return NULL;
+    ring_maps_inherit(tasks->maps, NULL, process);
+    task_write_start(tasks->samples->file, &process->process, false);
+    return process;
+}
+
+static void write_name(struct ring_tasks *tasks, const struct ring_process *process, pid_t tid,
+                       const char *name, uint64_t time_ns)
+{
+    struct perfdata_task task = task_record(&process->process, tid, process->process.pid, time_ns);
+    perfdata_write_comm(tasks->samples->file, &task, name, false);
+}
+
+void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *process, pid_t tid)
+{
+    char name[16];
+    uint64_t start_ns = process->process.start_ns;
+    mark_thread(tasks, tid, true);
+    process->live_threads++;
+    tasks->samples->summary->threads++;
+    if (tid == process->process.pid)
+        return;
+    struct perfdata_task task = task_record(&process->process, tid, process->process.pid, start_ns);
+    perfdata_write_fork(tasks->samples->file, &task);
+    if (proc_name(process->process.pid, tid, name) == 0)
+        write_name(tasks, process, tid, name, start_ns);
+}
+
+/* The kernel bills more than the samples stand for: user time between samples, and kernel time
+ * where the user may not sample the kernel. */
+static void settle(struct ring_tasks *tasks, struct ring_process *process, uint64_t time_ns)
+{
+    struct cpu_account *account = &process->process.account;
+    uint64_t rest_ns = cpu_account_gap_ns(account);
+    uint64_t used_ns = account->seen_ns + rest_ns;
+    uint64_t kernel_ns = process->kernel_ns - process->start_kernel_ns;
+    if (!tasks->exclude_kernel)
+        kernel_ns = 0;
+    if (kernel_ns > rest_ns)
+        kernel_ns = rest_ns;
+    sample_write_synthetic(tasks->samples, &process->process, process->process.pid,
+                           SYNTHETIC_KERNEL, kernel_ns, time_ns);
+    sample_write_synthetic(tasks->samples, &process->process, process->process.pid,
+                           SYNTHETIC_BETWEEN, rest_ns - kernel_ns, time_ns);
+    tasks->samples->summary->cpu_billed_ns += used_ns;
+}
+
+static void end_process(struct ring_tasks *tasks, struct ring_process *process, uint64_t time_ns)
+{
+    ring_process_look(process, tasks->round->now_ns);
+    process->process.gone_ns = time_ns;
+    settle(tasks, process, time_ns);
+    task_write_exit(tasks->samples->file, &process->process, time_ns);
+    ring_process_end(&tasks->processes, process);
+}
+
+static void take_fork(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    struct ring_process *parent = ring_process_find(&tasks->processes, (pid_t)record->parent_pid);
+    struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
+    struct perfdata_task task = {.pid = record->pid,
+                                 .tid = record->tid,
+                                 .parent_pid = record->parent_pid,
+                                 .parent_tid = record->parent_tid,
+                                 .time_ns = record->time_ns};
+    if (record->pid != record->parent_pid) {
+        if (process) /* EXIT was lost, and the pid is in use again */
+            end_process(tasks, process, record->time_ns - 1);
+        process = add_process(tasks, (pid_t)record->pid, (pid_t)record->parent_pid, record->time_ns,
+                              parent ? parent->process.name : NULL);
+        if (process)
+            ring_maps_inherit(tasks->maps, parent, process);
+    }
+    if (!process || ring_tasks_has_thread(tasks, (pid_t)record->tid))
+        return;
+    perfdata_write_fork(tasks->samples->file, &task);
+    mark_thread(tasks, (pid_t)record->tid, true);
+    process->live_threads++;
+    tasks->samples->summary->threads++;
+}
+
+/* execve() ends all other threads; the caller gets the id of the first thread. */
+static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
+                      const struct ring_record *record)
+{
+    mark_thread(tasks, process->process.pid, true);
+    process->live_threads = 1;
+    process->process.start_ns = record->time_ns;
+    process->process.rights = proc_rights_of_owner(process->process.pid);
+    memset(process->process.thread_root_avmas, 0, sizeof(process->process.thread_root_avmas));
+    ring_maps_clear(tasks->maps, process);
+    task_write_start(tasks->samples->file, &process->process, true);
+}
+
+static void take_name(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
+    if (!process)
+        return;
+    bool is_exec = record->misc & PERF_RECORD_MISC_COMM_EXEC;
+    if (is_exec || record->tid == record->pid)
+        snprintf(process->process.name, sizeof(process->process.name), "%s", record->text);
+    if (is_exec)
+        take_exec(tasks, process, record);
+    else
+        write_name(tasks, process, (pid_t)record->tid, record->text, record->time_ns);
+}
+
+/* The first thread may end before the others: the EXIT of the process is the EXIT of its last
+ * thread. */
+static void take_exit(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
+    if (!process || !ring_tasks_has_thread(tasks, (pid_t)record->tid))
+        return;
+    mark_thread(tasks, (pid_t)record->tid, false);
+    if (process->live_threads > 0)
+        process->live_threads--;
+    if (process->live_threads == 0) {
+        end_process(tasks, process, record->time_ns);
+        return;
+    }
+    struct perfdata_task task = {.pid = record->pid,
+                                 .tid = record->tid,
+                                 .parent_pid = record->parent_pid,
+                                 .parent_tid = record->parent_tid,
+                                 .time_ns = record->time_ns};
+    if (record->tid != record->pid)
+        perfdata_write_exit(tasks->samples->file, &task);
+}
+
+void ring_tasks_take(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_FORK:
+        take_fork(tasks, record);
+        break;
+    case PERF_RECORD_COMM:
+        take_name(tasks, record);
+        break;
+    case PERF_RECORD_EXIT:
+        take_exit(tasks, record);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Records of the end may still be in a ring: a process without an EXIT ends at the second look. */
+static void note_gone(struct ring_tasks *tasks, struct ring_process *process)
+{
+    if (process->process.gone_ns)
+        end_process(tasks, process, process->process.gone_ns);
+    else
+        process->process.gone_ns = tasks->round->now_ns;
+}
+
+static void find_ended(struct ring_tasks *tasks)
+{
+    struct epoll_event events[ENDS_AT_ONCE];
+    int count = epoll_wait(tasks->end_fd, events, ENDS_AT_ONCE, 0);
+    for (int i = 0; i < count; i++) {
+        struct ring_process *process =
+            ring_process_find(&tasks->processes, (pid_t)events[i].data.u64);
+        if (process)
+            note_gone(tasks, process);
+    }
+}
+
+/* Without a pidfd: the process ended early, or no descriptor was left. */
+static bool is_gone(const struct process *process)
+{
+    return process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH;
+}
+
+void ring_tasks_look(struct ring_tasks *tasks)
+{
+    struct ring_process *process = ring_process_next(&tasks->processes, NULL);
+    while (process) {
+        struct ring_process *next = ring_process_next(&tasks->processes, process);
+        ring_process_look(process, tasks->round->now_ns);
+        if (is_gone(&process->process))
+            note_gone(tasks, process);
+        process = next;
+    }
+    find_ended(tasks);
+}
+
+void ring_tasks_restart(struct ring_tasks *tasks)
+{
+    struct ring_process *process = NULL;
+    while ((process = ring_process_next(&tasks->processes, process)))
+        ring_process_restart(process);
+}
+
+void ring_tasks_finish(struct ring_tasks *tasks)
+{
+    struct ring_process *process = NULL;
+    while ((process = ring_process_next(&tasks->processes, process))) {
+        ring_process_look(process, tasks->round->now_ns);
+        settle(tasks, process, tasks->round->now_ns);
+    }
+}

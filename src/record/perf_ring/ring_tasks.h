@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Start and end of processes and threads recorded through kernel rings: FORK, COMM and EXIT
+ * records of the kernel become records of the file.
+ */
+#pragma once
+
+#include "record/perf_ring/ring_maps.h"
+#include "record/perf_ring/ring_process.h"
+#include "record/sample/sample_writer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ring_tasks {
+    struct ring_processes processes;
+    struct ring_maps *maps;
+    struct sample_writer *samples;
+    const struct round *round;
+    uint8_t *tids;     /* a bit for each thread with events, by tid */
+    uint32_t tids_end; /* number of bits */
+    int end_fd;        /* epoll: the pidfd of every process */
+    bool exclude_kernel;
+};
+
+/* The pointers are set by the caller. 0 or a negative errno. */
+int ring_tasks_open(struct ring_tasks *tasks);
+void ring_tasks_close(struct ring_tasks *tasks);
+
+/* A process that was there before. NULL: out of memory. */
+struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid);
+/* A thread of the process that was there before, with events from now on. */
+void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *process, pid_t tid);
+bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid);
+
+/* FORK, COMM or EXIT. */
+void ring_tasks_take(struct ring_tasks *tasks, const struct ring_record *record);
+
+/* Looks at the CPU time of all processes, and ends processes without an EXIT record. */
+void ring_tasks_look(struct ring_tasks *tasks);
+/* The delay before sampling is over: only CPU time from now on counts. */
+void ring_tasks_restart(struct ring_tasks *tasks);
+/* Closes the accounts of the living processes. */
+void ring_tasks_finish(struct ring_tasks *tasks);

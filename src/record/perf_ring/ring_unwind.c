@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/ring_unwind.h"
+
+#include "wire/atomic.h"
+
+struct lookup {
+    struct ring_unwinder *unwinder;
+    const struct process_map *map; /* NULL: unknown */
+};
+
+static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out)
+{
+    const struct lookup *lookup = context;
+    const struct process_mapping *mapping = lookup->map ? process_map_find(lookup->map, pc) : NULL;
+    if (!mapping)
+        return false;
+    struct known_module *module = mapping->module;
+    *out = (struct offline_mapping){
+        .start_avma = mapping->start_avma, .end_avma = mapping->end_avma, .bias = mapping->bias};
+    if (!module)
+        return true;
+    if (load_relaxed(&module->state) == MODULE_UNREAD)
+        module_cache_read(lookup->unwinder->modules->cache, module);
+    out->module = module->unwind;
+    return true;
+}
+
+static enum record_cut cut_of(enum offline_end end, const struct ring_record *record)
+{
+    switch (end) {
+    case OFFLINE_CUT:
+        return record->is_stack_full ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
+    case OFFLINE_UNMAPPED:
+        return RECORD_CUT_UNMAPPED;
+    case OFFLINE_TOO_DEEP:
+        return RECORD_CUT_DEEP;
+    default:
+        return RECORD_CUT_NO_CFI;
+    }
+}
+
+/* Frames from stack words above all user addresses end the stack. */
+static size_t user_frames(const uint64_t *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (frames[i] >= RECORD_ADDRESSES_END)
+            return i;
+    return count;
+}
+
+bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *process,
+                 const struct ring_record *record, struct walked_sample *sample)
+{
+    struct full_regs regs;
+    if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
+        !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers))
+        return false;
+    struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
+    if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
+        stack.hi = stack.lo;
+    struct lookup lookup = {unwinder, process->process.map};
+    const struct offline_map map = {.find = find_mapping,
+                                    .context = &lookup,
+                                    .cache = &unwinder->rules,
+                                    .walks = &unwinder->walks,
+                                    .generation = process->map_generation};
+    const struct offline_frames out = {.pcs = unwinder->frames, .max = RECORD_FRAMES_MAX};
+    struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
+    size_t count = user_frames(unwinder->frames, result.frame_count);
+    sample->frames = unwinder->frames;
+    sample->frame_count = (uint32_t)count;
+    sample->is_complete = result.end == OFFLINE_ROOT && count == result.frame_count;
+    sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);
+    return count > 0;
+}
+
+void ring_unwinder_free(struct ring_unwinder *unwinder)
+{
+    two_way_cache_free(&unwinder->rules);
+    unwind_cache_free(&unwinder->walks);
+}

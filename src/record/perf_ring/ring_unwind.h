@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks the copied stack of a sample while recording, so stack bytes never reach the file. */
+#pragma once
+
+#include "record/perf_ring/ring_modules.h"
+#include "record/perf_ring/ring_process.h"
+#include "record/perf_ring/ring_record.h"
+#include "record/sample/sample_writer.h"
+#include "unwind/offline.h"
+
+struct ring_unwinder {
+    struct ring_modules *modules; /* borrowed */
+    struct two_way_cache rules;
+    struct unwind_cache walks;
+    uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk */
+};
+
+/* Sets frames, completeness and cut of the sample. False: no user registers (kernel mode of a task
+ * without memory, or a 32-bit program), and the sample has no frames. */
+bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *process,
+                 const struct ring_record *record, struct walked_sample *sample);
+
+void ring_unwinder_free(struct ring_unwinder *unwinder);

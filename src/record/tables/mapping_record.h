@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "perfdata/writer.h"
+#include "record/tables/process_map.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Writes the MMAP2 record of one mapping. */
+void mapping_record_write(struct perfdata_writer *file, pid_t pid,
+                          const struct process_mapping *mapping, uint64_t time_ns);
