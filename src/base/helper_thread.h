@@ -3,12 +3,12 @@
  * A second thread for small work items, run in submission order. The owner runs items itself
  * instead of waiting idle.
  *
- *     owner    helper_thread_submit(4) ── other work ── helper_thread_wait() ┤ item 2 ├─ all done ─▶
+ *     owner    helper_thread_submit(4) ── other work ── helper_thread_wait() ┤ item 2 ├─ done ─▶
  *     helper   ─────────────▶ item 0 ├ item 1     ├ item 3     ├
  *
  * A short queue does not wake the helper: waking an idle processor takes as long as several items.
- * If the thread cannot be started, helper_thread_wait() runs every item. All functions are for the owner
- * thread only.
+ * If the thread cannot be started, helper_thread_wait() runs every item. All functions are for the
+ * owner thread only.
  */
 #pragma once
 

@@ -26,7 +26,7 @@ bool filter_is_empty(const struct filter *filter)
            !filter->event && !filter->has_time;
 }
 
-/* A whole number at *text, which moves behind it. */
+/* Parses an integer at *text, and moves *text behind it. */
 static bool read_number(const char **text, uint64_t *number)
 {
     char *end;
@@ -67,7 +67,7 @@ int filter_parse_list(struct filter_list *list, const char *text, const char *wh
     }
 }
 
-/* Seconds with up to nine decimals, or nothing: then *ns stays as it is. */
+/* Seconds with up to nine decimals; an empty text leaves *ns unchanged. */
 static bool read_seconds(const char **text, uint64_t *ns)
 {
     uint64_t seconds, unit = 1000000000;
@@ -167,7 +167,8 @@ static int no_such_event(const struct filter *filter, struct perfdata_reader *re
     for (size_t i = 0; i < perfdata_attr_count(reader) && used < sizeof(names); i++)
         used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "",
                                  perfdata_attr(reader, i)->name);
-    return error_set(error, -EINVAL, "%s has no event %s; it has %s", path, filter->event, names);
+    return error_set(error, -EINVAL, "%s has no event %s; recorded events: %s", path, filter->event,
+                     names);
 }
 
 /* From the first sample to the last, by the header or else by looking. */
@@ -219,7 +220,8 @@ int filter_prepare(struct filter *filter, struct perfdata_reader *reader, const 
     if (!has_event)
         return no_such_event(filter, reader, path, error);
     if (filter->cpus.count && !has_cpus)
-        return error_set(error, -EINVAL, "%s does not say on which CPUs its samples were taken",
+        return error_set(error, -EINVAL,
+                         "%s: samples have no CPU number; record with `perf record --sample-cpu`",
                          path);
     int err = filter->has_time && filter->is_percent ? settle_time(filter, reader) : 0;
     return err ? error_set(error, err, "cannot read %s: %s", path, strerror(-err)) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which samples of a file are wanted. Samples outside are not loaded; tasks and mappings are, as what is
- * inside needs them.
+ * The selection of a file's samples. Samples outside are not loaded; tasks and mappings are, for
+ * the samples inside.
  */
 #pragma once
 
@@ -24,22 +24,22 @@ struct filter { /* all zero: everything */
     const char *event; /* NULL: all. Borrowed */
     bool has_time;
     bool is_percent;     /* of the time from the first sample to the last: … */
-    uint64_t start, end; /* … in millionths of it; else ns of the file's own clock */
+    uint64_t start, end; /* … in millionths of the duration; else ns of the file's own clock */
 };
 
 void filter_free(struct filter *filter);
 
-/* Whether it lets all samples through. */
+/* Whether all samples pass. */
 bool filter_is_empty(const struct filter *filter);
 
-/* "7", "0,2-5". -EINVAL and a sentence that names `what`. */
+/* "7", "0,2-5". -EINVAL and a message with the name `what`. */
 int filter_parse_list(struct filter_list *list, const char *text, const char *what,
                       struct error *error);
 /* "START,END" in seconds of the file's clock, either may be missing; "10%-20%". As above. */
 int filter_parse_time(struct filter *filter, const char *text, struct error *error);
 
-/* Whether the file can be cut so, and from which ns to which. -EINVAL and a sentence: there is no such
- * event, or no CPU was recorded. */
+/* Checks the filter against the file, and computes the limits in ns. -EINVAL and a message: no
+ * such event, or no CPU recorded. */
 int filter_prepare(struct filter *filter, struct perfdata_reader *reader, const char *path,
                    struct error *error);
 

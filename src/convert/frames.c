@@ -23,7 +23,7 @@ static uint32_t add_symbol(struct profile *profile, uint32_t lib,
     return profile_symbol_id(profile, &symbol);
 }
 
-/* All generations of code that was made at run time are one module to whoever reads the profile. */
+/* To users, all generations of code generated at run time are a single module. */
 static uint32_t module_of(struct profile *profile, uint32_t lib)
 {
     if (lib == PROFILE_NONE || profile->libs[lib].category != PROFILE_JIT)
@@ -105,7 +105,7 @@ void frames_add(struct profile *profile, struct profile_address *address,
     note_what_was_found(&profile->libs[address->lib], result);
 }
 
-/* Where no symbol is known, the function that all others are inlined into stands for it. */
+/* Without a symbol, the function around all inlined functions takes its place. */
 void frames_keep_symbol(struct symbol_result *result, struct symbol_frame *frame)
 {
     const struct symbol_frame *outermost = &result->frames[0];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives an address of a profile its frames. */
+/* Adds frames to an address of a profile. */
 #pragma once
 
 #include "profile/profile.h"
 #include "symbols/symbols.h"
 
-/* result: at least one frame. The lib is marked as having what was found. */
+/* result: at least one frame. Records in the lib which kinds of information were found. */
 void frames_add(struct profile *profile, struct profile_address *address,
                 const struct symbol_result *result);
 
-/* Makes the result the one frame of the machine-code symbol, without lines. *frame is what it points to then. */
+/* Reduces the result to *frame: the machine-code symbol, without lines. */
 void frames_keep_symbol(struct symbol_result *result, struct symbol_frame *frame);
 
-/* One frame with this name and nothing else known. */
+/* A frame with a name only. */
 void frames_add_bare(struct profile *profile, struct profile_address *address, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of loading and resolving (load.h). */
+/* Options of convert_load() and convert_resolve() (convert.h). */
 #pragma once
 
 #include "convert/filter.h"
@@ -10,14 +10,12 @@
 
 #define CONVERT_DEBUG_DIRECTORY "/usr/lib/debug"
 
-struct lookup_ahead;
-
 struct convert_options {    /* NULL instead of a pointer to options: the defaults */
     const char *input_name; /* name of the file in messages; NULL: the path */
     const char *symfs;      /* root of the recorded files; NULL: / */
     /* Root of separate debug files; NULL: CONVERT_DEBUG_DIRECTORY below symfs. */
     const char *debug_directory;
-    /* Another path of a recorded file that was deleted or replaced; NULL: none. May be NULL. */
+    /* Another path of a recorded file since deleted or replaced; NULL: none. May be NULL. */
     const char *(*find_gone)(const void *context, const char *path, const uint8_t *build_id,
                              size_t build_id_bytes);
     const void *find_gone_context;
@@ -25,11 +23,9 @@ struct convert_options {    /* NULL instead of a pointer to options: the default
     size_t gone_fd_count;
     uint64_t memory_bytes; /* memory limit of the conversion; 0: the default (base/budget.h) */
     bool symbols_only;     /* read symbol tables only: no inlined functions, no lines */
-    bool use_debuginfod;   /* fetch missing debug info from servers (fetch.h) */
-    struct filter filter;  /* which samples are loaded */
-    bool adds_samples_up;  /* discard sample times: equal samples share one element */
-    /* Reads symbol tables during loading, for resolving; NULL: resolving reads them. */
-    struct lookup_ahead *ahead;
+    bool use_debuginfod;   /* fetch missing debug info from servers (debuginfod.h) */
+    struct filter filter;  /* selection of the loaded samples */
+    bool adds_samples_up;  /* discard sample times: equal samples share an element */
     /* Progress callback of name lookup; may be NULL. */
     void (*progress)(void *context, const char *what, size_t done, size_t of);
     void *progress_context;

@@ -19,5 +19,4 @@ struct symbols_config {
      * None: any address. */
     const uint64_t *needed;
     size_t needed_count;
-    size_t most_symbols; /* -E2BIG where a table has more; 0: none has too many */
 };

@@ -105,7 +105,6 @@ static int load_dwarf(struct symbols *symbols, const struct symbols_config *conf
 static int load(struct symbols *symbols, const struct symbols_config *config, struct error *error)
 {
     int err = symtab_init(&symbols->symtab, config->needed, config->needed_count);
-    symbols->symtab.most_read = config->most_symbols;
     if (err == 0)
         err = symtab_load(&symbols->symtab, &symbols->files);
     if (err == 0 && !config->symbols_only)

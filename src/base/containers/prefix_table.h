@@ -8,8 +8,9 @@
  * before. The hash of a node may therefore be the hash of its path, computable before any lookup:
  *
  *     prefix_table_prefetch_path(…, hash of the start node, path, count)
- *     for each element of the path   hash = prefix_path_hash(hash, what)
- *                                    node = prefix_table_find_or_add(…, (struct prefix_key){node, what, hash})
+ *     for each element of the path
+ *         hash = prefix_path_hash(hash, what)
+ *         node = prefix_table_find_or_add(…, (struct prefix_key){node, what, hash})
  */
 #pragma once
 

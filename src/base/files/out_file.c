@@ -19,11 +19,9 @@ static int judge_in_place(const struct out_file *out, const struct stat *status,
 {
     if (status->st_uid == 0 || owner_is_self(status->st_uid) || status->st_uid == reader)
         return 0;
-    return error_set(error, -EPERM,
-                     "cannot write %s: the %s belongs to another user (%u); remove it or use "
-                     "another name",
-                     out->name, S_ISFIFO(status->st_mode) ? "FIFO" : "device",
-                     (unsigned)status->st_uid);
+    return error_set(
+        error, -EPERM, "cannot write %s: the %s belongs to another user (%u); use another name",
+        out->name, S_ISFIFO(status->st_mode) ? "FIFO" : "device", (unsigned)status->st_uid);
 }
 
 /* Judges the present file of the name. Returns an O_PATH descriptor of a FIFO or device, to be

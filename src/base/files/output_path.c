@@ -37,7 +37,7 @@ static bool is_trusted(uid_t uid)
 /* A private group is common (umask 002), so the group of this process counts as its user. */
 static bool others_may_write(const struct stat *directory)
 {
-    bool by_group = (directory->st_mode & S_IWGRP) && directory->st_gid != getegid();
+    bool by_group = (directory->st_mode & S_IWGRP) && !group_is_self(directory->st_gid);
     return !is_trusted(directory->st_uid) || by_group || (directory->st_mode & S_IWOTH);
 }
 

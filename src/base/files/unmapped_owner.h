@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File owners in a user namespace. The kernel shows every user without a mapping in the namespace
+ * Owners and groups of files in a user namespace. The kernel shows every user without a mapping
  * as the overflow id, usually 65534 (user_namespaces(7), "Unmapped user and group IDs"). Two files
  * with this owner may belong to different users, and this process may be a third user.
  */
@@ -14,3 +14,10 @@ bool owner_is_unmapped(uid_t uid);
 
 /* Whether files of this owner certainly belong to the effective user of this process. */
 bool owner_is_self(uid_t uid);
+
+/* Whether files of this group certainly belong to the effective group of this process. */
+bool group_is_self(gid_t gid);
+
+/* Whether the group is root's. Group 0 of a namespace may be a group of several users outside:
+ * `unshare --map-root-user` maps the group of the user. */
+bool group_is_of_root(gid_t gid);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is needed of a mapped file to turn runtime addresses into the file's own: its segments.
+ * The segments of a mapped file, for the conversion of runtime addresses to svmas.
  *
- * svma = avma - bias, and the bias needs the program headers. They are stored with the names, so that
- * an address is the same svma wherever the capture is converted, whether the file is there or not. Only
- * where they are not stored and the file is gone too, the svma is the offset in the file.
+ * svma = avma - bias, and the bias needs the program headers. They are stored with the names: an
+ * address has the same svma on every converting machine, with or without the file. If the segments
+ * are neither stored nor readable, the svma is the offset in the file.
  */
 #pragma once
 
@@ -19,17 +19,18 @@ struct module_segments {
     size_t segment_count, segment_capacity;
 };
 
-/* Opens a mapped file, or this process's vDSO under "[vdso]". Its build-id must be the given one (0 bytes:
- * any file; never for the vDSO), else -ESTALE. -ENOEXEC: it is no regular file, or not an ELF file that we
- * read. *elf is NULL after a failure. */
+/* Opens a mapped file, or this process's vDSO under "[vdso]". The build-id must match the given
+ * build-id (0 bytes: any file; never for the vDSO), else -ESTALE. -ENOEXEC: not a regular file,
+ * or an unsupported ELF file. *elf is NULL after a failure. */
 int module_file_open(struct elf_file **elf, const char *path, const uint8_t *build_id,
                      size_t build_id_bytes);
 
 /* The separate debug file by build-id below debug_directory; NULL: there is none. */
 struct elf_file *module_file_open_debug(const struct elf_file *elf, const char *debug_directory);
 
-/* Reads the file at path, or this process's vDSO for "[vdso]". Its build-id must be the given one (0
- * bytes: any file; never for the vDSO). Anything else leaves the image unknown. 0 or -ENOMEM. */
+/* Reads the segments of the file at path, or of this process's vDSO for "[vdso]". The build-id
+ * must match the given build-id (0 bytes: any file; never for the vDSO), else the segments stay
+ * unknown. 0 or -ENOMEM. */
 int module_segments_read(struct module_segments *segments, const char *path,
                          const uint8_t *build_id, size_t build_id_bytes);
 int module_segments_copy(struct module_segments *segments, const struct module_segments *from);

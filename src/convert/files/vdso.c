@@ -9,8 +9,8 @@
 #include <sys/auxv.h>
 #include <sys/utsname.h>
 
-/* The end of what its headers name. They come from the kernel; files below /proc, which would have the size as well, are not
- * for processes that are confined. */
+/* The end of the image, from the headers. The kernel wrote these, so they are trusted; /proc
+ * would have the size, too, but is out of reach in confined processes. */
 static size_t image_bytes(const Elf64_Ehdr *header)
 {
     const Elf64_Phdr *segments = (const void *)((const char *)header + header->e_phoff);
@@ -46,7 +46,7 @@ void vdso_add_build_id(struct perfdata_event *mapping, const char *os_release)
     struct utsname running;
     struct elf_file *elf;
     size_t size;
-    bool is_32_bit = mapping->start_avma <= UINT32_MAX; /* the kernel maps that of others above */
+    bool is_32_bit = mapping->start_avma <= UINT32_MAX; /* the kernel maps the 64-bit vDSO above */
     if (mapping->build_id_bytes || strcmp(mapping->path, "[vdso]") != 0 || is_32_bit ||
         !os_release || uname(&running) != 0 || strcmp(running.release, os_release) != 0)
         return;

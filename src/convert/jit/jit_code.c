@@ -37,7 +37,7 @@ struct jit_code *jit_codes_add(struct jit_codes *codes)
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Until it is sorted, order is the place in the file. */
+/* Before the sort, order is the place in the file. */
 static int by_time(const void *left, const void *right)
 {
     const struct jit_code *a = left, *b = right;
@@ -82,15 +82,15 @@ static int build_ends(struct jit_codes *codes)
     return 0;
 }
 
-/* A walk over the pieces that overlap [low, high), from the last address down. */
+/* Iteration over the pieces overlapping [low, high), from the last address down. */
 struct overlap {
     struct jit_codes *codes;
     uint64_t low;
     size_t leaves, node; /* node 0: at the end */
-    unsigned steps;      /* that it may still take */
+    unsigned steps;      /* remaining */
 };
 
-/* Hostile files have pieces that all overlap: a search takes few steps once all of them took many. */
+/* In hostile files all pieces overlap: after many steps in total, each search gets only a few. */
 enum { STEPS_MAX = 4096, STEPS_FEW = 256, STEPS_MANY = 1 << 26 };
 
 static size_t count_below(const struct jit_codes *codes, uint64_t avma)
@@ -98,7 +98,7 @@ static size_t count_below(const struct jit_codes *codes, uint64_t avma)
     return ARRAY_COUNT_BELOW(codes->codes, codes->count, avma, avma);
 }
 
-/* The node before this one that is not above it; 0: there is none. */
+/* The nearest node before `node` not above it in the tree; 0: none. */
 static size_t step_left(size_t node)
 {
     while (node > 1 && node % 2 == 0)
@@ -135,7 +135,7 @@ static struct jit_code *next_overlap(struct overlap *walk)
     return NULL;
 }
 
-/* One more than that of whatever it takes the place of. */
+/* A generation above all replaced code. */
 static uint32_t next_generation(struct jit_codes *codes, const struct jit_code *code)
 {
     struct overlap walk = overlap_of(codes, code->avma, code->avma + code->bytes);

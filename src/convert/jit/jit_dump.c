@@ -16,15 +16,15 @@ enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 #define MAGIC_SWAPPED 0x4454694au
 #define FLAG_ARCH_TIMESTAMP 1u /* times are values of the processor's counter */
 #define LARGEST_CODE (UINT64_C(1) << 30)
-enum { LINES_MAX = 1 << 16 /* of one piece */, ELF_HEADER_BYTES = 64 };
+enum { LINES_MAX = 1 << 16 /* of a piece */, ELF_HEADER_BYTES = 64 };
 
 struct dump {
     struct jit_codes *codes;
     const struct jit_counter *counter; /* NULL: times are times */
-    struct intern *starts; /* address -> index in latest: the last piece that began there */
+    struct intern *starts; /* address -> index in latest: the last piece with this start */
     uint32_t *latest;
     size_t latest_count, latest_capacity;
-    /* Of the last DEBUG_INFO, which goes before the LOAD that it is about: */
+    /* The last DEBUG_INFO; it precedes its LOAD: */
     uint64_t lines_avma;
     size_t first_line, line_count;
 };
@@ -52,8 +52,8 @@ static int add_code(struct dump *dump, const struct jit_code *code)
     return 0;
 }
 
-/* Runtimes give addresses of lines as they are in the ELF file that `perf inject` makes of each piece, in
- * which a header of 64 bytes goes before the code. V8 and LLVM do, and others do not. */
+/* V8 and LLVM give addresses of lines as in the ELF file built by `perf inject` for each piece,
+ * with a 64-byte header before the code. Other runtimes give addresses in the code. */
 static void undo_header(struct dump *dump, const struct jit_code *code)
 {
     struct jit_line *lines = dump->codes->lines + code->first_line;
@@ -85,7 +85,7 @@ static int read_load(struct dump *dump, struct cursor *c, uint64_t time_ns)
     return code.name ? add_code(dump, &code) : -ENOSPC;
 }
 
-/* The latest piece that began there. */
+/* The latest piece with this start. */
 static const struct jit_code *find_start(const struct dump *dump, uint64_t avma)
 {
     uint32_t start = intern_find(dump->starts, &avma, sizeof(avma));
@@ -106,7 +106,7 @@ static int read_move(struct dump *dump, struct cursor *c, uint64_t time_ns)
     moved.since_ns = time_ns;
     moved.avma = to;
     moved.bytes = bytes;
-    moved.line_count = 0; /* their addresses are the old ones */
+    moved.line_count = 0; /* lines have the old addresses */
     struct jit_code gone = {.since_ns = time_ns, .avma = from, .bytes = bytes, .is_gone = true};
     int err = add_code(dump, &gone);
     return err ? err : add_code(dump, &moved);
@@ -200,5 +200,5 @@ int jit_dump_parse(struct jit_codes *codes, const struct jit_counter *counter, c
     free(dump.latest);
     if (dump.starts)
         intern_free(dump.starts);
-    return err == -ENOSPC ? 0 : err; /* -ENOSPC: what was read will do */
+    return err == -ENOSPC ? 0 : err; /* -ENOSPC: a limit; keep the pieces so far */
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens what runtimes leave about their code: /tmp/perf-PID.map and jit-PID.dump. They lie in directories
- * that everybody may write to, so a file is read only if it is a regular file of the process' user, of
- * ours, or root's, and no link; below the root of a process that lives (a container's), no link leads out.
+ * Opens the files of runtimes: /tmp/perf-PID.map and jit-PID.dump. The directories are
+ * world-writable, so a file is read only if regular, owned by the process' user, by ours or by
+ * root, and no link. Below the root of a living process (a container), no link leads out.
  */
 #pragma once
 
@@ -15,17 +15,17 @@
 struct jit_file_place {
     int32_t pid;
     uid_t owner;                 /* of the capture */
-    struct jit_sources *sources; /* which the file is read into */
-    /* Files that were written last before it are some other process'; 0: unknown. */
+    struct jit_sources *sources; /* destination */
+    /* Older files belong to another process; 0: unknown. */
     uint64_t since_wall_ns;
 };
 
-/* The perf map of a process: below its own root and by its pid there while it lives, else in /tmp. Appends
- * to out. 0, -ENOENT, or why it is not read: -EPERM (owner), -EFBIG, -ESTALE (older than the process). 1: the file was
- * read for another process, *known. */
+/* Appends a process' perf map to out: below the process' own root and by its pid in there while
+ * alive, else in /tmp. 0, -ENOENT, or the reason for a refusal: -EPERM (owner), -EFBIG, -ESTALE
+ * (older than the process). 1: already read for another process, *known. */
 int jit_file_read_map(const struct jit_file_place *place, struct buffer *out,
                       struct jit_source **known);
 
-/* The same for the file that a process had mapped at this path. */
+/* The same for a mapped jitdump at this path. */
 int jit_file_read_dump(const struct jit_file_place *place, const char *path, struct buffer *out,
                        struct jit_source **known);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of code made at run time: one source for each perf map, jitdump or part of a capture. A file that
- * several processes share, by hard links or an inherited mapping, is read once. All sources share one budget of bytes
- * and of pieces of code (base/budget.h).
+ * Code generated at run time: a source for each perf map, jitdump or part of a capture. A file of
+ * several processes (hard links, inherited mappings) is read once. All sources share a budget of
+ * bytes and of pieces of code (base/budget.h).
  */
 #pragma once
 
@@ -20,20 +20,21 @@ struct jit_sources {
     struct jit_source **items; /* owned */
     size_t count, capacity;
     uint64_t read_bytes, pieces;
-    bool is_exceeded; /* a file was left out, or a part of it */
+    bool is_exceeded; /* a file was dropped, or a part of a file */
 };
 
 void jit_sources_free(struct jit_sources *sources);
 
-/* A new one, to be filled. NULL: out of memory. */
+/* Adds an empty source. NULL: out of memory. */
 struct jit_source *jit_sources_add(struct jit_sources *sources);
 
-/* Whether the file behind this status is to be read into the newest source: 0, -EFBIG when it exceeds the budget. 1:
- * it is another source already, *known. */
+/* Admission of a file, by its status, into the newest source: 0, or -EFBIG: over the budget. 1:
+ * already another source, *known. */
 int jit_sources_admit(struct jit_sources *sources, const struct stat *file, bool is_dump,
                       struct jit_source **known);
 
-/* Ends the filling of the newest: sorts its pieces; err is that of filling it. Out of memory, it has no pieces. */
+/* Completes the newest source: sorts its pieces. err: result of reading; after -ENOMEM the
+ * source has no pieces. */
 void jit_sources_finish(struct jit_sources *sources, int err);
 
 /* Takes back the newest. */

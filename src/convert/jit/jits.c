@@ -28,7 +28,8 @@ struct lib_name {
     uint32_t number, generation;
 };
 
-/* "[JIT] tid 4711" and, for the second process of that pid and a later generation, "[JIT] tid 4711.1 #2". */
+/* "[JIT] tid 4711"; for the second process with the pid and a later generation, "[JIT] tid
+ * 4711.1 #2". */
 static bool parse_lib(const char *path, struct lib_name *name)
 {
     int end = 0, more = 0;
@@ -54,7 +55,7 @@ static struct jit_process *process_of(struct jits *jits, uint32_t process)
     return &jits->processes[process];
 }
 
-/* ".../jit-4711.dump", which the runtime maps for nobody but us to see. */
+/* ".../jit-4711.dump": runtimes map the file as a mark for profilers. */
 static bool is_dump(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -72,7 +73,8 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
     char *copy = jit ? strdup(path) : NULL;
     if (!copy)
         return -ENOMEM;
-    /* Any address of no file leads here: what a stack without frame pointers held before there was code, too. */
+    /* An unmapped address may also be a stack word from before the code: a stack without frame
+     * pointers. */
     if (!jit->dump_path)
         jit->codes = NULL;
     free(jit->dump_path);
@@ -80,8 +82,8 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
     return 0;
 }
 
-/* The pieces of code that stored names are of; the names themselves are found later, as those of files
- * are. False: nothing is stored. */
+/* The pieces of code with stored names; the names are looked up later, like names of files.
+ * False: nothing is stored. */
 static bool add_stored(const struct jits *jits, const struct profile_process *of,
                        struct jit_codes *codes)
 {
@@ -113,8 +115,8 @@ static void note_counter(struct profile *profile, const char *path)
     struct buffer text = {0};
     buffer_printf(
         &text,
-        "%s: its times are values of the processor's counter, which this capture does not "
-        "explain: it is not used; run the program without JITDUMP_USE_ARCH_TIMESTAMP",
+        "%s: ignored: times are values of the processor's counter, and the capture has no "
+        "conversion; run the program without JITDUMP_USE_ARCH_TIMESTAMP",
         path);
     buffer_u8(&text, 0);
     if (!text.failed)
@@ -153,12 +155,12 @@ static int read_map(struct jits *jits, const struct jit_file_place *place,
         err = perf_map_parse(&(*source)->codes, bytes.bytes, bytes.size);
     else if (err == -EPERM)
         profile_add_note(jits->profile, "perf_map",
-                         "a perf map of another user is not used: it must be the process' own");
+                         "ignored a perf map of another user: the owner must be the process' user");
     buffer_free(&bytes);
     return err;
 }
 
-/* 0 or -ENOMEM: it has what the files have. 1: *source is another now. */
+/* 0 or -ENOMEM: the source has the files' content. 1: *source is another source now. */
 static int read_files(struct jits *jits, uint32_t process, const char *dump_path,
                       struct jit_source **source)
 {

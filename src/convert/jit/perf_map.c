@@ -8,7 +8,7 @@
 enum { LONGEST_LINE = 64 * 1024 };
 #define LARGEST_CODE (UINT64_C(1) << 30)
 
-/* A hexadecimal number and the blank after it; NULL: no number. */
+/* Parses a hexadecimal number and the blank behind; NULL: no number. */
 static const char *read_number(const char *text, uint64_t *value)
 {
     char *end;
@@ -45,7 +45,7 @@ int perf_map_parse(struct jit_codes *codes, const void *bytes, size_t size)
     int err = line ? 0 : -ENOMEM;
     while (err == 0 && at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
-        /* The last line of a program that was killed may be cut. */
+        /* A killed program may leave an incomplete last line. */
         if (!newline)
             break;
         size_t length = (size_t)(newline - at);
@@ -57,5 +57,5 @@ int perf_map_parse(struct jit_codes *codes, const void *bytes, size_t size)
         at = newline + 1;
     }
     free(line);
-    return err == -ENOMEM ? err : 0; /* -ENOSPC: what is there will do */
+    return err == -ENOMEM ? err : 0; /* -ENOSPC: a limit; keep the pieces so far */
 }

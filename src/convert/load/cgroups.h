@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control groups of threads: samples have a number, CGROUP records say what it is the path of. */
+/* The control groups of threads: samples have a number, CGROUP records have its path. */
 #pragma once
 
 #include "perfdata/reader.h"
@@ -17,5 +17,5 @@ void cgroups_free(struct cgroups *cgroups);
 
 /* A CGROUP record. 0 or -ENOMEM. */
 int cgroups_name(struct cgroups *cgroups, const struct perfdata_event *event);
-/* The path of a sample's cgroup; PROFILE_NONE when it is not known. */
+/* The path of a sample's cgroup; PROFILE_NONE: unknown. */
 uint32_t cgroups_path(const struct cgroups *cgroups, uint64_t id);

@@ -31,7 +31,7 @@ static bool is_clock(const struct perfdata_attr *attr)
            (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* Without the bits that tell the cores of a hybrid machine apart. */
+/* Without the bits for the kind of core on hybrid machines. */
 static uint64_t counted(const struct perfdata_attr *attr)
 {
     return attr->type == PERF_TYPE_HARDWARE ? attr->config & UINT32_MAX : attr->config;
@@ -86,7 +86,8 @@ uint64_t events_weight(const struct events *events, const struct perfdata_event 
     return sample->period;
 }
 
-/* Tracepoints and context switches tell of occasions; everything else counts what a running program does. */
+/* Tracepoints and context switches are occurrences; all other events count a running program's
+ * work. */
 static bool counts_work(const struct perfdata_attr *attr)
 {
     return attr->type != PERF_TYPE_TRACEPOINT &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the events of a file to those of the profile. An event enters the profile with its first
- * sample; the cores of a hybrid machine count one event under several entries.
+ * From the events of a file to the profile's events. An event enters the profile with its first
+ * sample; on hybrid machines several entries are the same event.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ void events_free(struct events *events);
 /* The profile's event of a sample; PROFILE_NONE: out of memory, or too many events. */
 uint32_t events_of(struct events *events, size_t attr_index);
 
-/* What a sample weighs: its period. A clock that ticks at a frequency and does not write down what
- * passed is taken at its word. */
+/* A sample's weight: its period. Clock events with a frequency but without recorded periods get
+ * the nominal period. */
 uint64_t events_weight(const struct events *events, const struct perfdata_event *sample);
 
-/* Chooses the main event: the first clock with samples, else the first event with samples that counts work
- * (`cycles`, say), else off_cpu (an event of the profile, or PROFILE_NONE), else the first event with any. A file
- * without samples keeps its first event's name. */
+/* Chooses the main event: the first clock with samples, else the first event of work with
+ * samples (`cycles`, for example), else off_cpu (an event of the profile, or PROFILE_NONE), else
+ * the first event with samples. A file without samples keeps its first event's name. */
 void events_choose_main(struct events *events, uint32_t off_cpu);

@@ -31,7 +31,7 @@ int group_reads_delta(struct group_reads *reads, const struct perfdata_count *co
                                           : ARRAY_PUSH(reads->last, reads->count, reads->capacity);
     if (!last)
         return -ENOMEM;
-    /* Less than before: a new thread with the id of one that has ended. */
+    /* Below the last value: a new thread with the id of an ended thread. */
     *rise = count->value >= *last ? count->value - *last : count->value;
     *last = count->value;
     return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From records to samples. Records are put in order first, so that there is one state, the present:
- * who runs, under which name, with what mapped where. A sample is taken as the present says.
+ * From records to samples. Records are sorted first, so that a single state exists, the present:
+ * threads, their names, and mappings. A sample belongs to the present state.
  */
 #include "convert/convert.h"
 
@@ -17,7 +17,6 @@
 #include "convert/load/tasks.h"
 #include "convert/maps/modules.h"
 #include "convert/store/capture.h"
-#include "convert/symbolize/lookup_ahead.h"
 #include "perfdata/writer.h"
 
 #include <errno.h>
@@ -43,15 +42,14 @@ struct loader {
     struct address_map kernel;
     struct ordered_events events;
     struct samples samples;
-    struct lookup_ahead *ahead; /* borrowed; NULL: none */
-    struct filter filter;       /* its lists are borrowed */
+    struct filter filter; /* lists are borrowed */
     uint64_t lost_records, lost_samples;
     uint64_t unknown;           /* records */
     uint64_t first_ns, last_ns; /* of records with a time */
 };
 
-/* The first file that a process maps after its exec is its program. That of the first process
- * becomes the profile's first lib, which formats that know a main program expect. */
+/* The first file mapped by a process after its exec is its program. The first process's program
+ * becomes the profile's first lib, as expected by formats with a main program. */
 static void note_program(struct loader *loader, uint32_t process, uint32_t module)
 {
     struct task_process *task = &loader->tasks.processes[process];
@@ -63,6 +61,7 @@ static void note_program(struct loader *loader, uint32_t process, uint32_t modul
         (void)modules_lib(&loader->modules, module);
 }
 
+/* Saturates: bytes is any number from the file. */
 static uint64_t end_of(const struct perfdata_event *mapping)
 {
     uint64_t end;
@@ -95,8 +94,8 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
                               .module = modules_id(&loader->modules, &identified)};
     if (mapping.module == PROFILE_NONE)
         return -ENOMEM;
-    /* Recorded is where the kernel's usual code ends; that for its start lies behind. Modules are
-     * mapped later, and so on top. */
+    /* The recorded end is the end of the kernel's usual code; the code for its start lies
+     * behind. Modules are mapped later, hence on top. */
     if (event->is_kernel && strncmp(event->path, "[kernel.kallsyms]", 17) == 0)
         mapping.end_avma = UINT64_MAX;
     if (event->is_kernel)
@@ -110,7 +109,8 @@ static int load_mapping(struct loader *loader, const struct perfdata_event *even
     return address_map_add(&loader->tasks.processes[process].map, &mapping);
 }
 
-/* Code that the kernel loads while it runs: bpf programs, trampolines. It takes the place of other code, and goes. */
+/* Code loaded by the kernel at run time: bpf programs, trampolines. Replaces other code, and may
+ * be unloaded. */
 static int load_kernel_symbol(struct loader *loader, const struct perfdata_event *event)
 {
     struct mapping code = {
@@ -125,6 +125,7 @@ static int load_kernel_symbol(struct loader *loader, const struct perfdata_event
     return address_map_add(&loader->kernel, &code);
 }
 
+/* The first exec in the recording names the profile. */
 static int load_comm(struct loader *loader, const struct perfdata_event *event)
 {
     if (event->is_exec && loader->profile->product == PROFILE_NONE) {
@@ -140,8 +141,6 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
         loader->first_ns = event->time_ns;
     if (event->time_ns > loader->last_ns)
         loader->last_ns = event->time_ns;
-    if (loader->ahead)
-        lookup_ahead_tell(loader->ahead, loader->profile);
     switch (event->kind) {
     case PERFDATA_SAMPLE:
         return samples_take(&loader->samples, event);
@@ -181,6 +180,7 @@ static void take_counter(struct loader *loader, const struct perfdata_event *eve
                                                 .zero_ns = event->counter_zero_ns};
 }
 
+/* Decoded only now: the state at the event's time is complete. */
 static int load_ordered(void *context, const struct ordered_record *record)
 {
     struct loader *loader = context;
@@ -200,7 +200,7 @@ static void prefetch_record(void *context, const struct ordered_record *record)
         prefetch_bytes(record->record.body, INNERMOST_BYTES);
 }
 
-/* A record in the order of the file. Kinds that have a time wait for their turn. */
+/* A record in the order of the file. Kinds with a time are queued. */
 static int take_record(struct loader *loader, struct perfdata_event *event)
 {
     switch (event->kind) {
@@ -245,6 +245,7 @@ static int load_records(struct loader *loader)
     return err ? err : ordered_events_finish(&loader->events);
 }
 
+/* Counters of 0 have no note. */
 static void note_count(struct profile *profile, const char *key, uint64_t count)
 {
     char text[24];
@@ -254,8 +255,8 @@ static void note_count(struct profile *profile, const char *key, uint64_t count)
     profile_add_note(profile, key, text);
 }
 
-/* Since perf 6.1 a loss is told where it happened, of records of any kind, and at the end once more, of each event's
- * samples. Of what is lost at the very end there is the second alone. */
+/* Since perf 6.1, losses are recorded at their time, for records of all kinds, and at the end
+ * again, for samples of each event. Losses at the very end are in the second figure only. */
 static uint64_t lost_in_all(const struct loader *loader)
 {
     return loader->lost_records > loader->lost_samples ? loader->lost_records
@@ -320,7 +321,7 @@ static void add_notes(struct loader *loader)
     note_count(profile, "unwound.lost", unwinder->lost);
 }
 
-/* perf record notes what time it was with -k only. Else the file tells: it was written last at the end. */
+/* perf record stores the wall time only with -k. Otherwise: the file's last write was the end. */
 static void set_wall_time(struct loader *loader)
 {
     struct profile *profile = loader->profile;
@@ -336,7 +337,7 @@ static void set_wall_time(struct loader *loader)
     }
 }
 
-/* The recording's own span, widened where samples lie outside of it. */
+/* The recording's own range, extended to all samples. */
 static void set_times(struct loader *loader)
 {
     struct profile *profile = loader->profile;
@@ -360,6 +361,7 @@ static void set_times(struct loader *loader)
             profile->threads[i].start_ns = profile->start_ns;
 }
 
+/* Perf maps and jitdumps must belong to the owner of the capture, see jit_file.h. */
 static void init_jits(struct loader *loader, bool symbols_only)
 {
     const struct perfdata_facts *facts = perfdata_facts(loader->capture->reader);
@@ -376,8 +378,7 @@ static void init_jits(struct loader *loader, bool symbols_only)
 static int load(struct loader *loader, struct profile *profile, struct capture *capture,
                 const struct convert_options *options)
 {
-    *loader = (struct loader){
-        .profile = profile, .capture = capture, .ahead = options->ahead, .filter = options->filter};
+    *loader = (struct loader){.profile = profile, .capture = capture, .filter = options->filter};
     profile->adds_samples_up = options->adds_samples_up;
     profile->address_limit = (size_t)budget_amount(BUDGET_ADDRESSES);
     loader->events.handle = load_ordered;
@@ -397,8 +398,7 @@ static int load(struct loader *loader, struct profile *profile, struct capture *
         err = samples_finish(&loader->samples, loader->last_ns);
     if (err != 0)
         return err;
-    if (loader->ahead)
-        lookup_ahead_tell_rest(loader->ahead, profile);
+    /* Without a recorded exec (perf record -a, -p): the first process. */
     if (profile->product == PROFILE_NONE)
         profile->product =
             profile->process_count ? profile->processes[0].name : profile_string(profile, "");
@@ -438,8 +438,6 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
         capture_close(&capture);
         return err;
     }
-    if (chosen.ahead && !capture.store)
-        lookup_ahead_start(chosen.ahead, &chosen);
     struct profile *profile = profile_new();
     err = profile ? load(&loader, profile, &capture, &chosen) : -ENOMEM;
     loader_free(&loader);

@@ -41,7 +41,7 @@ static uint32_t os_name(struct profile *profile, const struct perfdata_facts *fa
     return string_of(profile, &text);
 }
 
-/* "version=1", then "key=value" lines. Of another version nothing is known. */
+/* "version=1", then "key=value" lines. Other versions are ignored. */
 static void load_summary(struct profile *profile, const uint8_t *bytes, size_t size)
 {
     static const char version[] = "version=1\n";

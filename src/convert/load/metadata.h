@@ -4,5 +4,5 @@
 #include "convert/store/capture.h"
 #include "profile/profile.h"
 
-/* What the capture's header says about the recording as a whole: machine, command, times, summary. */
+/* The capture's header features on the whole recording: machine, command, times, summary. */
 void metadata_load(struct profile *profile, struct capture *capture);

@@ -32,14 +32,14 @@ static struct off_cpu_thread *thread_at(struct off_cpu *off_cpu, uint32_t thread
     return &off_cpu->threads[thread];
 }
 
-/* A second word of the same stop may bring its stack. */
+/* A second record of the same stop may have the stack. */
 static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, bool has_call)
 {
     struct off_cpu_thread *thread = thread_at(off_cpu, at->thread);
     const struct profile_thread *of = &off_cpu->tasks->profile->threads[at->thread];
     if (!thread)
         return -ENOMEM;
-    if (of->end_ns || of->tid <= 0) /* gone; the idle task; or a task after its exit */
+    if (of->end_ns || of->tid <= 0) /* ended; the idle task; or a task after its exit */
         return 0;
     if (!thread->is_off)
         *thread = (struct off_cpu_thread){
@@ -51,6 +51,7 @@ static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, bool h
     return 0;
 }
 
+/* The weight is the time off the CPU, the stack is from the stop. */
 static int start(struct off_cpu *off_cpu, uint32_t index, uint64_t time_ns)
 {
     struct off_cpu_thread *thread = index < off_cpu->count ? &off_cpu->threads[index] : NULL;
@@ -75,7 +76,7 @@ static bool is_sched_switch(const struct perfdata_attr *attr)
            strcmp(attr->name, "sched:sched_switch") == 0;
 }
 
-/* The formats of all tracepoints are text, which is searched once. */
+/* All formats of tracepoints are a text, searched once. */
 static bool find_next_pid(struct off_cpu *off_cpu, size_t attr_index)
 {
     if (off_cpu->field_attr_index != attr_index)
@@ -85,7 +86,7 @@ static bool find_next_pid(struct off_cpu *off_cpu, size_t attr_index)
     return off_cpu->has_next_pid;
 }
 
-/* The sample is of the thread that stops; the next one starts at that instant. */
+/* The sample belongs to the stopping thread; the next thread starts at the same time. */
 static int sched_switch(struct off_cpu *off_cpu, const struct perfdata_event *event,
                         const struct profile_sample *sample)
 {
@@ -124,7 +125,8 @@ int off_cpu_record(struct off_cpu *off_cpu, const struct perfdata_event *event)
 {
     struct profile_sample at = {.time_ns = event->time_ns, .call = PROFILE_NONE};
     at.cpu = event->cpu < PROFILE_NO_CPU ? (uint16_t)event->cpu : PROFILE_NO_CPU;
-    /* Only of who is known: on a whole machine everybody else's switches are recorded, too. */
+    /* Only for recorded threads: with perf record -a, switches of all other threads are
+     * recorded, too. */
     at.thread = tasks_find_thread(off_cpu->tasks, event->tid);
     if (at.thread == PROFILE_NONE)
         return 0;
@@ -132,6 +134,7 @@ int off_cpu_record(struct off_cpu *off_cpu, const struct perfdata_event *event)
                                 : start(off_cpu, at.thread, event->time_ns);
 }
 
+/* Threads without a switch-in wait until their end, or until the end of the recording. */
 int off_cpu_finish(struct off_cpu *off_cpu, uint64_t end_ns)
 {
     int err = 0;

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Off-CPU time: from where a thread stopped running to where it runs again, as samples of an event of its
- * own, "off-cpu".
+ * Off-CPU time: from a thread's switch-out to its next switch-in, as samples of an event "off-cpu".
  *
  *     thread    ══ runs ══╗                    ╔══ runs ══
  *                         ╚═ switch out … in ══╝
- *     known by            SWITCH record, or    SWITCH record, or a sched:sched_switch sample with it as
- *                         a sched:sched_switch the next one; where neither was recorded, whatever it is
- *                         sample of it         first seen doing
- *     stack               the one of that sample, or of a context-switches sample there
+ *     source              SWITCH record, or    SWITCH record, or a sched:sched_switch sample with
+ *                         a sched:sched_switch the thread as next; without these, the thread's next
+ *                         sample               record of any kind
+ *     stack               from the same sample, or from a context-switches sample at the same time
  *
- * Waiting for a CPU counts like waiting for anything else.
+ * Waiting for a CPU counts like any other wait.
  */
 #pragma once
 
 #include "convert/load/tasks.h"
 
-struct off_cpu_thread { /* of one thread, by its index in the profile */
+struct off_cpu_thread { /* by index of the thread in the profile */
     bool is_off;
-    bool has_call;     /* call is where it stopped */
-    uint64_t since_ns; /* 0: it was never seen to stop */
+    bool has_call;     /* call: where the thread stopped */
+    uint64_t since_ns; /* 0: no stop recorded */
     uint32_t call;
     uint16_t cpu;
 };
@@ -27,8 +26,8 @@ struct off_cpu_thread { /* of one thread, by its index in the profile */
 struct off_cpu {
     struct tasks *tasks;
     struct perfdata_reader *reader;
-    bool has_records; /* SWITCH records were asked for */
-    /* Of the sched_switch event that was met: where its samples have the next thread. */
+    bool has_records; /* recorded with SWITCH records */
+    /* The place of the next thread's pid in samples of the sched_switch event. */
     size_t field_attr_index; /* SIZE_MAX: none was met */
     bool has_next_pid;
     struct perfdata_field next_pid;
@@ -41,15 +40,15 @@ struct off_cpu {
 void off_cpu_init(struct off_cpu *off_cpu, struct tasks *tasks, struct perfdata_reader *reader);
 void off_cpu_free(struct off_cpu *off_cpu);
 
-/* Whether samples of this event are wanted for what they tell of switches. */
+/* Whether samples of this event carry switches. */
 bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *attr);
 
-/* A sample of any event, once its stack is known. 0 or what handle() returned, or -ENOMEM. */
+/* A sample of any event, with its stack. 0, handle()'s error, or -ENOMEM. */
 int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
                    const struct profile_sample *sample);
 
 /* A SWITCH record. Returns as above. */
 int off_cpu_record(struct off_cpu *off_cpu, const struct perfdata_event *event);
 
-/* Threads that are off at the end of the recording were so to the end. Returns as above. */
+/* Ends the waits of threads still off the CPU at the end of the recording. Returns as above. */
 int off_cpu_finish(struct off_cpu *off_cpu, uint64_t end_ns);

@@ -15,7 +15,7 @@ enum {
 struct record_block {
     struct record_block *next_spare;
     size_t used;
-    size_t users; /* records in the block that are queued, and 1 while the block is filled */
+    size_t users; /* queued records of the block, and 1 while the block is filled */
     _Alignas(16) uint8_t bytes[BLOCK_BYTES];
 };
 

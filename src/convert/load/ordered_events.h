@@ -29,7 +29,7 @@ struct ordered_record {
 };
 
 struct ordered_events {
-    /* Called in the order of time. An error ends the call that caused it. */
+    /* Called in the order of time. An error ends the calling function. */
     int (*handle)(void *context, const struct ordered_record *record);
     /* Called a few records ahead of handle(); may be NULL. */
     void (*prefetch)(void *context, const struct ordered_record *record);

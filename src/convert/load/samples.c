@@ -12,6 +12,7 @@ static int add(void *context, const struct profile_sample *sample)
     return profile_add_sample(samples->profile, sample);
 }
 
+/* By the thread's name at the sample: filters run during loading, in the order of time. */
 static bool has_thread(const struct samples *samples, uint32_t index)
 {
     const struct profile_thread *thread = &samples->profile->threads[index];
@@ -75,6 +76,7 @@ void samples_free(struct samples *samples)
     group_reads_free(&samples->reads);
 }
 
+/* Builds the callchain from all recorded parts of the stack. */
 static int gather(struct samples *samples, const struct perfdata_event *event, uint32_t process)
 {
     const struct perfdata_attr *attr = perfdata_attr(samples->reader, samples->attr_index);
@@ -84,12 +86,13 @@ static int gather(struct samples *samples, const struct perfdata_event *event, u
                            &samples->tasks->processes[process].map);
 }
 
-/* An event that is not wanted may still tell when threads stop and run, and where. */
+/* Unselected events may still mark switches of threads and their stacks. */
 static int take_stack(struct samples *samples, const struct perfdata_event *event,
                       struct profile_sample *sample, bool is_wanted)
 {
     uint32_t process = samples->profile->threads[sample->thread].process;
     struct address_map *map = &samples->tasks->processes[process].map;
+    /* A sample in user mode proves the end of an exec. */
     if ((event->record.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
         address_map_forget_former(map);
     const struct callchain_context place = {process, map, samples->callchain.kernel};
@@ -103,6 +106,7 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
         if (samples->callchain.is_deferred && is_wanted)
             return deferred_add(&samples->deferred, &samples->callchain, event->tid, sample);
         sample->call = callchain_call(&samples->callchain);
+        /* Only calls that depend on the callchain and the mappings alone. */
         if (!samples->callchain.is_deferred && !samples->callchain.depends_on_more)
             callchain_cache_add(&samples->callchain_cache, sample->call);
     }
@@ -166,7 +170,7 @@ static int take(struct samples *samples, const struct perfdata_event *event)
     return take_stack(samples, event, &sample, is_wanted);
 }
 
-/* One sample for each counter that moved. */
+/* A sample for each counter with an increase. */
 static int take_counts(struct samples *samples, const struct perfdata_event *event)
 {
     const struct perfdata_attr *attr = perfdata_attr(samples->reader, event->attr_index);
@@ -212,6 +216,7 @@ int samples_cgroup(struct samples *samples, const struct perfdata_event *event)
     return event->path ? cgroups_name(&samples->cgroups, event) : 0;
 }
 
+/* Deferred callchains first: their samples may start off-CPU times. */
 int samples_finish(struct samples *samples, uint64_t end_ns)
 {
     int err = deferred_finish(&samples->deferred, &samples->callchain);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From SAMPLE records to the profile's samples: which are wanted, what they weigh, whose they are, and
- * their stacks, some of which are known only later.
+ * From SAMPLE records to the profile's samples: selection, weight, thread, and stack. Some stacks
+ * are completed later.
  *
  *     SAMPLE ─▶ reads ─▶ filter ─▶ callchain ─┬──────────────────────────▶ profile
  *                                             ├─▶ deferred ── DEFERRED ──▶
@@ -22,7 +22,7 @@ struct samples {
     struct perfdata_reader *reader;
     struct tasks *tasks;
     const struct filter *filter; /* settled */
-    bool is_whole;               /* it lets all through */
+    bool is_whole;               /* all samples pass */
     struct callchain callchain;  /* of the sample at hand */
     struct callchain_cache callchain_cache;
     struct events events;
@@ -30,7 +30,7 @@ struct samples {
     struct off_cpu off_cpu;
     struct cgroups cgroups;
     struct group_reads reads;
-    /* Of the record at hand, for all samples that it is. */
+    /* Of the current record, for all of its samples. */
     size_t attr_index;
     bool has_call;
     uint32_t call;
@@ -49,5 +49,6 @@ int samples_deferred(struct samples *samples, const struct perfdata_event *event
 int samples_switch(struct samples *samples, const struct perfdata_event *event);
 int samples_cgroup(struct samples *samples, const struct perfdata_event *event);
 
-/* At the end of the recording: what still waits, order, main event. 0 or -ENOMEM. */
+/* At the end of the recording: completes pending samples, sorts, chooses the main event. 0 or
+ * -ENOMEM. */
 int samples_finish(struct samples *samples, uint64_t end_ns);

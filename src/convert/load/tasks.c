@@ -36,7 +36,7 @@ static int out_of_memory(struct tasks *tasks)
     return -ENOMEM;
 }
 
-/* The slot that holds the latest process or thread of an id; PROFILE_NONE in it when it is new. */
+/* The slot of an id's latest process or thread; holds PROFILE_NONE if new. */
 static uint32_t *slot_of(struct tasks *tasks, struct intern *ids, uint32_t id, uint32_t **latest,
                          size_t *count, size_t *capacity)
 {
@@ -73,7 +73,7 @@ static void forget_recent(struct tasks *tasks)
     memset(tasks->recent, 0, sizeof(tasks->recent));
 }
 
-/* Of whom no COMM has told, the name is its id, as perf script prints it. */
+/* Without a COMM record, the id is the name, as in perf script. */
 static uint32_t name_by_id(struct profile *profile, int32_t id)
 {
     char name[16];
@@ -177,23 +177,24 @@ int tasks_comm(struct tasks *tasks, const struct perfdata_event *event)
     if (event->is_exec) {
         task->has_program = false;
         address_map_exec(&task->map);
-        /* Another thread than the first executed it, which ended with the others: from now on that one is it. */
+        /* Another thread than the first called execve(): the kernel ended the first, and gave
+         * its tid to the calling thread. */
         if (task->live_threads > 0)
             thread->end_ns = 0;
     }
-    /* Programs rename their main thread too; the process keeps the name of its program. */
+    /* Programs rename their main thread, too; the process keeps its program's name. */
     if (event->is_exec || (thread->is_main && !task->is_named_by_exec))
         process->name = name;
     task->is_named_by_exec |= event->is_exec;
     return 0;
 }
 
-/* Children that never exec keep their parent's map, each its own. A file of one megabyte can ask for
- * gigabytes of them. */
+/* Children without an exec keep a copy of their parent's map. A file of one megabyte can require
+ * gigabytes of copies. */
 static int copy_map(struct tasks *tasks, uint32_t child, uint32_t parent)
 {
     struct address_map *from = &tasks->processes[parent].map;
-    address_map_forget_former(from); /* it forks, so it runs */
+    address_map_forget_former(from); /* a forking thread has left exec */
     if (from->count > budget_amount(BUDGET_COPIED_MAPPINGS) - tasks->copied_mappings) {
         tasks->without_map++;
         return 0;
@@ -202,8 +203,8 @@ static int copy_map(struct tasks *tasks, uint32_t child, uint32_t parent)
     return address_map_copy(&tasks->processes[child].map, from) == 0 ? 0 : out_of_memory(tasks);
 }
 
-/* A process of that id that is still there has ended unseen. The parent need not be recorded: the first
- * process' parent is the recorder. */
+/* A living process with this pid has ended without a record. The parent need not be recorded:
+ * the first process's parent is the recorder. */
 static int fork_process(struct tasks *tasks, const struct perfdata_event *event)
 {
     struct profile *profile = tasks->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes and threads over time. Fed in the order of time: what is in force when a sample comes is
- * what holds for it, so an id that is used again is simply another process or thread from its FORK on.
+ * Processes and threads over time. Fed in the order of time: the present state holds for the
+ * present sample, so a reused id is another process or thread from its FORK on.
  */
 #pragma once
 
@@ -12,13 +12,13 @@
 struct task_process { /* by the index in profile->processes */
     struct address_map map;
     uint32_t live_threads;
-    bool has_program; /* its program's own mapping was seen since the last exec */
+    bool has_program; /* the program's own mapping was recorded since the last exec */
     bool is_named_by_exec;
 };
 
 enum { TASKS_RECENT = 256 };
 
-struct task_recent { /* an answer of tasks_thread() that still holds */
+struct task_recent { /* a still valid result of tasks_thread() */
     uint32_t pid, tid, thread;
     bool is_set;
 };
@@ -35,7 +35,7 @@ struct tasks {
     size_t process_count, process_capacity;
     struct task_recent recent[TASKS_RECENT]; /* by the low bits of the tid */
     size_t copied_mappings;                  /* from parents to children */
-    uint64_t without_map;                    /* children that got none for want of room */
+    uint64_t without_map;                    /* children without a map, for lack of budget */
 };
 
 int tasks_init(struct tasks *tasks, struct profile *profile);

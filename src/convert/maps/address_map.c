@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inserting moves what lies behind: at most so much, however many mappings there are. */
+/* Inserting moves at most this many mappings, at any total. */
 enum { BLOCK_MAPPINGS = 256 };
 
 struct place { /* of a mapping; block == block_count: behind the last */
@@ -35,7 +35,7 @@ static uint64_t end_of_block(const struct map_block *block)
     return block->mappings[block->count - 1].end_avma;
 }
 
-/* The first mapping that ends after avma. */
+/* The first mapping with an end above avma. */
 static struct place first_after(const struct address_map *map, uint64_t avma)
 {
     size_t low = 0, high = map->block_count;
@@ -102,7 +102,7 @@ static int split(struct address_map *map, size_t full)
     return 0;
 }
 
-/* *place becomes the place behind it. */
+/* Moves *place behind the new mapping. */
 static int insert(struct address_map *map, struct place *place, const struct mapping *mapping)
 {
     if (place->index == 0 && place->block > 0) /* behind the block before */
@@ -130,7 +130,7 @@ static int insert(struct address_map *map, struct place *place, const struct map
     return 0;
 }
 
-/* The place is then that of the next one. */
+/* *place is the next mapping afterwards. */
 static void remove_at(struct address_map *map, struct place *place)
 {
     struct map_block *block = &map->blocks[place->block];
@@ -151,7 +151,8 @@ static void begin_at(struct mapping *mapping, uint64_t start_avma)
     mapping->start_avma = start_avma;
 }
 
-/* Where the new mapping begins, what reaches into it ends; the rest of what reaches beyond it is kept apart. */
+/* Ends the mapping around the new mapping's start; its part behind the new mapping becomes a
+ * separate mapping. */
 static int cut_before(struct address_map *map, struct place *place, const struct mapping *mapping)
 {
     struct mapping *before = at(map, *place);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one process has mapped executable, now. A new mapping, or a hole, replaces what lies below it.
+ * The present executable mappings of a process. A new mapping, or a hole, replaces the mappings
+ * below.
  *
- * An exec takes everything away, but until it returns, samples in the kernel still have a caller in the
- * former program. So that one's mappings stay below the new ones until the new program is seen running.
+ * An exec removes all mappings, but until its return, samples in the kernel still have a caller in
+ * the former program. The former mappings therefore stay below the new mappings until the first
+ * sample in the new program.
  */
 #pragma once
 
@@ -18,7 +20,7 @@ struct mapping {
     bool is_former;                /* of the program before the last exec */
 };
 
-#define ADDRESS_MAP_HOLE UINT32_MAX /* what was mapped there is gone */
+#define ADDRESS_MAP_HOLE UINT32_MAX /* an unmapped range */
 
 struct map_block { /* never empty */
     struct mapping *mappings;
@@ -30,16 +32,17 @@ struct address_map {
     size_t block_count, block_capacity;
     size_t count; /* mappings of all blocks */
     bool has_former;
-    uint64_t generation; /* another one after each change */
+    uint64_t generation; /* changes with each modification */
 };
 
 void address_map_free(struct address_map *map);
 
-/* 0 or -ENOMEM. A mapping that is empty or wraps around is left out. */
+/* 0 or -ENOMEM. Ignores mappings of no bytes, and mappings that wrap around. */
 int address_map_add(struct address_map *map, const struct mapping *mapping);
 int address_map_copy(struct address_map *map, const struct address_map *from);
 
-/* An exec: what is mapped is the former program's now, and what that one's exec had left is gone. */
+/* At an exec: the present mappings become the former program's; mappings of an earlier exec are
+ * dropped. */
 void address_map_exec(struct address_map *map);
 
 /* The new program runs. */

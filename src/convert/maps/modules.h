@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files (and other things) that mappings are of. A module becomes a lib of the profile when the
- * first sample falls into it, so that the profile lists what was seen running and nothing else.
+ * The files (and other objects) of mappings. A module becomes a lib of the profile with its first
+ * sample: the profile lists executed modules only.
  */
 #pragma once
 
@@ -17,10 +17,10 @@
 struct module {
     uint32_t lib; /* PROFILE_NONE: not needed yet */
     bool is_kernel;
-    bool is_jit;       /* memory that is no file */
+    bool is_jit;       /* memory without a file */
     bool is_program;   /* mapped first by some process: not a library */
     uint32_t name;     /* of a program: string, PROFILE_NONE: the file's own */
-    bool is_function;  /* one of the kernel's, loaded while it runs; the path is its name */
+    bool is_function;  /* a function loaded by the running kernel; the path is its name */
     bool has_segments; /* image was looked for */
     struct module_segments segments;
     bool has_unwind;              /* so was: */
@@ -32,7 +32,7 @@ struct module {
 struct modules {
     struct profile *profile;
     const struct convert_options *options; /* borrowed: where files are */
-    const struct symbol_store *store;      /* stored ones; NULL: none. Borrowed */
+    const struct symbol_store *store;      /* NULL: none. Borrowed */
     struct intern *keys;                   /* path and build-id */
     struct module *modules;
     size_t count, capacity;
@@ -48,23 +48,24 @@ uint32_t modules_id(struct modules *modules, const struct perfdata_event *event)
 /* The module of a KSYMBOL record; PROFILE_NONE: out of memory. */
 uint32_t modules_function_id(struct modules *modules, const struct perfdata_event *event);
 
-/* Whether it is a file on disk: only those can be a process's program. */
+/* Whether a module is a file on disk, hence a possible program. */
 bool modules_is_file(const struct modules *modules, uint32_t module);
 
-/* Whether it is memory that is no file: code in it was made at run time. */
+/* Whether a module is memory without a file: its code was generated at run time. */
 bool modules_is_jit(const struct modules *modules, uint32_t module);
 
 /* Valid until the next modules_id(). */
 const char *modules_path(const struct modules *modules, uint32_t module);
 
-/* Its code is not that of a library. name: string, of the process that executed it. A file executed
- * by a symbolic link is shown by the name of the link; by several names, by its own. */
+/* Marks a module as program: its code is no library code. name: string, of the executing
+ * process. A file executed by a symbolic link is shown by the link's name; by several names, by
+ * its own. */
 void modules_set_program(struct modules *modules, uint32_t module, uint32_t name);
 
 /* The lib of a module; PROFILE_NONE: out of memory. */
 uint32_t modules_lib(struct modules *modules, uint32_t module);
 
-/* The CFI of a mapping's file (NULL: none) and avma - svma in it. */
+/* The CFI of a mapping's file (NULL: none) and its load bias, avma - svma. */
 const struct unwind_module *modules_unwind(struct modules *modules, const struct mapping *mapping,
                                            uint64_t *bias);
 

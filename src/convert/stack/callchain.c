@@ -11,7 +11,7 @@
 /* Newer than the headers of many systems. */
 #define CONTEXT_USER_DEFERRED ((uint64_t)-640)
 
-/* What a user address was found to be. */
+/* The profile's address of a user address. */
 struct cached_address {
     struct two_way_cache_key key;
     uint32_t address; /* of the profile */
@@ -71,7 +71,7 @@ static enum side side_of_marker(uint64_t marker)
     }
 }
 
-/* An address in code that is mapped nowhere we know of, but has a name as a whole. */
+/* An address outside of all recorded mappings, in code with a common name. */
 static uint32_t address_in(struct callchain *callchain, const char *name, bool is_kernel,
                            uint64_t avma)
 {
@@ -95,6 +95,7 @@ static void remember(struct callchain *callchain, struct two_way_cache_key key, 
         known->address = address;
 }
 
+/* Generated code is not cached: its meaning depends on the time of the sample. */
 static uint32_t user_address(struct callchain *callchain, const struct address_map *map,
                              uint64_t avma)
 {
@@ -119,6 +120,7 @@ static uint32_t user_address(struct callchain *callchain, const struct address_m
     return jits_address(callchain->jits, &place, avma);
 }
 
+/* Code outside of all recorded mappings still belongs to the kernel. */
 static uint32_t kernel_address(struct callchain *callchain, uint64_t avma)
 {
     const struct mapping *mapping = address_map_find(callchain->kernel, avma);
@@ -155,8 +157,8 @@ static int push(struct callchain *callchain, uint32_t address)
     return 0;
 }
 
-/* An interrupted instruction lies at its address; a return address may already belong to the next line
- * or function, the call lies before it. */
+/* A return address may belong to the next line or function: the call lies before. An interrupted
+ * instruction has its own address. */
 static int push_pc(struct callchain *callchain, const struct address_map *map, enum side side,
                    uint64_t pc, bool is_return_address)
 {
@@ -164,12 +166,14 @@ static int push_pc(struct callchain *callchain, const struct address_map *map, e
     return push(callchain, address_of(callchain, map, side, avma));
 }
 
+/* PERF_CONTEXT_* are the highest addresses (linux/perf_event.h). */
 static bool is_marker(uint64_t ip)
 {
     return ip >= (uint64_t)PERF_CONTEXT_MAX;
 }
 
-/* The callchain up to its user part: returns where that begins, or a negative errno. */
+/* Pushes the callchain before its user part; returns the index of the user part, or a negative
+ * errno. */
 static ssize_t push_other_sides(struct callchain *callchain, const struct perfdata_event *sample,
                                 const struct address_map *map)
 {
@@ -223,8 +227,7 @@ static int push_user(struct callchain *callchain, const struct address_map *map,
     return 0;
 }
 
-/* What a chain of frame pointers knows of the frames beyond the copied bytes: those behind the last one
- * that was unwound. */
+/* The frame-pointer chain beyond the copied stack: frames behind the last unwound frame. */
 static struct ips rest_behind(const struct sample_unwinder *unwinder, struct ips user)
 {
     uint64_t last = unwinder->pcs[unwinder->count - 1];
@@ -234,8 +237,8 @@ static struct ips rest_behind(const struct sample_unwinder *unwinder, struct ips
     return (struct ips){0};
 }
 
-/* A handler returns to the first instruction of the C library's restorer, which nobody called. What it
- * restores is no return address, either. */
+/* A signal handler returns to the first instruction of the C library's restorer, without a call
+ * before. The PC restored from the signal frame is no return address, either. */
 static bool is_behind_call(const struct sample_unwinder *unwinder, size_t i)
 {
     bool is_restorer = i + 1 < unwinder->count && !unwinder->are_return_addresses[i + 1];
@@ -246,7 +249,7 @@ static int push_unwound(struct callchain *callchain, const struct address_map *m
 {
     const struct sample_unwinder *unwinder = &callchain->unwinder;
     int err = 0;
-    /* Within exec() the registers are those of no program. */
+    /* During exec() the registers belong to no program. */
     if (callchain->count && !address_map_find(map, unwinder->pcs[0]))
         return push_user(callchain, map, user, false);
     for (size_t i = 0; i < unwinder->count && err == 0; i++)
@@ -257,8 +260,8 @@ static int push_unwound(struct callchain *callchain, const struct address_map *m
     return rest.count ? push_user(callchain, map, rest, true) : callchain_mark_truncated(callchain);
 }
 
-/* LBR in its call-stack mode holds the calls that have not returned, newest first: where each was made.
- * The innermost PC is the callchain's, or the sample's own. */
+/* LBR in call-stack mode holds the call instructions of all open calls, newest first. The
+ * innermost PC is the callchain's, or the sample's own. */
 static int push_branches(struct callchain *callchain, const struct perfdata_event *sample,
                          const struct address_map *map, struct ips user)
 {
@@ -271,7 +274,7 @@ static int push_branches(struct callchain *callchain, const struct perfdata_even
     return err;
 }
 
-/* A chain of frame pointers, with the caller that it lacks. */
+/* A frame-pointer chain, plus the caller of a leaf function. */
 static int push_chain(struct callchain *callchain, const struct perfdata_event *sample,
                       const struct address_map *map, struct ips user)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* AT_RANDOM: 16 random bytes that the kernel gives to each new program. */
+/* Keyed by AT_RANDOM, 16 random bytes from the kernel for each new program. */
 void callchain_cache_init(struct callchain_cache *cache)
 {
     *cache = (struct callchain_cache){0};
@@ -52,7 +52,7 @@ uint64_t callchain_cache_hash(const struct callchain_cache *cache,
         return 0;
     mix(&words, (uint64_t)sample->pid << 32 | sample->record.misc,
         (uint64_t)count << 32 | sample->attr_index);
-    for (; count - i >= 4; i += 4) { /* two products at once: each waits for its own */
+    for (; count - i >= 4; i += 4) { /* two independent products overlap in the pipeline */
         mix(&words, ips[i], ips[i + 1]);
         mix(&others, ips[i + 2], ips[i + 3]);
     }
@@ -62,7 +62,7 @@ uint64_t callchain_cache_hash(const struct callchain_cache *cache,
     return hash_of(&words) | 1;
 }
 
-/* Made for each sample, and only to tell the few states of one process apart. */
+/* Computed per sample; distinguishes the few states of a process. */
 static uint32_t hash_place(const struct callchain_context *context)
 {
     uint64_t hash = context->process * UINT64_C(0x9e3779b97f4a7c15) + context->map->generation;
@@ -82,7 +82,7 @@ void callchain_cache_prefetch(const struct callchain_cache *cache, uint64_t hash
         __builtin_prefetch(&cache->slots[first_slot(cache, hash)]);
 }
 
-/* The slot of a chain, or the empty one where it belongs. */
+/* The slot of a callchain, or the empty slot for it. */
 static struct cached_callchain *slot_of(const struct callchain_cache *cache, uint64_t hash)
 {
     size_t at = first_slot(cache, hash);
@@ -105,6 +105,7 @@ bool callchain_cache_find(struct callchain_cache *cache, uint64_t hash,
     return true;
 }
 
+/* At most half full, so searches are short and always end. */
 static bool grow(struct callchain_cache *cache)
 {
     struct callchain_cache grown = {.slot_count = cache->slot_count ? cache->slot_count * 2 : 1024};

@@ -22,6 +22,7 @@ void deferred_free(struct deferred *deferred)
     *deferred = (struct deferred){0};
 }
 
+/* The kernel part of the callchain; the array has all pending samples' addresses. */
 static int keep_addresses(struct deferred *deferred, const struct callchain *callchain)
 {
     size_t need = deferred->address_count + callchain->count;
@@ -36,6 +37,7 @@ static int keep_addresses(struct deferred *deferred, const struct callchain *cal
     return 0;
 }
 
+/* The key is thread and cookie: cookies of different CPUs may be equal. */
 int deferred_add(struct deferred *deferred, const struct callchain *callchain, uint32_t tid,
                  const struct profile_sample *sample)
 {
@@ -91,6 +93,7 @@ int deferred_resume(struct deferred *deferred, struct callchain *callchain,
     return err;
 }
 
+/* Without the record, the kernel part is kept, with the mark [truncated]. */
 int deferred_finish(struct deferred *deferred, struct callchain *callchain)
 {
     int err = 0;

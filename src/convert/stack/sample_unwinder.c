@@ -31,7 +31,7 @@ static bool find_code(void *context, uint64_t avma, struct code_place *place)
     const struct lookup *lookup = context;
     const struct mapping *mapping = address_map_find(lookup->map, avma);
     place->image = mapping ? modules_code(lookup->modules, mapping, &place->bias) : NULL;
-    return place->image;
+    return mapping;
 }
 
 int sample_unwinder_init(struct sample_unwinder *unwinder, struct modules *modules,
@@ -53,11 +53,12 @@ void sample_unwinder_free(struct sample_unwinder *unwinder)
     free(unwinder->are_return_addresses);
     two_way_cache_free(&unwinder->cache);
     unwind_cache_free(&unwinder->walks);
+    caller_cache_free(&unwinder->callers);
     *unwinder = (struct sample_unwinder){0};
 }
 
-/* Less than what was asked for is the whole stack, unless it is nothing: then its first page was not
- * there (a fault that makes the stack grow, or an exec that has taken it away). */
+/* A copy below the requested size is the whole stack, unless empty: then the stack's first page
+ * was absent (a fault growing the stack, or an exec after unmapping the stack). */
 static void count_end(struct sample_unwinder *unwinder, const struct perfdata_event *sample,
                       enum offline_end end)
 {
@@ -74,7 +75,10 @@ static struct offline_result unwind(struct sample_unwinder *unwinder, struct loo
                                     uint64_t generation, const struct full_regs *regs,
                                     const struct stack_view *stack, size_t most)
 {
-    const struct code_map code = {.find = find_code, .context = &lookup};
+    const struct code_map code = {.find = find_code,
+                                  .context = &lookup,
+                                  .cache = &unwinder->callers,
+                                  .generation = generation};
     const struct offline_map in = {.find = find,
                                    .code = &code,
                                    .context = &lookup,
@@ -99,7 +103,7 @@ uint64_t sample_unwinder_leaf_caller(struct sample_unwinder *unwinder,
                                 sample->user_registers) ||
         !(regs.known >> machine->link & 1))
         return 0;
-    /* No byte of the stack is there: one step succeeds where it needs none. */
+    /* Without stack bytes, a step succeeds only from registers. */
     const struct stack_view stack = {0};
     regs.value[UNWIND_DWARF_PC] = pc;
     regs.known |= 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An opened capture: the file, its reader, and the names stored in it. */
+/* An opened capture: the file, its reader, and the stored names. */
 #pragma once
 
 #include "base/text/error.h"

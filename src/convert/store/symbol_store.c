@@ -25,7 +25,7 @@ void symbol_store_free(struct symbol_store *store)
     free(store);
 }
 
-/* A count of elements, each of which takes at least a byte: more than are left cannot be. */
+/* A count of elements of at least a byte each: at most the rest of the section. */
 static size_t read_count(struct cursor *c)
 {
     uint64_t count = cursor_uleb128(c);
@@ -58,7 +58,8 @@ static int read_strings(struct symbol_store *store, struct cursor *c)
     int err = 0;
     size_t count = read_count(c);
     store->strings = allocate(count, sizeof(*store->strings), &err);
-    /* Each string gives up its size, one byte or more, and gets a terminator. */
+    /* Room for each string's bytes and terminator: the size in front takes at least the
+     * terminator's byte. */
     store->text = allocate(cursor_left(c), 1, &err);
     char *end = store->text;
     for (size_t i = 0; i < count && err == 0; i++) {
@@ -81,7 +82,7 @@ static const char *read_string(const struct symbol_store *store, struct cursor *
     return "";
 }
 
-/* An index plus one; 0 is none. */
+/* An index plus one; 0: none. */
 static const char *read_optional(const struct symbol_store *store, struct cursor *c)
 {
     uint64_t index = cursor_uleb128(c);

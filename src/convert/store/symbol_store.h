@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names that were found, as they are stored in the capture: a private feature section. With them a
- * capture that is moved to another machine, or that outlives the files it was recorded from, converts
- * to the same profile.
+ * The symbols of a profile, stored in the capture as a private feature section: a capture moved to
+ * another machine, or older than changed binaries, converts to the same profile.
  *
- * The key is what does not depend on the machine: the path and build-id of a file, and the svma in it.
- * For the svmas to be the same everywhere too, each file's executable segments are stored beside its
- * names (see image.h).
+ * The key is independent of the machine: path and build-id of a file, and svma. For equal svmas on
+ * all machines, each file's executable segments are stored beside its names (see
+ * module_segments.h).
  *
  *     "RECNAMES"  u32 version  u32 CRC-32 of all that follows; then LEB128 numbers:
  *     strings     count, {size, bytes}
  *     functions   count, {name, system name, file + 1, line}
- *     files       count, {path, build-id size and bytes, is the image known, base svma,
+ *     files       count, {path, build-id size and bytes, has segments, base svma,
  *                         count, segments {offset, svma, bytes},
- *                         count, addresses by svma {svma less the one before,
+ *                         count, addresses by svma {svma less the previous,
  *                             symbol name + 1, svma less the symbol's, symbol's bytes,
  *                             count, frames outermost first {function, file + 1, line, column}}}
- *                                 none: the file has no name for it
+ *                                 none: no name in the file
  *
- * Of code made at run time (jits.h) the segments are its pieces: {time, avma, bytes}.
- * Names, paths and source files are indices of strings. Another version, a wrong checksum, or an index
- * or a count that cannot be: the section is not used.
+ * Segments of code generated at run time (jits.h) are its pieces: {time, avma, bytes}. Names, paths
+ * and source files are indices of strings. With another version, a wrong checksum, or an impossible
+ * index or count, the section is ignored.
  */
 #pragma once
 
@@ -73,14 +72,14 @@ const struct stored_lib *symbol_store_find_lib(const struct symbol_store *store,
 /* Whether names are stored for this address; the result lives as long as `names`. */
 bool symbol_store_find(const struct symbol_store *store, const struct stored_lib *lib,
                        uint64_t svma, struct symbol_result *result);
-/* The same where it is probably the lib's address of this number. */
+/* The same, starting at `number`, the lib's probable address number. */
 bool symbol_store_find_at(const struct symbol_store *store, const struct stored_lib *lib,
                           size_t number, uint64_t svma, struct symbol_result *result);
 
-/* Whether any of the file's names came with a line: it had debug info then. */
+/* Whether any stored name of the file has a line: its debug info was present. */
 bool symbol_store_has_lines(const struct symbol_store *store, const struct stored_lib *lib);
 
-/* Appends the names of a resolved profile. `before`: what was stored already, for files that are gone;
- * may be NULL. 0 or -ENOMEM. */
+/* Appends the names of a resolved profile. `before`: names stored earlier, for files since
+ * removed; may be NULL. 0 or -ENOMEM. */
 int symbol_store_write(const struct profile *profile, const struct symbol_store *before,
                        struct buffer *out);

@@ -11,9 +11,9 @@
 
 enum { LEB128_BYTES_MOST = 10 };
 
-/* What is written of a table of the profile, numbered in the order in which it is asked for. */
+/* The written elements of a table of the profile, numbered by first use. */
 struct numbering {
-    uint32_t *numbers; /* of each element, plus one; 0: it has none yet */
+    uint32_t *numbers; /* by element, plus one; 0: unused so far */
     uint32_t *elements;
     uint32_t count;
 };
@@ -87,11 +87,11 @@ static void put_function(struct writer *writer, uint32_t func)
     put(&writer->function_bytes, function->line);
 }
 
-/* That there is no name for an address, so that nobody looks for it again. */
+/* Marks an address as unnamed: no further search. */
 static void put_nameless(struct buffer *out)
 {
     put(out, 0); /* symbol name, */
-    put(out, 0); /* its svma, */
+    put(out, 0); /* symbol svma, */
     put(out, 0); /* bytes, */
     put(out, 0); /* frames */
 }
@@ -136,7 +136,7 @@ static void put_segments(struct buffer *out, const struct module_segments *segme
     }
 }
 
-/* Of code that was made at run time: its pieces, with their times where a file has offsets. */
+/* Segments of generated code: pieces, with times in place of offsets. */
 static int put_code(struct writer *writer, uint32_t lib)
 {
     const struct profile *profile = writer->profile;
@@ -159,7 +159,7 @@ static int put_code(struct writer *writer, uint32_t lib)
     return 0;
 }
 
-/* What is known of the file's image: as stored before, else as it lies there now. */
+/* The file's segments: stored earlier, else read now. */
 static int put_image(struct writer *writer, const struct profile_lib *lib)
 {
     const char *path = profile_text(writer->profile, lib->path);
@@ -178,7 +178,7 @@ static bool is_known(const struct profile *profile, const struct profile_address
     return address->is_nameless || address_is_named(profile, address);
 }
 
-/* Moves what something is known about to the front. Returns how many these are. */
+/* Moves addresses with any name to the front. Returns their number. */
 static size_t keep_known(const struct profile *profile, uint32_t *addresses, size_t count)
 {
     size_t known = 0;
@@ -188,7 +188,7 @@ static size_t keep_known(const struct profile *profile, uint32_t *addresses, siz
     return known;
 }
 
-/* One lib with its addresses, which are the given part of the order. */
+/* A lib with its addresses, a range of the order. */
 static int put_lib(struct writer *writer, uint32_t *addresses, size_t count)
 {
     const struct profile *profile = writer->profile;

@@ -3,27 +3,22 @@
 
 #include "base/clock.h"
 #include "base/containers/buffer.h"
-#include "base/files/io.h"
-#include "base/sandbox/confine.h"
-#include "base/sandbox/workers.h"
+#include "convert/symbolize/debuginfod_fetch.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { AT_ONCE = 8, TOTAL_MS = 120000 };
-#define MODULE_SECONDS "45" /* as an environment variable of libdebuginfod */
-#define LARGEST_FILE "2000000000"
+enum { AT_ONCE = 8, TOTAL_MS = 120000, SPARE_MS = 2000, FILE_SECONDS = 45 };
+#define FILE_BYTES UINT64_C(1000000000)
+#define TOTAL_BYTES (4 * FILE_BYTES)
 
 void debuginfod_free(struct debuginfod *debuginfod)
 {
@@ -42,158 +37,213 @@ const char *debuginfod_find(const struct debuginfod *debuginfod, const uint8_t *
     return NULL;
 }
 
-/* ---- in a process of its own ---- */
-
-typedef void *begin_function(void);
-typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
-
-/* What a server sends is not handled with the rights of root; those who read it need not have them either. The cache is
- * in the home directory of the user. */
-static void use_user(void)
+/* A number of an environment variable of libdebuginfod. */
+static uint64_t setting(const char *name, uint64_t usual)
 {
-    uid_t before = geteuid();
-    if (confine_rights() != 0)
-        _exit(0);
-    const struct passwd *user = geteuid() != before ? getpwuid(geteuid()) : NULL;
-    if (user)
-        setenv("HOME", user->pw_dir, 1);
+    const char *text = getenv(name);
+    long long value = text ? atoll(text) : 0;
+    return value > 0 ? (uint64_t)value : usual;
 }
 
-/* Closes every other descriptor: the capture and the outputs may be open for writing. */
-static int keep_only(int fd)
+static uint64_t largest_file_bytes(void)
 {
-    int kept = dup2(fd, STDERR_FILENO + 1);
-    if (kept < 0 || close_range((unsigned)kept + 1, ~0u, 0) != 0)
-        _exit(0);
-    return kept;
+    return setting("DEBUGINFOD_MAXSIZE", FILE_BYTES);
 }
 
-/* Writes the path of what was fetched; nothing on failure. */
-__attribute__((noreturn)) static void fetch_one(const struct debuginfod_file *file, int out)
+/* A larger limit of the user for one file raises the limit of all. */
+static uint64_t total_bytes(void)
 {
-    out = keep_only(out);
-    use_user();
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* which a change of ids takes away */
-    setenv("DEBUGINFOD_MAXTIME", MODULE_SECONDS, 0);
-    setenv("DEBUGINFOD_MAXSIZE", LARGEST_FILE, 0);
-    unsetenv("DEBUGINFOD_PROGRESS");
-    void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
-    begin_function *begin = library ? (begin_function *)dlsym(library, "debuginfod_begin") : NULL;
-    find_function *find =
-        library ? (find_function *)dlsym(library, "debuginfod_find_debuginfo") : NULL;
-    void *client = begin && find ? begin() : NULL;
-    char *path = NULL;
-    if (client && find(client, file->build_id, file->build_id_bytes, &path) >= 0 && path)
-        (void)io_write(out, path, strlen(path));
-    else if (!client)
-        (void)io_write(out, "-", 1);
-    _exit(0);
+    return largest_file_bytes() > TOTAL_BYTES ? largest_file_bytes() : TOTAL_BYTES;
 }
-
-/* ---- in ours ---- */
 
 struct child {
     pid_t pid; /* 0: none */
     int fd;
     struct debuginfod_file *file;
+    uint64_t reserved_bytes;
     struct buffer answer;
 };
 
-static bool start(struct debuginfod_file *file, struct child *child)
+struct download {
+    struct debuginfod *debuginfod;
+    struct child children[AT_ONCE];
+    uint64_t reserved_bytes; /* of all running children */
+    size_t running;
+};
+
+/* Room for another file: the total without all files, and without the limits of running
+ * children. */
+static uint64_t room_bytes(const struct download *download)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return false;
-    *child = (struct child){.fd = ends[0], .file = file};
-    child->pid = fork();
-    if (child->pid == 0)
-        fetch_one(file, ends[1]);
-    close(ends[1]);
-    if (child->pid > 0)
-        return true;
-    close(ends[0]);
-    child->pid = 0;
-    return false;
+    uint64_t used = download->debuginfod->fetched_bytes + download->reserved_bytes;
+    return used < total_bytes() ? total_bytes() - used : 0;
 }
 
-static void finish(struct debuginfod *debuginfod, struct child *child)
+static unsigned seconds_left(const struct debuginfod *debuginfod)
 {
-    close(child->fd);
-    (void)worker_reap(child->pid);
-    buffer_u8(&child->answer, 0);
-    if (!child->answer.failed && child->answer.bytes[0] == '/')
-        child->file->path = (char *)child->answer.bytes;
-    else {
-        debuginfod->is_library_missing |= !child->answer.failed && child->answer.bytes[0] == '-';
-        buffer_free(&child->answer);
+    int64_t left_ms = debuginfod->until_ms - SPARE_MS - monotonic_ms();
+    uint64_t most = setting("DEBUGINFOD_MAXTIME", FILE_SECONDS);
+    uint64_t left = left_ms > 0 ? (uint64_t)left_ms / 1000 : 0;
+    return (unsigned)(left < most ? left : most);
+}
+
+static void start(struct download *download, struct child *child, struct debuginfod_file *file)
+{
+    struct debuginfod_fetch fetch = {
+        .build_id = file->build_id,
+        .build_id_bytes = file->build_id_bytes,
+        .largest_bytes = largest_file_bytes(),
+        .seconds = seconds_left(download->debuginfod),
+    };
+    *child = (struct child){.file = file, .reserved_bytes = fetch.largest_bytes};
+    pid_t pid = debuginfod_fetch_start(&fetch, &child->fd);
+    if (pid < 0) {
+        file->err = pid;
+        return;
     }
+    child->pid = pid;
+    download->reserved_bytes += child->reserved_bytes;
+    download->running++;
+}
+
+/* As many as there are places and room for. Files without time or room fail. */
+static void start_more(struct download *download)
+{
+    struct debuginfod *debuginfod = download->debuginfod;
+    for (size_t i = 0; i < AT_ONCE && debuginfod->tried < debuginfod->count; i++) {
+        struct debuginfod_file *file = &debuginfod->files[debuginfod->tried];
+        bool has_room = room_bytes(download) >= largest_file_bytes();
+        if (download->children[i].pid || (!has_room && download->running))
+            continue;
+        debuginfod->tried++;
+        if (!has_room)
+            file->err = -EDQUOT;
+        else if (seconds_left(debuginfod) == 0)
+            file->err = DEBUGINFOD_TOO_SLOW;
+        else
+            start(download, &download->children[i], file);
+    }
+}
+
+static void finish(struct download *download, struct child *child)
+{
+    struct stat status;
+    struct debuginfod_file *file = child->file;
+    close(child->fd);
+    file->err = debuginfod_fetch_end(child->pid);
+    buffer_u8(&child->answer, 0);
+    if (!file->err && !child->answer.failed && child->answer.bytes[0] == '/')
+        file->path = (char *)child->answer.bytes;
+    else
+        buffer_free(&child->answer);
+    if (file->path && stat(file->path, &status) == 0)
+        download->debuginfod->fetched_bytes += (uint64_t)status.st_size;
+    download->reserved_bytes -= child->reserved_bytes;
+    download->running--;
     child->pid = 0;
 }
 
-/* True: it has ended. */
-static bool hear(struct child *child)
+/* True: end of the answer. */
+static bool receive(struct child *child)
 {
     char bytes[PATH_MAX];
     ssize_t n = read(child->fd, bytes, sizeof(bytes));
-    if (n > 0)
+    if (n > 0 && child->answer.size + (size_t)n < PATH_MAX)
         buffer_append(&child->answer, bytes, (size_t)n);
     return n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-/* Waits until some child says something or time is up, and hears it. Returns how many ended. */
-static size_t wait_for(struct debuginfod *debuginfod, struct child children[AT_ONCE],
-                       int64_t until_ms)
+/* Waits until a child has written or the time is over. */
+static void wait_for(struct download *download)
 {
     struct pollfd polled[AT_ONCE];
-    size_t ended = 0;
-    for (size_t i = 0; i < AT_ONCE; i++)
-        polled[i] = (struct pollfd){.fd = children[i].pid ? children[i].fd : -1, .events = POLLIN};
-    int64_t left_ms = until_ms - monotonic_ms();
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        const struct child *child = &download->children[i];
+        polled[i] = (struct pollfd){.fd = child->pid ? child->fd : -1, .events = POLLIN};
+    }
+    int64_t left_ms = download->debuginfod->until_ms - monotonic_ms();
     bool is_late = left_ms <= 0 || poll(polled, AT_ONCE, (int)left_ms) == 0;
     for (size_t i = 0; i < AT_ONCE; i++) {
-        if (!children[i].pid || (!is_late && polled[i].revents == 0))
+        struct child *child = &download->children[i];
+        if (!child->pid || (!is_late && polled[i].revents == 0))
             continue;
         if (is_late)
-            kill(children[i].pid, SIGKILL);
-        else if (!hear(&children[i]))
-            continue;
-        finish(debuginfod, &children[i]);
-        ended++;
+            kill(child->pid, SIGKILL);
+        if (is_late || receive(child))
+            finish(download, child);
     }
-    return ended;
 }
 
-static void debuginfod_all(struct debuginfod *debuginfod)
+static void download_all(struct debuginfod *debuginfod)
 {
-    struct child children[AT_ONCE] = {{0}};
-    size_t ended = debuginfod->tried;
-    int64_t until_ms = debuginfod->until_ms;
-    while (ended < debuginfod->count) {
-        for (size_t i = 0; i < AT_ONCE && debuginfod->tried < debuginfod->count; i++)
-            if (!children[i].pid && monotonic_ms() < until_ms &&
-                !start(&debuginfod->files[debuginfod->tried++], &children[i]))
-                ended++;
-        if (debuginfod->options->progress)
-            debuginfod->options->progress(debuginfod->options->progress_context,
-                                          "fetching debug info", ended, debuginfod->count);
-        size_t more = wait_for(debuginfod, children, until_ms);
-        ended += more;
-        if (more == 0 && monotonic_ms() >= until_ms)
-            break;
+    struct download download = {.debuginfod = debuginfod};
+    const struct convert_options *options = debuginfod->options;
+    for (;;) {
+        start_more(&download);
+        if (options->progress)
+            options->progress(options->progress_context, "fetching debug info",
+                              debuginfod->tried - download.running, debuginfod->count);
+        if (download.running)
+            wait_for(&download);
+        else if (debuginfod->tried == debuginfod->count)
+            return;
     }
+}
+
+static void describe(const struct debuginfod_file *file, char text[160])
+{
+    if (file->err == DEBUGINFOD_TOO_LARGE)
+        snprintf(text, 160, "larger than %" PRIu64 " MB (DEBUGINFOD_MAXSIZE)",
+                 largest_file_bytes() / 1000000);
+    else if (file->err == -EDQUOT)
+        snprintf(text, 160, "all files together are larger than %" PRIu64 " MB",
+                 total_bytes() / 1000000);
+    else if (file->err == DEBUGINFOD_TOO_SLOW)
+        snprintf(text, 160,
+                 "no complete reply in %" PRIu64 " s (DEBUGINFOD_MAXTIME), or %d s for all files",
+                 setting("DEBUGINFOD_MAXTIME", FILE_SECONDS), TOTAL_MS / 1000);
+    else if (file->err == DEBUGINFOD_OTHER_BUILD)
+        snprintf(text, 160, "the reply is not an ELF file with this build-id");
+    else
+        snprintf(text, 160, "%s", strerror(-file->err));
+}
+
+/* One sentence for all files since the first. A file unknown to the servers is no failure. */
+static const char *explain(struct debuginfod *debuginfod, size_t first)
+{
+    const struct debuginfod_file *example = NULL;
+    char reason[160], id[2 * sizeof(example->build_id) + 1] = "";
+    size_t failed = 0;
+    for (size_t i = first; i < debuginfod->count; i++) {
+        const struct debuginfod_file *file = &debuginfod->files[i];
+        if (file->err == DEBUGINFOD_NO_LIBRARY)
+            return "--debuginfod: libdebuginfod.so.1 is not installed (Debian: libdebuginfod1)";
+        if (file->err == 0 || file->err == -ENOENT)
+            continue;
+        example = example ?: file;
+        failed++;
+    }
+    if (!example)
+        return NULL;
+    for (size_t i = 0; i < example->build_id_bytes; i++)
+        snprintf(id + 2 * i, 3, "%02x", example->build_id[i]);
+    describe(example, reason);
+    snprintf(debuginfod->reason, sizeof(debuginfod->reason),
+             "--debuginfod: %zu of %zu downloads failed, build-id %s: %s", failed,
+             debuginfod->count - first, id, reason);
+    return debuginfod->reason;
 }
 
 const char *debuginfod_run(struct debuginfod *debuginfod)
 {
     const char *urls = getenv("DEBUGINFOD_URLS");
-    if (debuginfod->tried == debuginfod->count)
+    size_t first = debuginfod->tried;
+    if (first == debuginfod->count)
         return NULL;
     if (!urls || urls[0] == '\0')
-        return "--debuginfod: no server is known: set DEBUGINFOD_URLS";
+        return "--debuginfod: no servers configured: set DEBUGINFOD_URLS";
     if (debuginfod->until_ms == 0)
         debuginfod->until_ms = monotonic_ms() + TOTAL_MS;
-    debuginfod_all(debuginfod);
-    return debuginfod->is_library_missing
-               ? "--debuginfod: libdebuginfod.so.1 is not installed (Debian: libdebuginfod1)"
-               : NULL;
+    download_all(debuginfod);
+    return explain(debuginfod, first);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be fetched: what the modules lack on this machine. */
+/* The files to fetch: debug files and supplements missing on this machine. */
 #include "convert/symbolize/debuginfod.h"
 
 #include "base/containers/array.h"
@@ -78,7 +78,7 @@ int debuginfod_add(struct debuginfod *debuginfod, uint32_t lib_id)
     return add(debuginfod, lib->build_id, lib->build_id_bytes);
 }
 
-/* The file with a lib's debug info, and where it is; NULL: there is none. */
+/* The file with a lib's debug info, and its path; NULL: none. */
 static struct elf_file *open_debug_info(const struct debuginfod *debuginfod,
                                         const struct profile_lib *lib, struct symfs_path *path)
 {

@@ -10,7 +10,7 @@
 #include <time.h>
 
 enum { FILE_BYTES_MAX = 256 << 20 };
-/* A symbol has no size: the last one before a gap, or before the end, is not stretched over it. */
+/* Symbols have no size: the last symbol before a gap, or before the end, is limited. */
 #define LARGEST_SYMBOL (UINT64_C(1) << 20)
 
 struct kernel_symbol {
@@ -19,7 +19,7 @@ struct kernel_symbol {
 };
 
 struct kallsyms {
-    char *text; /* terminated names lie in it */
+    char *text; /* with the terminated names */
     struct kernel_symbol *symbols;
     size_t count, capacity;
     struct symbol_frame frame;
@@ -40,7 +40,8 @@ static int by_address(const void *left, const void *right)
     return (a->avma > b->avma) - (a->avma < b->avma);
 }
 
-/* "ffffffff81000000 T _stext" or "ffffffffc0000000 t ext4_fill_super\t[ext4]"; terminates the name. */
+/* "ffffffff81000000 T _stext", "ffffffffc0000000 t ext4_fill_super\t[ext4]"; terminates the
+ * name. */
 static bool add_line(struct kallsyms *kallsyms, char *line)
 {
     char *end;
@@ -90,7 +91,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Whether the capture was made on this machine since it was started. */
+/* Whether the capture was made on this machine since its boot. */
 static bool is_of_this_boot(const struct perfdata_facts *facts)
 {
     struct utsname system;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of kernel code, from /proc/kallsyms. The kernel lies elsewhere after each boot, so they are of use
- * for captures of this boot only.
+ * Names of kernel code from /proc/kallsyms. The kernel's address changes with each boot: only for
+ * captures of the present boot.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ enum kallsyms_state {
 enum kallsyms_state kallsyms_open(struct kallsyms **out, const struct perfdata_facts *facts);
 void kallsyms_close(struct kallsyms *kallsyms);
 
-/* The result lives until the next call. False: no symbol holds it. */
+/* The result is valid until the next call. False: no symbol around avma. */
 bool kallsyms_find(struct kallsyms *kallsyms, uint64_t avma, struct symbol_result *result);
 
 /* Reads the text of such a file. NULL: no symbol with an address, or out of memory. */

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-bool lib_symbols_is_judged_by_time(const struct profile *profile, uint32_t lib)
+/* Whether only the time of writing can tell if a module's file is the recorded one. */
+static bool is_judged_by_time(const struct profile *profile, uint32_t lib)
 {
     return profile->libs[lib].build_id_bytes == 0 && profile->start_wall_ns != 0 &&
            !profile->is_wall_time_of_file;
@@ -54,17 +55,16 @@ static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, siz
         .symbols_only = options->symbols_only,
         .needed = wanted,
         .needed_count = wanted_count,
-        .most_symbols = symbols->most_symbols,
     };
     bool is_vdso = strcmp(path, "[vdso]") == 0;
-    /* Below --symfs lie copies, which have the time of copying. */
-    if (!is_vdso && !options->symfs &&
-        lib_symbols_is_judged_by_time(symbols->profile, symbols->lib) &&
+    /* Copies below --symfs have the time of copying. */
+    if (!is_vdso && !options->symfs && is_judged_by_time(symbols->profile, symbols->lib) &&
         is_changed(symbols->profile, now.text))
-        return error_set(&symbols->error, -ESTALE,
-                         "%s was written after it was recorded, and has no build-id to tell by: "
-                         "names are left out; put the old file back to get them",
-                         path);
+        return error_set(
+            &symbols->error, -ESTALE,
+            "%s was written after the recording, and has no build-id for a comparison: "
+            "names are left out; restore the old file to get the names",
+            path);
     if (!is_vdso)
         return symbols_open(&symbols->symbols, here.text, lib->build_id, lib->build_id_bytes,
                             &config, &symbols->error);
@@ -73,7 +73,7 @@ static int open_symbols(struct lib_symbols *symbols, const uint64_t *wanted, siz
     return bytes ? symbols_open_memory(&symbols->symbols, bytes, size, &symbols->error) : -ENOENT;
 }
 
-/* Names go the way they are stored in captures: a profile of this one lib is made for them. */
+/* Names are returned in the format of captures, so a profile with only this lib is built. */
 static void open_names(struct lib_symbols *symbols)
 {
     const struct profile *profile = symbols->profile;
@@ -116,8 +116,8 @@ void lib_symbols_add(struct lib_symbols *symbols, uint64_t svma)
         named->addresses[address].is_nameless = true;
 }
 
-/* A file that is not on this machine is nothing to complain of; one that is no file any more is. Nor is one that
- * never was a program: what a Lisp maps, or a Java. */
+/* A file missing on this machine is not reported; a replaced file is. Files other than programs
+ * (mapped by a Lisp or Java runtime) are not reported, either. */
 static bool is_expected(int err, const struct profile_lib *lib)
 {
     return err == -ENOENT || err == -ENOTDIR || err == -ENAMETOOLONG ||
@@ -127,13 +127,14 @@ static bool is_expected(int err, const struct profile_lib *lib)
 static void say_unnamed(const struct symbols *symbols, const char *path, struct buffer *out)
 {
     const char *missing = symbols_missing_file(symbols);
-    if (missing) /* the same text for all files that refer to it: the note is added once */
+    if (missing) /* an equal text for all files referring to the supplement: the note is added
+                  * once */
         buffer_printf(out,
-                      "%s: not found; the names of inlined functions in it are shown as (unnamed): "
-                      "install it, or use --debug-dir or --debuginfod",
+                      "%s: not found: inlined functions without a name appear as (unnamed); "
+                      "install the file, or use --debug-dir or --debuginfod",
                       missing);
     else
-        buffer_printf(out, "%s: its debug info lacks names of inlined functions: (unnamed)", path);
+        buffer_printf(out, "%s: the debug info lacks names of inlined functions: (unnamed)", path);
 }
 
 void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
@@ -145,10 +146,10 @@ void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out)
         buffer_text(out, symbols->error.text);
     if (symbols->err == -EACCES && getenv("SUDO_UID"))
         buffer_text(out, " (under sudo, binaries are read with the rights of the user)");
-    /* What is damaged shows when it is asked for. */
+    /* Damage shows only at the first lookup. */
     if (symbols->symbols && symbols_is_damaged(symbols->symbols))
-        buffer_printf(
-            out, "%s: its debug info is damaged: lines, inlined calls, names may be missing", path);
+        buffer_printf(out, "%s: damaged debug info: lines, inlined calls and names may be missing",
+                      path);
     else if (symbols->symbols && symbols_has_unnamed(symbols->symbols))
         say_unnamed(symbols->symbols, path, out);
     buffer_u8(out, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of one lib's addresses, out of its file, in a confined process:
+ * The names of a lib's addresses, from its file, in a confined process:
  *
- *     open ─▶ add of each address ─▶ say: what there is to say, terminated ─▶ answer: the names as captures store them
+ *     open ─▶ add each address ─▶ notes, terminated ─▶ names, in the format of captures
  */
 #pragma once
 
@@ -23,24 +23,19 @@ struct lib_symbols {
     const struct convert_options *options;
     const struct debuginfod *debuginfod; /* NULL: nothing was fetched */
     uint32_t lib;
-    bool only_debug_info; /* names without debug info are of no use: better ones are known */
-    size_t most_symbols;  /* 0: any number */
+    bool only_debug_info; /* names without debug info are useless: stored names are better */
     struct symbols *symbols;
-    struct profile *named; /* a profile of this one lib; NULL: there are no names */
+    struct profile *named; /* a profile with only this lib; NULL: no names */
     uint32_t named_lib;
-    int err; /* of opening; -E2BIG: there are too many symbols */
+    int err; /* of opening */
     struct error error;
 };
 
-/* Whether the time that the recording ended tells if a lib's file is the one that was recorded: there is no build-id, and the
- * recording knows what time it was. */
-bool lib_symbols_is_judged_by_time(const struct profile *profile, uint32_t lib);
-
-/* Directories that the sandbox of a process with these options allows to read. */
+/* Directories readable in the sandbox of a process with these options. */
 void lib_symbols_set_directories(struct confine_limits *limits,
                                  const struct convert_options *options);
 
-/* wanted: the only addresses that will be added, ascending; none: any may be. */
+/* wanted: the only addresses to be added, ascending; none: any. */
 void lib_symbols_open(struct lib_symbols *symbols, const uint64_t *wanted, size_t wanted_count);
 
 /* Each once. */
@@ -49,7 +44,7 @@ void lib_symbols_add(struct lib_symbols *symbols, uint64_t svma);
 /* The file is closed then. */
 void lib_symbols_write_note(struct lib_symbols *symbols, struct buffer *out);
 
-/* No memory: `out` says so. */
+/* Out of memory: out->failed. */
 void lib_symbols_write(struct lib_symbols *symbols, struct buffer *out);
 
 void lib_symbols_close(struct lib_symbols *symbols);

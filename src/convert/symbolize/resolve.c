@@ -15,18 +15,18 @@
 
 struct resolver {
     struct profile *profile;
-    const struct symbol_store *store; /* stored ones; NULL: none */
+    const struct symbol_store *store; /* NULL: none */
     const struct stored_lib *stored;  /* of the lib being resolved */
     uint32_t *order;                  /* addresses by lib, then svma */
     struct symbolizer symbolizer;
     const struct convert_options *options;
-    bool has_other_places; /* to look in than those that were there when names were stored */
+    bool has_other_places; /* sources of debug info beyond those present at the storing of names */
     const struct perfdata_facts *facts;
     struct kallsyms *kallsyms; /* NULL: not needed, or not to be had */
     bool is_kernel_needed;
 };
 
-/* What is stored about a lib; NULL: nothing. */
+/* The stored names of a lib; NULL: none. */
 static const struct stored_lib *stored_names(const struct resolver *resolver, uint32_t lib_id)
 {
     if (!resolver->store || lib_id == PROFILE_NONE)
@@ -36,6 +36,7 @@ static const struct stored_lib *stored_names(const struct resolver *resolver, ui
                                  lib->build_id, lib->build_id_bytes);
 }
 
+/* An address stored without a name is complete, unless new sources of names exist. */
 static bool has_all(const struct resolver *resolver, const struct stored_lib *stored, size_t first,
                     size_t end)
 {
@@ -48,14 +49,14 @@ static bool has_all(const struct resolver *resolver, const struct stored_lib *st
     return true;
 }
 
-/* Debug info that was installed since names without lines were stored is worth a second look. */
+/* Debug info installed after names without lines were stored is worth a second search. */
 static bool may_have_more(const struct resolver *resolver, uint32_t lib)
 {
     const struct convert_options *options = resolver->options;
     return options->use_debuginfod || debug_info_bytes(resolver->profile, lib, options) > 0;
 }
 
-/* Names are stored, so what lies at the path now may be another file, unless its build-id tells. */
+/* With stored names, only an equal build-id proves the file at the path to be the recorded file. */
 static int plan_lib(struct resolver *resolver, size_t first, size_t end)
 {
     const struct profile *profile = resolver->profile;
@@ -87,6 +88,7 @@ static int plan(struct resolver *resolver)
     return err;
 }
 
+/* Fresh names from debug info precede stored names, stored names precede fresh symbols. */
 static bool look_up(const struct resolver *resolver, size_t place, struct symbol_result *result)
 {
     uint64_t svma = resolver->profile->addresses[resolver->order[place]].svma;
@@ -105,7 +107,7 @@ static void open_kernel(struct resolver *resolver)
     if (resolver->is_kernel_needed &&
         kallsyms_open(&resolver->kallsyms, resolver->facts) == KALLSYMS_HIDDEN)
         profile_add_note(resolver->profile, "no_names",
-                         "the kernel hides its addresses: names of its functions need "
+                         "kernel addresses are hidden: names of kernel functions need "
                          "`sysctl kernel.kptr_restrict=0`, or root");
 }
 

@@ -22,7 +22,7 @@ static uint64_t *addresses_of(const struct lib_symbols *symbols, const uint32_t 
     return svmas;
 }
 
-/* Growing leaves behind what was too small. */
+/* Growing would leave the smaller array behind in the heap. */
 static void reserve(struct profile *named, size_t count)
 {
     if (array_reserve((void **)&named->addresses, &named->address_capacity, count,
@@ -32,8 +32,8 @@ static void reserve(struct profile *named, size_t count)
         named->failed = true;
 }
 
-/* What sections were compressed in, and what of them nobody needs. Of symbols alone there is too little for it to be worth
- * the faults that follow: 4 % of the time of a compiler's copied stacks. */
+/* Returns memory of compressed and unneeded sections to the system. Symbols alone leave too
+ * little for the later page faults: 4 % of the time for a compiler's copied stacks. */
 static void give_back(const struct symbolize_range *range)
 {
     if (range->may_have_debug_info)
@@ -58,5 +58,5 @@ void symbolize_range_run(struct lib_symbols *symbols, const struct symbolize_ran
     give_back(range); /* before the names are there a second time */
     lib_symbols_write(symbols, out);
     lib_symbols_close(symbols);
-    give_back(range); /* before who receives the answer has it, too */
+    give_back(range); /* before the receiver of the result needs memory, too */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A range of one lib's addresses, and how a confined process finds the names. */
+/* A range of a lib's addresses, named in a confined process. */
 #pragma once
 
 #include "base/containers/buffer.h"
@@ -18,11 +18,10 @@ struct symbolize_range {
     char *note;           /* for the user; NULL: none */
     bool only_debug_info; /* discard names without debug info: the capture stores better names */
     bool may_have_debug_info;
-    bool is_answered; /* by lookup_ahead.h */
-    bool is_small;    /* reading the symbols takes less time than a process */
+    bool is_small; /* reading the symbols takes less time than a process */
 };
 
-/* Appends the answer: the note, terminated, then the names as captures store them. naming: opened and
- * closed here; order: starts with the piece's first address. */
+/* Appends the result: the note, terminated, then the names in the format of captures. symbols:
+ * opened and closed here; order: from the range's first address. */
 void symbolize_range_run(struct lib_symbols *symbols, const struct symbolize_range *range,
                          const uint32_t *order, struct buffer *out);

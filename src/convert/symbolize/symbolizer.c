@@ -7,14 +7,13 @@
 #include "base/sandbox/confine.h"
 #include "base/sandbox/workers.h"
 #include "convert/files/debug_info.h"
-#include "convert/symbolize/lookup_ahead.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of debug info are read once a worker: small pieces would read most of them twice, and what is
- * compressed is inflated by each. */
+/* Each worker parses the units of its addresses: small ranges would parse most units twice, and
+ * each worker inflates compressed sections. */
 enum { PIECE_ADDRESSES = 1000, MOST_PIECES = 4, LITTLE_DEBUG_INFO_BYTES = 2 << 20 };
 /* Of libs without debug info: half of so many take less time than another process. */
 enum { SMALL_ADDRESSES = 8000, PIECES_OF_JOB = 8, MOST_SMALL_JOBS = 64 };
@@ -26,8 +25,8 @@ static bool may_have_debug_info(const struct symbolizer *symbolizer, uint32_t li
            (!options->symbols_only && debug_info_bytes(symbolizer->profile, lib, options) > 0);
 }
 
-/* Where there is little debug info, opening the file is most of the work, and each piece does it: node has 1 MB, and
- * 10 MB of symbols. */
+/* With little debug info, opening the file is most of the work, repeated for each range: node
+ * has 1 MB of debug info, and 10 MB of symbols. */
 static size_t range_count(const struct symbolizer *symbolizer, uint32_t lib, size_t address_count)
 {
     size_t count = address_count / PIECE_ADDRESSES;
@@ -103,7 +102,7 @@ static void answer_range(const struct symbolizer *symbolizer, const struct symbo
     symbolize_range_run(&symbols, range, symbolizer->order + range->first, out);
 }
 
-/* In the worker. The answer: of each piece its answer's size, then that. */
+/* In the worker. The result: for each range, its size, then its bytes. */
 static void run_job(void *context, size_t number, struct buffer *out)
 {
     const struct symbolizer *symbolizer = context;
@@ -126,7 +125,7 @@ static void report_progress(struct symbolizer *symbolizer)
                           symbolizer->count);
 }
 
-/* In the order of pieces, whoever of them came first. Several pieces of a lib may have the same to say. */
+/* In the order of ranges, independent of arrival. Ranges of a lib may have equal notes. */
 static void add_notes(struct symbolizer *symbolizer)
 {
     for (size_t i = 0; i < symbolizer->count; i++)
@@ -145,8 +144,7 @@ static void note_failure(struct symbolizer *symbolizer, struct symbolize_range *
 {
     struct buffer text = {0};
     const struct profile_lib *lib = &symbolizer->profile->libs[range->lib];
-    buffer_printf(&text, "%s: reading its symbols %s", profile_text(symbolizer->profile, lib->path),
-                  why);
+    buffer_printf(&text, "%s: symbol worker %s", profile_text(symbolizer->profile, lib->path), why);
     buffer_u8(&text, 0);
     if (text.failed)
         buffer_free(&text);
@@ -161,7 +159,7 @@ static void add_job(struct symbolize_jobs *jobs, struct symbolize_job added)
         *job = added;
 }
 
-/* Which of several it was is not known. */
+/* The failing range of the job is unknown. */
 static void job_failed(void *context, size_t number, const char *why)
 {
     struct symbolizer *symbolizer = context;
@@ -175,58 +173,34 @@ static void job_failed(void *context, size_t number, const char *why)
         add_job(&symbolizer->again, (struct symbolize_job){job->first + i * job->stride, 1, 1});
 }
 
-static bool forget_names(struct symbolize_range *range)
-{
-    symbol_store_free(range->store);
-    range->store = NULL;
-    range->found = NULL;
-    return false;
-}
-
-/* False: it cannot be, and nothing of it is kept. */
+/* False: malformed; nothing of the result is kept. */
 static bool take_answer(struct symbolize_range *range, struct cursor c)
 {
     const char *note = cursor_string(&c);
     if (!note || (cursor_left(&c) &&
                   symbol_store_parse(&range->store, c.bytes + c.at, cursor_left(&c)) != 0))
         return false;
-    if (range->store && range->store->lib_count != 1)
-        return forget_names(range);
+    if (range->store && range->store->lib_count != 1) {
+        symbol_store_free(range->store);
+        range->store = NULL;
+        return false;
+    }
     range->found = range->store ? &range->store->libs[0] : NULL;
-    if (note[0] && (range->store || !range->only_debug_info)) /* not of names that are not used */
+    /* Notes on unused names are dropped. */
+    if (note[0] && (range->store || !range->only_debug_info))
         keep_note(range, strdup(note));
     return true;
-}
-
-/* The same; what is not of all addresses is left to others. */
-static bool take_answer_ahead(struct symbolize_range *range, struct cursor c)
-{
-    if (!take_answer(range, c))
-        return false;
-    return !range->found || range->found->address_count == range->count || forget_names(range);
 }
 
 static void range_done(struct symbolizer *symbolizer, struct symbolize_range *range,
                        struct cursor c)
 {
     if (!take_answer(range, c))
-        note_failure(symbolizer, range, "gave an answer that cannot be");
+        note_failure(symbolizer, range, "returned malformed data");
     report_progress(symbolizer);
 }
 
-static void take_answers(struct symbolizer *symbolizer, struct lookup_ahead *ahead)
-{
-    struct cursor answer;
-    lookup_ahead_finish(ahead);
-    for (size_t i = 0; i < symbolizer->count; i++) {
-        struct symbolize_range *range = &symbolizer->ranges[i];
-        if (lookup_ahead_find(ahead, symbolizer->profile, range->lib, &answer))
-            range->is_answered = take_answer_ahead(range, answer);
-        if (range->is_answered)
-            report_progress(symbolizer);
-    }
-}
-
+/* The sizes come from a worker with hostile input. */
 static bool is_whole(const struct symbolize_job *job, const struct buffer *answer)
 {
     struct cursor c = cursor_of(answer->bytes, answer->size);
@@ -262,7 +236,7 @@ static void debuginfod_each(struct symbolizer *symbolizer,
         profile_add_note(symbolizer->profile, "no_names", why);
 }
 
-/* Asks the servers for what is missing, before those who look names up are confined. */
+/* Fetches missing files, before the confined workers start. */
 static void debuginfod_missing(struct symbolizer *symbolizer)
 {
     symbolizer->debuginfod =
@@ -298,6 +272,7 @@ static void start_jobs(struct symbolizer *symbolizer)
     workers_start(&symbolizer->pool, workers);
 }
 
+/* Descending number of addresses, then the order of ranges: the result is reproducible. */
 static int by_addresses(const void *left, const void *right, void *context)
 {
     const struct symbolize_range *ranges = context;
@@ -311,12 +286,12 @@ static int by_addresses(const void *left, const void *right, void *context)
 static size_t add_turns(struct symbolizer *symbolizer, size_t count, bool are_small)
 {
     for (size_t i = 0; i < symbolizer->count; i++)
-        if (!symbolizer->ranges[i].is_answered && symbolizer->ranges[i].is_small == are_small)
+        if (symbolizer->ranges[i].is_small == are_small)
             symbolizer->turn[count++] = i;
     return count;
 }
 
-/* What takes longest first. Small ones are dealt out, the largest to one job each. */
+/* The longest first. Small ranges are dealt out over the jobs, the largest first. */
 static void make_jobs(struct symbolizer *symbolizer)
 {
     symbolizer->turn = calloc(symbolizer->count + 1, sizeof(*symbolizer->turn));
@@ -339,8 +314,6 @@ void symbolizer_start(struct symbolizer *symbolizer)
 {
     if (symbolizer->options->use_debuginfod)
         debuginfod_missing(symbolizer);
-    if (symbolizer->options->ahead)
-        take_answers(symbolizer, symbolizer->options->ahead);
     if (note_gap(symbolizer))
         make_jobs(symbolizer);
     if (symbolizer->options->symbols_only && symbolizer->jobs.count)
@@ -361,6 +334,7 @@ void symbolizer_finish(struct symbolizer *symbolizer)
     add_notes(symbolizer);
 }
 
+/* Ranges ascend by `first` without overlaps. */
 static const struct symbolize_range *range_of(const struct symbolizer *symbolizer, size_t place)
 {
     size_t low = ARRAY_COUNT_UP_TO(symbolizer->ranges, symbolizer->count, first, place);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of addresses out of the binaries. Debug information is foreign, large and read by a library that
- * was not written against malice: it is read in confined processes (base/sandbox/workers.h), a piece of a lib's
- * addresses in each. What a worker sends back is parsed like any file.
+ * Names of addresses from the binaries. Debug information is foreign and large, and its library is
+ * not hardened: parsing happens in confined processes (base/sandbox/workers.h), a range of a lib's
+ * addresses in each. Results of a worker are parsed like any foreign file.
  *
- *     addresses by lib, then svma   │ lib 0 │ lib 1 ···············│ lib 2 │ lib 3 │
- *     pieces                        │ piece │ piece    │ piece     │ piece │ piece │   of large libs several
- *     jobs                          │ job   │ job      │ job       │ job           │   of small libs one for some
+ *     addresses by lib, svma  │ lib 0 │ lib 1 ···············│ lib 2 │ lib 3 │
+ *     ranges                  │ range │ range    │ range     │ range │ range │  large libs: several
+ *     jobs                    │ job   │ job      │ job       │ job           │  small libs: shared
  *
- * A process costs 2 ms, the symbols of a library without debug info less. The pieces of a job that fails are tried
- * again, each alone. What was answered while samples were loaded is no piece of any job.
+ * A process costs 2 ms, the symbols of a library without debug info less. Ranges of a failed job
+ * are repeated, a job for each. Addresses named during loading are in no range.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Those at turn[first], turn[first + stride], … */
+/* The ranges at turn[first], turn[first + stride], … */
 struct symbolize_job {
     size_t first, count, stride;
 };
@@ -40,15 +40,15 @@ struct symbolizer {
     struct symbolize_range *ranges;
     size_t count, capacity;
     size_t ended_count;
-    size_t *turn; /* indices of all pieces, small ones last and the less the later */
+    size_t *turn; /* indices of all ranges; small ranges last, in descending order */
     struct symbolize_jobs jobs;
-    struct symbolize_jobs again; /* of jobs that failed, as long as they have several pieces */
+    struct symbolize_jobs again; /* of failed jobs with several ranges */
     struct debuginfod debuginfod;
     struct workers workers;
     struct worker_pool pool;
 };
 
-/* The addresses order[first .. first + count), all of one lib, are to be looked up. 0 or -ENOMEM. */
+/* Adds the addresses order[first .. first + count), all of a single lib. 0 or -ENOMEM. */
 int symbolizer_add(struct symbolizer *symbolizer, size_t first, size_t count, bool only_debug_info);
 
 /* Starts the workers. The process must be single-threaded until symbolizer_finish(). */
@@ -63,8 +63,8 @@ void symbolizer_free(struct symbolizer *symbolizer);
 bool symbolizer_find(const struct symbolizer *symbolizer, size_t place,
                      struct symbol_result *result);
 
-/* Whether the file was read for a name of that address: where none was found there is none. */
+/* Whether the file was read for the address at `place`: without a name, the file has none. */
 bool symbolizer_is_answered(const struct symbolizer *symbolizer, size_t place);
 
-/* Whether names that were found there are better than any without debug info. */
+/* Whether the names at `place` are from debug info, better than all others. */
 bool symbolizer_has_debug_info(const struct symbolizer *symbolizer, size_t place);

@@ -158,8 +158,6 @@ static int add_symbols(struct symtab *symtab, const struct elf_handle *handle, E
 {
     struct table table;
     int err = open_table(&table, handle->elf, section);
-    if (err == 0 && symtab->most_read && table.count > symtab->most_read)
-        err = -E2BIG;
     for (size_t i = 1; err == 0 && i < table.count; i++) {
         GElf_Sym sym;
         if (i % LET_GO_SYMBOLS == 0)

@@ -38,8 +38,7 @@ struct symtab {
     struct address_filter filter; /* until symtab_finish() */
     struct symbol *symbols;       /* by address */
     size_t count, capacity;
-    size_t most_read; /* of a section; 0: all. Set before the first is added */
-    char **copies;    /* of names; without filter, names lie in the Elf */
+    char **copies; /* of names; without filter, names lie in the Elf */
     size_t copy_count, copy_capacity;
     char **readable; /* by symbol, owned: names looked up so far */
 };
@@ -52,7 +51,7 @@ void symtab_free(struct symtab *symtab);
 bool symtab_is_in(Elf *elf, uint32_t section_type);
 
 /* Adds the code symbols of a section of this type (SHT_SYMTAB, SHT_DYNSYM). 0, -ENOENT: no such
- * section, -E2BIG: too many symbols, or -ENOMEM. The handle must outlive the table. */
+ * section, or -ENOMEM. The handle must outlive the table. */
 int symtab_add_section(struct symtab *symtab, const struct elf_handle *handle,
                        uint32_t section_type);
 

@@ -308,7 +308,7 @@ static void a_capture_without_a_build_id_takes_the_file_that_was_there(void **st
     struct profile *profile = story_load(&story);
     story_resolve(&story, profile);
     assert_string_not_equal(names_of(profile, 0), "main");
-    assert_non_null(strstr(profile_note(profile, "no_names"), "written after it was recorded"));
+    assert_non_null(strstr(profile_note(profile, "no_names"), "written after the recording"));
     profile_free(profile);
     assert_int_equal(utimensat(AT_FDCWD, program.path, at_the_time, 0), 0);
     profile = story_load(&story);
