@@ -2,13 +2,13 @@
 /*
  * Constants of perf.data, shared by reader and writer.
  *
- *     0    "PERFILE2", the size of this header, the size of one attr entry
+ *     0    "PERFILE2", size of this header, size of an attr entry
  *     24   sections {offset, size}: attrs, data, event types (unused)
  *     72   256 feature bits
  *     104  ── anywhere from here ──
  *     attr entry   perf_event_attr, then the section of this event's ids
  *     data         records: {u32 type, u16 misc, u16 size} and a body
- *     data's end   one section per set feature bit, ascending; the payloads lie anywhere
+ *     data's end   a section per set feature bit, ascending; the payloads lie anywhere
  *
  * A SAMPLE holds the fields in its event's sample_type, in a fixed order. All other kernel records
  * end with a trailer: the task, time and id fields of sample_type (with sample_id_all).

@@ -21,13 +21,13 @@
 #include <unistd.h>
 
 struct perfdata_reader {
-    int file; /* owned when it is the one in a directory */
+    int file; /* owned if opened inside a directory */
     bool is_directory;
     struct file_header header;
     struct event_table events;
     struct feature_set features;
     struct stream stream;
-    /* NULL before the first record. Not zeroed: 360 KiB, of which most files need hardly any. */
+    /* NULL before the first record. Not zeroed: 360 KiB, mostly unused in most files. */
     struct sample_words *words;
 };
 
@@ -79,6 +79,7 @@ static int open_features(struct perfdata_reader *reader)
                            "the table behind the records, with names and build-ids, is damaged");
     else if (err)
         return err;
+    /* In a pipe, events and features are records in front of the data. */
     if (reader->header.is_pipe) {
         err = pipe_read(&reader->stream, &reader->header, &reader->events, &reader->features);
         if (err)
@@ -205,7 +206,7 @@ const char *perfdata_damage(const struct perfdata_reader *reader)
     return reader->stream.damage[0] ? reader->stream.damage : NULL;
 }
 
-/* Names may have been stored in it since: a private feature. */
+/* A private feature means an added symbol store, not the end of the recording. */
 bool perfdata_is_unfinished(const struct perfdata_reader *reader)
 {
     for (unsigned bit = 0; bit < FEATURE_PRIVATE_MIN; bit++)
@@ -230,6 +231,7 @@ uint64_t perfdata_field_value(const struct perfdata_reader *reader,
     struct cursor c = cursor_of(event->raw, event->raw_bytes);
     c.swapped = reader->header.swapped;
     cursor_seek(&c, field.offset);
+    /* Other sizes are arrays or strings. */
     switch (field.bytes) {
     case 1:
         return field.is_signed ? (uint64_t)(int8_t)cursor_u8(&c) : cursor_u8(&c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads perf.data, whoever wrote it. Nothing in the file is trusted: a damaged file yields what lies
- * before the damage and says so. Borrowed pointers in events are valid until the next call of
- * perfdata_next().
+ * Reads perf.data of any writer. The input is not trusted: of a damaged file, all records before
+ * the damage are read, and the damage is reported. Borrowed pointers in events are valid until the
+ * next call of perfdata_next().
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 
 struct perfdata_reader; /* opaque */
 
-/* fd is borrowed until close; it is read with pread. A seekable file in either form, or a directory
- * (perf record --threads). Both byte orders. Errors name what is wrong: not a perf.data file,
- * truncated header, compressed by means that are not there. */
+/* fd is borrowed until close and read with pread. A seekable file in either form, or a directory
+ * (perf record --threads). Both byte orders. Errors name the defect: not a perf.data file,
+ * truncated header, unsupported compression. */
 int perfdata_reader_open(struct perfdata_reader **out, int fd, const char *path,
                          struct error *error);
 void perfdata_reader_close(struct perfdata_reader *reader);
@@ -43,19 +43,19 @@ int perfdata_rewind(struct perfdata_reader *reader);
 /* Damage found so far: a sentence, or NULL. */
 const char *perfdata_damage(const struct perfdata_reader *reader);
 
-/* Whether its recorder ended before it described the recording, which is the last that perf and rec do. */
+/* Whether the recorder ended before writing the features, the last step of both perf and rec. */
 bool perfdata_is_unfinished(const struct perfdata_reader *reader);
 
-/* False when the event is no tracepoint, or the file does not describe it. */
+/* False: not a tracepoint, or no format description in the file. */
 bool perfdata_field(struct perfdata_reader *reader, size_t attr_index, const char *name,
                     struct perfdata_field *field);
-/* The field's number in a sample; 0 when the sample does not hold it. */
+/* The field's number in a sample; 0 if absent. */
 uint64_t perfdata_field_value(const struct perfdata_reader *reader,
                               const struct perfdata_event *event, struct perfdata_field field);
 
 /* The payload of a feature section; NULL when the file has none. Owned by the reader. */
 const uint8_t *perfdata_feature(struct perfdata_reader *reader, unsigned bit, size_t *size);
-/* Frees the payload, of which nothing may be in use any more. */
+/* Frees the payload; no pointer into it may remain. */
 void perfdata_forget_feature(struct perfdata_reader *reader, unsigned bit);
 
 /* Facts of the header features; owned by the reader. */

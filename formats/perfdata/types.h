@@ -14,16 +14,16 @@ enum perfdata_event_kind {
     PERFDATA_EXIT,
     PERFDATA_LOST,       /* LOST and LOST_SAMPLES */
     PERFDATA_SWITCH,     /* SWITCH and SWITCH_CPU_WIDE: of pid/tid, by the trailer */
-    PERFDATA_NAMESPACES, /* that pid/tid is in from now on */
-    PERFDATA_CGROUP,     /* what a number in samples stands for */
+    PERFDATA_NAMESPACES, /* namespaces of pid/tid from now on */
+    PERFDATA_CGROUP,     /* path of a cgroup number in samples */
     PERFDATA_KSYMBOL,    /* kernel code came or went: bpf programs, kprobes */
     PERFDATA_BPF,        /* a bpf program came or went */
     PERFDATA_TEXT_POKE,  /* kernel code was changed */
     PERFDATA_DEFERRED,   /* the user half of earlier callchains of pid/tid */
     PERFDATA_ROUND,      /* FINISHED_ROUND */
-    PERFDATA_COUNTER,    /* TIME_CONV: what the processor's counter means */
-    PERFDATA_OTHER,      /* known and of no use here; only `type` is set */
-    PERFDATA_UNKNOWN,    /* of a type, or a sample of an event, that nobody described */
+    PERFDATA_COUNTER,    /* TIME_CONV: conversion of the processor's counter */
+    PERFDATA_OTHER,      /* unused here; only `type` is set */
+    PERFDATA_UNKNOWN,    /* of an unknown type, or a sample of an undescribed event */
 };
 
 /* Of user registers. */
@@ -37,9 +37,9 @@ struct perfdata_branch { /* newest first */
     uint64_t from_avma, to_avma;
 };
 
-struct perfdata_count { /* of an event since it was opened */
-    uint64_t id;        /* of the event on its CPU or task; 0: the sample's own */
-    size_t attr_index;  /* which event; SIZE_MAX: nobody described it */
+struct perfdata_count { /* of an event since its opening */
+    uint64_t id;        /* of the event on a CPU or task; 0: the sample's own */
+    size_t attr_index;  /* event; SIZE_MAX: undescribed */
     uint64_t value;
 };
 
@@ -63,21 +63,21 @@ struct perfdata_event {
     uint32_t pid, tid;
     uint32_t cpu;     /* UINT32_MAX when not recorded */
     uint64_t time_ns; /* 0 when the file has none */
-    uint64_t id;      /* of the event on its CPU or task; 0: not recorded */
+    uint64_t id;      /* of the event on a CPU or task; 0: not recorded */
 
     /* SAMPLE */
-    size_t attr_index; /* which event */
+    size_t attr_index; /* of the event */
     uint64_t ip;
     uint64_t period;
-    uint64_t data_avma; /* what was accessed; 0: not recorded */
+    uint64_t data_avma; /* accessed address; 0: not recorded */
     uint64_t weight;    /* of memory accesses: cycles; 0: not recorded */
     uint64_t cgroup;    /* SAMPLE, CGROUP; 0: not recorded */
     const uint64_t
         *callchain; /* with context markers, as in the file; host byte order. DEFERRED too */
     size_t callchain_count;
-    uint64_t callchain_hash; /* left 0 for whoever reads many */
+    uint64_t callchain_hash; /* left 0 for the reader */
 
-    const struct perfdata_count *counts; /* one sample for each of these (perf record -e '{…}:S') */
+    const struct perfdata_count *counts; /* a sample for each count (perf record -e '{…}:S') */
     size_t count_count;
     const uint8_t *raw; /* fields of a tracepoint, see perfdata_field() */
     size_t raw_bytes;
@@ -97,20 +97,20 @@ struct perfdata_event {
     uint64_t start_avma, bytes, file_offset;
     uint32_t protection;
     bool is_kernel;
-    bool is_guest; /* MAPPING: in a virtual machine, whose addresses mean nothing here */
+    bool is_guest; /* MAPPING: in a virtual machine, with unrelated addresses */
     const char *path;
     uint8_t build_id[20];
     size_t build_id_bytes; /* from the record, else from the BUILD_ID feature by path */
 
     const char *name;   /* COMM, KSYMBOL */
     bool is_exec;       /* COMM */
-    bool was_there;     /* FORK: before the recording began; what it has mapped follows */
+    bool was_there;     /* FORK: existed before the recording; its mappings follow */
     bool is_gone;       /* KSYMBOL, BPF: unloaded */
     uint64_t lost;      /* LOST: records of any kind, … */
     bool is_of_samples; /* … or samples: see lost_in_all() in load.c */
 
     bool is_switch_out, is_preempted;            /* SWITCH */
-    uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: who ran before, or runs next */
+    uint32_t switch_pid, switch_tid;             /* SWITCH_CPU_WIDE: the previous or next task */
     const struct perfdata_namespace *namespaces; /* NAMESPACES */
     size_t namespace_count;
     uint32_t bpf_id; /* BPF */
@@ -128,12 +128,12 @@ struct perfdata_attr {
     uint64_t period_or_frequency;
     bool is_frequency;
     bool is_inherited;  /* threads and children have counters of their own */
-    bool has_own_clock; /* times are not those of the kernel's own clock (perf record -k) */
-    bool has_switches;  /* SWITCH records were asked for */
+    bool has_own_clock; /* times of another clock than the kernel's default (perf record -k) */
+    bool has_switches;  /* recorded with SWITCH records */
     const char *name;   /* as recorded, or made from type and config */
 };
 
-/* A field of an event's raw bytes, by the format that the file brought along. */
+/* A field of an event's raw bytes, from the format description in the file. */
 struct perfdata_field {
     size_t offset, bytes; /* 1, 2, 4 or 8 for numbers */
     bool is_signed;

@@ -138,6 +138,7 @@ static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct
     return end_record(writer, start);
 }
 
+/* At least a terminator; records are multiples of 8 bytes. */
 static void put_padded_text(struct buffer *out, const char *text, size_t limit)
 {
     size_t length = strnlen(text, limit);
@@ -256,6 +257,8 @@ static int remember_build_id(struct perfdata_writer *writer, const struct perfda
     return added ? 0 : -ENOMEM;
 }
 
+/* With MISC_MMAP_BUILD_ID, a build-id takes the place of device and inode: size, padding, 20
+ * bytes. */
 static void put_file_identity(struct buffer *out, const struct perfdata_mapping *mapping)
 {
     if (mapping->build_id_bytes == 0) {
@@ -320,6 +323,7 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
         return err;
     if (sample->frame_count == 0)
         return -EINVAL;
+    /* Longer stacks lose their outermost frames: a record has at most 64 KiB. */
     size_t frame_count = sample->frame_count < FRAMES_MAX ? sample->frame_count : FRAMES_MAX;
     struct buffer *out = &writer->pending;
     uint64_t time_ns = date(writer, sample->time_ns);
@@ -337,6 +341,8 @@ int perfdata_write_round(struct perfdata_writer *writer)
     int err = check_open(writer);
     if (err)
         return err;
+    /* At a mark, perf flushes all events up to the newest time before the previous mark
+     * (ordered-events.c): older times are no longer allowed. */
     writer->promised_ns = writer->last_round_ns;
     writer->last_round_ns = writer->newest_ns;
     return end_record(writer, begin_record(writer, RECORD_FINISHED_ROUND, 0));

@@ -19,6 +19,7 @@
 /* perf_data_converter (lost samples) and hotspot (rounds) evaluate the perf version. */
 static const char version_text[] = "6.1.0-rec";
 
+/* Payloads are collected first: the table in front needs their sizes. */
 struct feature_list {
     struct buffer payloads;
     struct section sections[HEADER_FEATURE_BITS]; /* offsets in payloads */
@@ -161,6 +162,7 @@ static void add_command_line(struct feature_list *list, const char *const *argv)
     add_feature(list, FEATURE_CMDLINE, start);
 }
 
+/* Number of events, size of an attr; then attr, ids and name of each event. */
 static void add_event_description(struct feature_list *list, const struct perfdata_config *config)
 {
     size_t start = list->payloads.size;
@@ -204,6 +206,7 @@ static void add_compression(struct feature_list *list, int level)
     add_feature(list, FEATURE_COMPRESSED, start);
 }
 
+/* An entry for each set bit, ascending. */
 static void put_table_and_payloads(struct buffer *out, const struct feature_list *list, uint64_t at)
 {
     uint64_t table_bytes = 0;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Limits for hostile headers. perf writes an id per event and CPU, or per event and task. */
 enum {
     ATTR_SECTION_BYTES_MAX = 16 << 20,
     IDS_MAX = 1 << 20,
@@ -26,6 +27,8 @@ static uint64_t flag_word(uint64_t word, bool big_endian)
     return reversed;
 }
 
+/* For files without EVENT_DESC. Order of enum perf_hw_id and enum perf_sw_ids in
+ * linux/perf_event.h. */
 static char *default_name(uint32_t type, uint64_t config)
 {
     static const char *const hardware[] = {"cycles",       "instructions", "cache-references",
@@ -49,6 +52,7 @@ static uint64_t optional_u64(struct cursor *c)
     return cursor_left(c) >= 8 ? cursor_u64(c) : 0;
 }
 
+/* struct perf_event_attr of linux/perf_event.h. Fields behind config1 were added over time. */
 static int parse_attr(struct event_attr *attr, struct cursor c, bool big_endian)
 {
     attr->shown.type = cursor_u32(&c);
@@ -96,6 +100,7 @@ static void sort_ids(struct event_table *table)
         qsort(table->ids, table->id_count, sizeof(*table->ids), compare_ids);
 }
 
+/* ids[0 .. count) must be sorted. */
 static size_t find_in(const struct event_table *table, size_t count, uint64_t id)
 {
     struct event_id key = {.id = id};
@@ -144,6 +149,8 @@ static int read_ids(struct event_table *table, const struct file_header *header,
     return err;
 }
 
+/* An entry is an attr, then the section of its ids. The ids are sorted once, after the last
+ * entry. */
 static int read_entries(struct event_table *table, const struct file_header *header, int fd,
                         struct cursor entries)
 {
@@ -216,6 +223,7 @@ static int describe_one(struct event_table *table, struct cursor *c, size_t know
     return err;
 }
 
+/* Linear: the ids are unsorted while the metadata of a pipe is read. */
 int event_table_rename(struct event_table *table, uint64_t id, const char *name)
 {
     for (size_t i = 0; i < table->id_count; i++)
@@ -226,6 +234,7 @@ int event_table_rename(struct event_table *table, uint64_t id, const char *name)
 
 int event_table_describe(struct event_table *table, struct cursor description)
 {
+    /* New ids go behind known_ids: searches see a sorted range. */
     size_t known_ids = table->id_count;
     uint32_t count = cursor_u32(&description);
     uint32_t attr_bytes = cursor_u32(&description);

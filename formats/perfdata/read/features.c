@@ -13,6 +13,7 @@ enum {
     ARGUMENTS_MAX = 1 << 20,
 };
 
+/* Read at first use. Offset 0 is the header, hence an absent section. */
 const uint8_t *feature_payload(struct feature_set *set, unsigned feature, size_t *size)
 {
     *size = 0;
@@ -70,6 +71,7 @@ static int read_argv(struct feature_set *set)
 {
     struct cursor c = feature_cursor(set, FEATURE_CMDLINE);
     size_t count = cursor_u32(&c), capacity = 0;
+    /* An argument takes at least its length field: a bound for the allocation. */
     if (count > ARGUMENTS_MAX || count > cursor_left(&c) / 4)
         count = 0;
     if (array_reserve((void **)&set->argv, &capacity, count + 1, sizeof(*set->argv)) != 0)

@@ -73,6 +73,7 @@ static void find_build_id(const struct feature_set *features, struct perfdata_ev
     event->build_id_bytes = found->size;
 }
 
+/* Size, three bytes of padding, 20 bytes of build-id, in place of device and inode. */
 static void read_inline_build_id(struct cursor *c, struct perfdata_event *event)
 {
     size_t size = cursor_u8(c);
@@ -103,6 +104,7 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
     event->start_avma = cursor_u64(c);
     event->bytes = cursor_u64(c);
     event->file_offset = cursor_u64(c);
+    /* MMAP records have no protection: mappings of data have a flag in misc. */
     event->protection = PROT_READ | (event->record.misc & MISC_MMAP_DATA ? 0 : PROT_EXEC);
     if (event->record.type == RECORD_MMAP2) {
         if (event->record.misc & MISC_MMAP_BUILD_ID)
@@ -119,6 +121,8 @@ static void read_mapping(struct cursor *c, const struct feature_set *features,
         find_build_id(features, event);
 }
 
+/* perf sets MISC_FORK_EXEC in synthesised FORK records: the mappings of the process follow,
+ * instead of copies of its parent's (tools/perf/util/synthetic-events.c). */
 static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = event->record.type == RECORD_FORK ? PERFDATA_FORK : PERFDATA_EXIT;
@@ -130,6 +134,7 @@ static void read_birth_or_death(struct cursor *c, struct perfdata_event *event)
     event->time_ns = cursor_u64(c);
 }
 
+/* The other task is the next task at a switch-out, else the previous task. */
 static void read_switch(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_SWITCH;
@@ -195,6 +200,7 @@ static void read_deferred(struct cursor *c, struct sample_words *words,
     sample_callchain(c, words, event);
 }
 
+/* LOST counts records of all kinds, LOST_SAMPLES samples of the event in the trailer. */
 static void read_lost(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_LOST;
@@ -219,6 +225,7 @@ static void read_cgroup(struct cursor *c, struct perfdata_event *event)
     event->path = cursor_string(c);
 }
 
+/* Newer versions of perf append fields for counters of less than 64 bits; x86 needs none. */
 static void read_counter(struct cursor *c, struct perfdata_event *event)
 {
     event->kind = PERFDATA_COUNTER;
@@ -227,6 +234,7 @@ static void read_counter(struct cursor *c, struct perfdata_event *event)
     event->counter_zero_ns = cursor_u64(c);
 }
 
+/* Types of the kernel, of perf's user space, and of simpleperf. */
 static bool is_known(uint32_t type)
 {
     return (type > 0 && type <= RECORD_KERNEL_LAST) ||

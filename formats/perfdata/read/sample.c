@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+/* Absent in samples of rec and of perf record -g, which take the short way. */
 static const uint64_t BEHIND_CHAIN = ~(uint64_t)(SAMPLE_HEAD | SAMPLE_READ | SAMPLE_CALLCHAIN);
 
 /* The event must be found before the layout is known: either the identifier comes first, or all
@@ -35,6 +36,8 @@ static uint64_t count_bits(uint64_t word)
     return (unsigned)__builtin_popcountll(word);
 }
 
+/* The formats are in perf_event_open(2), "Reading results". In a group the times precede the
+ * counts. */
 static void read_count(struct cursor *c, uint64_t format, const struct event_table *events,
                        struct perfdata_count *count)
 {
@@ -78,6 +81,8 @@ static void copy_words(const struct cursor *c, uint64_t *words, const uint8_t *b
         words[i] = __builtin_bswap64(words[i]);
 }
 
+/* Borrows the addresses from the record if aligned and in the host's byte order, else copies
+ * them. */
 void sample_callchain(struct cursor *c, struct sample_words *words, struct perfdata_event *event)
 {
     uint64_t count = cursor_u64(c);
@@ -103,6 +108,7 @@ static void read_raw(struct cursor *c, struct perfdata_event *event)
     event->raw_bytes = event->raw ? bytes : 0;
 }
 
+/* The hardware index precedes the entries, counters follow; both are optional. */
 static void read_branches(struct cursor *c, uint64_t branch_sample_type, struct sample_words *words,
                           struct perfdata_event *event)
 {
@@ -125,6 +131,7 @@ static void read_branches(struct cursor *c, uint64_t branch_sample_type, struct 
     event->branch_count = (size_t)count;
 }
 
+/* The ABI precedes the values. Samples of kernel threads have ABI 0, and no values. */
 static void read_user_registers(struct cursor *c, uint64_t mask, struct sample_words *words,
                                 struct perfdata_event *event)
 {
@@ -141,6 +148,7 @@ static void read_user_registers(struct cursor *c, uint64_t mask, struct sample_w
     event->user_registers = words->registers;
 }
 
+/* Requested size, bytes, copied size. A size of 0 has no further fields (perf_event_open(2)). */
 static void read_user_stack(struct cursor *c, struct perfdata_event *event)
 {
     uint64_t room = cursor_u64(c);
@@ -174,6 +182,7 @@ static void read_capture(struct cursor *c, const struct event_attr *attr,
         event->user_registers_mask = 0;
 }
 
+/* Order of perf_output_sample() in the kernel's kernel/events/core.c. */
 static void read_tail(struct cursor *c, const struct event_attr *attr, struct perfdata_event *event)
 {
     uint64_t type = attr->shown.sample_type;
@@ -211,6 +220,7 @@ static uint32_t next_half(struct words *words)
     return words->swapped ? __builtin_bswap32(half) : half;
 }
 
+/* The head has a fixed size for each event, so a single check covers all of its fields. */
 static void read_head(struct words words, uint64_t type, struct perfdata_event *event)
 {
     if (type & SAMPLE_IDENTIFIER)
@@ -248,6 +258,7 @@ bool sample_decode(struct cursor body, const struct event_table *events, struct 
     const struct event_attr *attr = &events->attrs[event->attr_index];
     uint64_t type = attr->shown.sample_type;
     event->kind = PERFDATA_SAMPLE;
+    /* Without PERIOD: a sample at a fixed period weighs the period, a sample at a frequency 1. */
     event->period = attr->shown.is_frequency ? 1 : attr->shown.period_or_frequency;
     const uint8_t *head = cursor_bytes(&body, attr->head_bytes);
     if (head)

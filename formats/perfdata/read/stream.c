@@ -118,6 +118,7 @@ static bool read_header(struct record *record, struct cursor c, uint32_t *size)
     record->type = cursor_u32(&c);
     record->misc = cursor_u16(&c);
     *size = cursor_u16(&c);
+    /* Records of simpleperf have 32 bits of size; the upper half is in misc. */
     if (record->type >= RECORD_SIMPLEPERF_MIN) {
         *size |= (uint32_t)record->misc << 16;
         record->misc = 0;
@@ -200,6 +201,7 @@ static int next_stored(struct stream *stream, struct record *record)
                                     : "a record of impossible size");
         return 0;
     }
+    /* Skipped without reading: records of simpleperf may have megabytes. */
     bool is_wanted = record->type < RECORD_SIMPLEPERF_MIN;
     found = is_wanted ? get(stream, size, &bytes, &there) : 1;
     if (found <= 0)
@@ -282,6 +284,7 @@ static int next_of_part(struct stream *stream, struct record *record)
         int found = next_stored(stream, record);
         if (found <= 0 || stream->keeps_compressed || !is_compressed(record))
             return found;
+        /* Feeds the unpacker: the content comes out in the next iterations. */
         int err = unpack(stream, record);
         if (err)
             return err;
