@@ -3,6 +3,7 @@
 
 #include "base/files/io.h"
 #include "base/text/log.h"
+#include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/input.h"
@@ -180,9 +181,12 @@ int cmd_convert(char *const *words)
     struct error error = {{0}};
     int err = parse(&request, words, &error);
     log_set_quiet(request.quiet);
-    if (!err && request.help)
+    if (err)
+        program_hint_append(convert_command.name, request.input, &error);
+    else if (request.help)
         help_print_command(stdout, &convert_command);
-    else if (!err && (err = input_resolve(&request.input, &error)) == 0)
+    else if ((err = input_resolve(&request.input, &error)) == 0 &&
+             (err = program_hint_check(convert_command.name, request.input, &error)) == 0)
         err = convert(&request, &error);
     if (err == -ENOMEM)
         memory_limit_explain(request.input, &error);

@@ -18,6 +18,7 @@
 #include "cli/summary/incomplete.h"
 #include "cli/summary/run_summary.h"
 #include "convert/convert.h"
+#include "record/attach/attach.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -166,8 +167,13 @@ static int finish(struct record_request *request, struct capture_file *capture,
     struct profile *profile = NULL;
     const struct record_summary *summary = &result->summary;
     int err = recorded ? recorded : convert(request, capture, result, &profile, error);
+    char target[64];
+    snprintf(target, sizeof(target), "%s %d (%s)",
+             request->options.targets_are_threads ? "thread" : "process",
+             request->targets.count ? (int)request->targets.ids[0] : 0, result->target_name);
     struct run_summary run = {
-        .command = request->options.argv[0],
+        .command = request->targets.count ? target : request->options.argv[0],
+        .is_attached = request->targets.count > 0,
         .result = result,
         .profile = profile,
         .outputs = &request->outputs,
@@ -195,7 +201,8 @@ static int record(struct record_request *request)
     struct capture_file capture;
     bool is_private = false;
     struct sudo_owner owner = sudo_owner_find();
-    int status = command_check(request->options.argv[0], &error);
+    bool is_attached = request->targets.count > 0;
+    int status = is_attached ? 0 : command_check(request->options.argv[0], &error);
     if (status == 0 && outputs_prepare(&request->outputs, &owner, &error) != 0)
         status = STATUS_FAILED;
     if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
@@ -207,7 +214,8 @@ static int record(struct record_request *request)
     struct record_result result = {0};
     request->options.output_fd = capture.fd;
     request->options.output_name = capture.name;
-    int err = record_run(&request->options, &result, &error);
+    int err = is_attached ? record_attach(&request->options, &result, &error)
+                          : record_run(&request->options, &result, &error);
     if (result.started) {
         status = finish(request, &capture, &result, is_private, err, &error);
         capture_file_release(&capture);

@@ -158,6 +158,37 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     }
 }
 
+/* Running processes, or threads: not both. */
+static int add_targets(struct record_request *request, int id, const char *value,
+                       struct error *error)
+{
+    bool are_threads = id == 't';
+    if (request->targets.count > 0 && request->options.targets_are_threads != are_threads)
+        return error_set(error, -EINVAL, "-p and -t cannot be combined");
+    request->options.targets_are_threads = are_threads;
+    return target_list_add(&request->targets, are_threads ? "-t" : "-p", value, error);
+}
+
+/* Options of the injected sampler have no meaning for running processes. */
+static int check_targets(struct record_request *request, struct error *error)
+{
+    struct record_options *options = &request->options;
+    options->targets = request->targets.ids;
+    options->target_count = request->targets.count;
+    if (options->engine != RECORD_ENGINE_AUTO)
+        return error_set(error, -EINVAL,
+                         "--engine is for commands: running processes are recorded by perf-ring");
+    if (options->end_command || options->wait_all)
+        return error_set(error, -EINVAL,
+                         "--end-command and --wait-all are for commands, not for "
+                         "running processes");
+    if (options->self_check_every)
+        return error_set(error, -EINVAL,
+                         "--self-check is for commands: stacks of running processes are unwound "
+                         "by rec only");
+    return 0;
+}
+
 static int check_lifetime(const struct record_options *options, struct error *error)
 {
     if (options->end_command && !options->duration_ns && !options->size_max)
@@ -176,6 +207,9 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return parse_period(request, value, error);
     case 'e':
         return check_event(value, error);
+    case 'p':
+    case 't':
+        return add_targets(request, id, value, error);
     case OPTION_ENGINE:
         return parse_engine(request, value, error);
     case OPTION_SELF_CHECK:
@@ -239,12 +273,17 @@ int record_request_parse(struct record_request *request, char *const *words, str
     }
     if (id < 0)
         return id;
-    if (id == 0)
+    bool has_targets = request->targets.count > 0;
+    if (id == 0 && !has_targets)
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
-    if (check_lifetime(&request->options, error) != 0)
+    if (id > 0 && has_targets)
+        return error_set(error, -EINVAL,
+                         "-p and -t take no command: use --duration to limit the recording");
+    if (check_lifetime(&request->options, error) != 0 ||
+        (has_targets && check_targets(request, error) != 0))
         return -EINVAL;
-    request->options.argv = options.argv - 1;
+    request->options.argv = has_targets ? NULL : options.argv - 1;
     if (request->outputs.capture || request->outputs.count > 0)
         return 0;
     return outputs_add_usual(&request->outputs, "", true, error);
@@ -253,4 +292,5 @@ int record_request_parse(struct record_request *request, char *const *words, str
 void record_request_free(struct record_request *request)
 {
     outputs_free(&request->outputs);
+    target_list_free(&request->targets);
 }

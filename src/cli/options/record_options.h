@@ -3,11 +3,13 @@
 #pragma once
 
 #include "cli/files/outputs.h"
+#include "cli/options/target_list.h"
 #include "record/options.h"
 
 struct record_request {
     struct record_options options; /* without the output, set after parsing */
     struct outputs outputs;
+    struct target_list targets;  /* of -p or -t */
     const char *debug_directory; /* NULL: the default */
     uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */
     bool use_debuginfod;

@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
@@ -59,9 +60,12 @@ int view_run(char *const *words, const struct command_spec *command,
     struct view_request request;
     struct error error = {{0}};
     int err = parse(&request, words, command, &error);
-    if (!err && request.help)
+    if (err)
+        program_hint_append(command->name, request.input, &error);
+    else if (request.help)
         help_print_command(stdout, command);
-    else if (!err && (err = input_resolve(&request.input, &error)) == 0) {
+    else if ((err = input_resolve(&request.input, &error)) == 0 &&
+             (err = program_hint_check(command->name, request.input, &error)) == 0) {
         confine_to_outputs(NULL, request.from.use_debuginfod);
         err = show(&request, &error);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/info.h"
 
-#include "cli/report/synthetic_frames.h"
+#include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
 #include "export/json.h"
 

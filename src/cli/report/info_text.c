@@ -3,7 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
-#include "cli/report/synthetic_frames.h"
+#include "profile/synthetic.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/weight.h"
 

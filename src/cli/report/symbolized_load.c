@@ -8,7 +8,6 @@
 #include "cli/files/memory_limit.h"
 #include "cli/terminal/progress.h"
 #include "convert/convert.h"
-#include "convert/symbolize/lookup_ahead.h"
 #include "profile/walk.h"
 
 #include <stdbool.h>
@@ -35,23 +34,17 @@ int symbolized_load(struct profile **out, const char *path, const struct convert
                     struct error *error)
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
-    struct lookup_ahead ahead = {0};
     watched.progress = progress_report;
-    watched.ahead = &ahead;
     struct profile *profile = NULL;
     progress_set("reading samples", 0, 0);
     progress_start();
     memory_limit_begin(path, watched.memory_bytes);
     int err = convert_load(&profile, path, &watched, error);
     progress_set("finding names", 0, 0);
-    bool has_side_worker = ahead.worker.pid != 0;
-    if (!has_side_worker)
-        heap_give_back();
+    heap_give_back();
     if (!err)
         err = convert_resolve(profile, path, &watched, error);
-    lookup_ahead_free(&ahead);
-    if (!has_side_worker)
-        heap_give_back();
+    heap_give_back();
     progress_end();
     if (err) {
         profile_free(profile);

@@ -141,6 +141,9 @@ static const char *explain_cut(enum record_cut cut)
     case RECORD_CUT_NO_CFI:
         return "code without unwind data and frame pointers: JIT code (java: use "
                "-XX:+PreserveFramePointer), or built without -fasynchronous-unwind-tables";
+    case RECORD_CUT_GUESS:
+        return "code without unwind data and with indirect calls: build with "
+               "-fasynchronous-unwind-tables";
     case RECORD_CUT_UNMAPPED:
         return "unknown code: JIT code without frame pointers, or a library loaded just before the "
                "end of the process";

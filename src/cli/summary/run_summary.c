@@ -31,16 +31,25 @@ static const char *plural(uint32_t count, const char *one, const char *many)
     return count == 1 ? one : many;
 }
 
+static const char *ending(const struct run_summary *run, struct run_summary_ending *room)
+{
+    if (run->is_attached)
+        return run->result->summary.end == RECORD_END_COMMAND ? "ended" : "goes on";
+    if (run->result->is_running)
+        return "still running";
+    *room = run_summary_ending(run->result->wait_status);
+    return room->text;
+}
+
 static int print_ran(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
-    log_info("%s ran %s and used %s CPU (%s %s, %s %s), %s", run->command,
-             format_duration(summary->wall_ns).text, format_duration(summary->cpu_billed_ns).text,
-             format_count(summary->threads).text, plural(summary->threads, "thread", "threads"),
-             format_count(summary->processes).text,
-             plural(summary->processes, "process", "processes"),
-             run->result->is_running ? "still running"
-                                     : run_summary_ending(run->result->wait_status).text);
+    struct run_summary_ending room;
+    log_info("%s %s %s and used %s CPU (%s %s, %s %s), %s", run->command,
+             run->is_attached ? "was recorded for" : "ran", format_duration(summary->wall_ns).text,
+             format_duration(summary->cpu_billed_ns).text, format_count(summary->threads).text,
+             plural(summary->threads, "thread", "threads"), format_count(summary->processes).text,
+             plural(summary->processes, "process", "processes"), ending(run, &room));
     return 1;
 }
 
@@ -118,11 +127,12 @@ static int print_samples(const struct record_summary *summary)
 static int print_part(const struct run_summary *run)
 {
     const struct record_summary *summary = &run->result->summary;
-    const char *then =
-        run->result->was_ended ? "; sent SIGTERM to the command" : "; the command goes on";
+    const char *then = run->is_attached         ? ""
+                       : run->result->was_ended ? "; sent SIGTERM to the command"
+                                                : "; the command goes on";
     char end[128] = "";
     char start[200] = "";
-    if (summary->end != RECORD_END_COMMAND)
+    if (summary->end != RECORD_END_COMMAND && summary->end != RECORD_END_SIGNAL)
         snprintf(end, sizeof(end), "recording ended by --%s%s%s", record_end_name(summary->end),
                  summary->end == RECORD_END_SPACE ? ": the disk is nearly full" : "", then);
     if (ended_before_sampling(summary))
@@ -208,6 +218,8 @@ static void print_viewers(const struct outputs *outputs)
         {&export_pprof, "in `go tool pprof -http=localhost:8000` at /ui/flamegraph"},
         {&export_collapsed, flamegraph_command()},
         {&export_speedscope, "in https://www.speedscope.app"},
+        {&export_html, "in a browser"},
+        {&export_svg, "in a browser"},
     };
     char text[1024] = "";
     size_t used = 0;

@@ -11,6 +11,10 @@ static const struct option_spec options[] = {
     OPTION_TAKING('o', 'o', "output", "OUTPUT",
                   "Write this file; repeatable. The suffix selects the format: .data the capture, "
                   "{suffixes}. Any other name is the capture. DIR/: the usual four files there."),
+    OPTION_TAKING('p', 'p', "pid", "PID[,...]",
+                  "Record running processes instead of a command, with all threads and children, "
+                  "until they end, --duration, or Ctrl-C, which leaves them running."),
+    OPTION_TAKING('t', 't', "tid", "TID[,...]", "The same for single threads."),
     OPTION_TAKING('F', 'F', "freq", "N", "{parameter}; or max."),
     OPTION_TAKING(OPTION_ENGINE, 0, "engine", "ENGINE",
                   "{parameter}. An unavailable engine is an error."),
@@ -68,8 +72,6 @@ static const struct option_spec options[] = {
      .takes = OPTION_ALONE}, /* for tests */
     OPTION_IGNORED(0, "hide-env", OPTION_ALONE),
     OPTION_IGNORED(0, "show-env", OPTION_ALONE),
-    OPTION_UNSUPPORTED('p', "pid", "recording a running process is not supported yet; " NOT_YET),
-    OPTION_UNSUPPORTED('t', "tid", "recording a running thread is not supported yet; " NOT_YET),
     OPTION_UNSUPPORTED('a', "all-cpus", "recording the whole system is not supported; " NOT_YET),
     OPTION_UNSUPPORTED('C', "cpu", "recording a whole CPU is not supported; " NOT_YET),
     PERF_RECORD_OPTIONS,
@@ -78,8 +80,8 @@ static const struct option_spec options[] = {
 
 const struct command_spec record_command = {
     .name = "record",
-    .synopsis = "[record] [OPTION...] [--] COMMAND [ARGUMENT...]",
-    .summary = "run and record a command",
+    .synopsis = "[record] [OPTION...] [--] COMMAND [ARGUMENT...] | -p PID[,...]",
+    .summary = "run and record a command, or record running processes",
     .description =
         "Runs the command, samples CPU time, writes rec.data, rec.pb.gz, rec.json.gz, rec.folded. "
         "The first word after -- is always a command. An existing rec.data becomes rec.data.old.",

@@ -3,7 +3,7 @@
 #include "cli/summary/diagnostics.h"
 
 #include "base/containers/array.h"
-#include "cli/report/synthetic_frames.h"
+#include "profile/synthetic.h"
 #include "../profile/sample_at.h"
 
 #include <setjmp.h>

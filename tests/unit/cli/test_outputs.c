@@ -103,7 +103,7 @@ static void any_other_name_is_the_capture_when_recording_and_refused_when_conver
     assert_string_equal(outputs.capture, "perf.out");
     assert_int_equal(outputs_add_recorded(&outputs, "other.data", &error), -EINVAL);
     outputs_free(&outputs);
-    assert_int_equal(outputs_add_converted(&outputs, "perf.svg", &error), -EINVAL);
+    assert_int_equal(outputs_add_converted(&outputs, "perf.xml", &error), -EINVAL);
     assert_non_null(strstr(error.text, ".pb.gz"));
     assert_non_null(strstr(error.text, ".folded"));
     assert_int_equal(outputs_add_converted(&outputs, "x.data", &error), -EINVAL);

@@ -139,6 +139,22 @@ static void only_what_is_named_is_written(void **state)
     record_request_free(&request);
 }
 
+static void running_processes_take_the_place_of_a_command(void **state)
+{
+    (void)state;
+    struct record_request request = parsed(WORDS("-p", "12,34", "--pid=12", "-p5"));
+    assert_null(request.options.argv);
+    assert_int_equal(request.options.target_count, 3);
+    assert_int_equal(request.options.targets[0], 12);
+    assert_int_equal(request.options.targets[1], 34);
+    assert_int_equal(request.options.targets[2], 5);
+    assert_false(request.options.targets_are_threads);
+    record_request_free(&request);
+    request = parsed(WORDS("-t", "7"));
+    assert_true(request.options.targets_are_threads);
+    record_request_free(&request);
+}
+
 static int parse_option(const char *option, struct record_request *request)
 {
     char *const words[] = {(char *)option, (char *)"x", NULL};
@@ -222,7 +238,15 @@ static void nonsense_is_refused(void **state)
         WORDS("-e", "", "x"),
         WORDS("--engine=perf-ring", "x"),
         WORDS("--self-check=", "x"),
-        WORDS("-p", "1"),
+        WORDS("-p", "0"),
+        WORDS("-p", "1,"),
+        WORDS("-p", "1x"),
+        WORDS("-p", "99999999999"),
+        WORDS("-p", "1", "x"),
+        WORDS("-p", "1", "-t", "2"),
+        WORDS("-p", "1", "--engine=timer"),
+        WORDS("-p", "1", "--wait-all"),
+        WORDS("-p", "1", "--self-check"),
         WORDS("-a"),
         WORDS("-o", "-", "x"),
         WORDS("-o", "", "x"),
@@ -257,6 +281,7 @@ int main(void)
         cmocka_unit_test(perf_habits_are_accepted),
         cmocka_unit_test(switches_are_off_until_asked_for),
         cmocka_unit_test(beginning_and_end_can_be_chosen),
+        cmocka_unit_test(running_processes_take_the_place_of_a_command),
         cmocka_unit_test(a_recording_fails_on_what_is_incomplete_if_that_is_given),
         cmocka_unit_test(only_what_is_named_is_written),
         cmocka_unit_test(parameters_of_recorders_are_options_with_the_same_limits),
