@@ -85,7 +85,7 @@ class List(rec.Case):
     def test_json_has_the_documented_members(self):
         cpu, = self.table()
         self.assertEqual((cpu["id"], cpu["weight_unit"], cpu["event"]), ("cpu", "ns", "cpu-clock"))
-        self.assertEqual((cpu["start"], cpu["attach"], cpu["available"]), (True, False, True))
+        self.assertEqual((cpu["start"], cpu["attach"], cpu["available"]), (True, True, True))
         self.assertEqual([source["id"] for source in cpu["sources"]], list(rec.ENGINES))
         freq = cpu["parameters"][0]
         self.assertEqual([freq[key] for key in ("name", "type", "default", "min", "max", "unit")],

@@ -13,9 +13,9 @@ REC = os.environ["REC"]
 failures = []
 
 
-def rec(*words, cwd):
+def rec(*words, cwd, env=None):
     done = subprocess.run([REC, *words], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=60)
+                          timeout=60, env=env)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 
@@ -41,7 +41,7 @@ def help_is_short_and_on_the_right_stream(here):
     check("rec alone: 125, usage on stderr", status == 125 and not out and "rec report" in err, err)
     status, out, err = rec("--help", cwd=here)
     check("--help: 0, the same on stdout", status == 0 and not err and "rec report" in out, err)
-    check("--help: at most 40 lines", len(out.splitlines()) <= 40)
+    check("--help: at most 45 lines", len(out.splitlines()) <= 45)
     check("--help: at most 100 columns", max(map(len, out.splitlines())) <= 100)
     check("--help: three examples", out.split("Examples:")[1].count("\n  rec ") >= 3)
     for command in ("convert", "record", "report", "info", "list", "doctor"):
@@ -71,8 +71,9 @@ REFUSALS = [
     (["-F"], 125, "needs a value"),
     (["-c", "1", "true"], 125, "-c"),
     (["-e", "cycles", "true"], 125, "cpu-clock"),
-    (["-p", "1"], 125, "-p"),
-    (["-t", "1"], 125, "-t"),
+    (["-p", "x"], 125, "-p"),
+    (["-p", "1", "true"], 125, "-p"),
+    (["-t", "0"], 125, "-t"),
     (["-a", "true"], 125, "-a"),
     (["-D", "-1", "true"], 125, "-D -1"),
     (["-b", "true"], 125, "-b"),
@@ -100,7 +101,7 @@ REFUSALS = [
     (["reprot"], 127, "rec report"),
     (["help", "reprot"], 125, "report"),
     (["convert"], 125, "-o"),
-    (["convert", "-o", "x.svg"], 125, ".folded"),
+    (["convert", "-o", "x.xml"], 125, ".folded"),
     (["convert", "-o", "x.data"], 125, ".folded"),
     (["convert", "-o", "-"], 125, "--format"),
     (["convert", "--format", "pprof"], 125, "-o -"),
@@ -191,6 +192,42 @@ def doctor_promises_no_more_than_the_kernel_allows(here):
     check("doctor: no more than the kernel allows", not rate or int(rate[1]) <= allowed, out)
 
 
+def operands_that_name_a_program_give_the_command_to_record_it(here):
+    programs = os.path.join(here, "programs")
+    os.mkdir(programs)
+    for name in ("convert", "info", "other"):
+        with open(os.path.join(programs, name), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho ran > ran\n")
+        os.chmod(file.name, 0o755)
+    with open(os.path.join(here, "in.png"), "w", encoding="utf-8") as file:
+        file.write("a picture")
+    with open(os.path.join(here, "short.data"), "wb") as file:
+        file.write(b"PERFILE2 and damage")
+    with_programs = {**os.environ, "PATH": programs + ":/usr/bin:/bin"}
+    without = {**os.environ, "PATH": here}
+    before = content(here)
+    for words, environment, hint in (
+            (("convert", "in.png", "out.jpg"), with_programs, "`rec -- convert …`"),
+            (("convert", "in.png", "-o", "out.folded"), with_programs, "`rec -- convert …`"),
+            (("convert", "in.png", "-resize", "50%"), with_programs, "`rec -- convert …`"),
+            (("info", "bash"), with_programs, "`rec -- info …`"),
+            (("report", "other"), with_programs, "`rec -- other`"),
+            (("report", "./programs/other"), without, "`rec -- ./programs/other`"),
+            (("convert", "in.png", "out.jpg"), without, None),
+            (("info", "in.png"), without, None),
+            (("info", "short.data"), with_programs, None),
+            (("report", "."), with_programs, None),
+            (("info",), with_programs, None)):
+        status, out, err = rec(*words, cwd=here, env=environment)
+        check(f"rec {' '.join(words)} fails with one line", (status, out) == (125, "") and err.count("\n") == 1,
+              (status, out, err))
+        check(f"rec {' '.join(words)} gives {hint}", hint in err if hint else "rec -- " not in err.replace("rec -- COMMAND", ""),
+              err)
+    check("nothing was run or written", content(here) == before)
+    status, _, err = rec("-q", "-o", "out.folded", "--", "convert", "in.png", cwd=here, env=with_programs)
+    check("the command records the program", status == 0 and os.path.exists(os.path.join(here, "ran")), err)
+
+
 def output_that_cannot_be_written_is_a_failure(here):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([REC, "--help"], stdout=full, stderr=subprocess.PIPE, cwd=here,
@@ -212,6 +249,7 @@ with tempfile.TemporaryDirectory() as here:
     doctor_says_nine_lines(here)
     doctor_promises_no_more_than_the_kernel_allows(here)
     a_capture_that_was_never_made_is_asked_for()
+    operands_that_name_a_program_give_the_command_to_record_it(here)
     output_that_cannot_be_written_is_a_failure(here)
 print(f"{len(failures)} failures")
 sys.exit(1 if failures else 0)

@@ -466,7 +466,7 @@ class BadFiles(rec.Case):
         cut.join()
         self.assert_bounded(spent)
         self.assertNotIn("in_program", stacks)
-        self.assertIn(self.path("program") + ": reading its symbols crashed", done.stderr)
+        self.assertIn(self.path("program") + ": symbol worker crashed", done.stderr)
 
 
 if __name__ == "__main__":

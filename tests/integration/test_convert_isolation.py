@@ -124,7 +124,7 @@ class Isolation(rec.Case):
                 file.write("int another;")
             subprocess.run("gcc -g -O1 -shared -fPIC library.c -o liblibrary.so", shell=True, cwd=folder, check=True)
             done, _ = self.convert(folder, "late")
-            self.assertRegex(done.stderr, r"(?s)/program: reading its symbols crashed.*/liblibrary.so ")
+            self.assertRegex(done.stderr, r"(?s)/program: symbol worker crashed.*/liblibrary.so ")
 
     def test_few_descriptors_cost_no_names(self):
         """They suffice for a process that reads one library after the other."""
@@ -177,7 +177,7 @@ class Isolation(rec.Case):
                     self.assertNotIn("in_program", stacks)
                     self.assertIn("[program]", stacks)
                     self.assertIn("in_library", stacks)
-                    self.assertIn("program: reading its symbols " + why, done.stderr)
+                    self.assertIn("program: symbol worker " + why, done.stderr)
 
 
 if __name__ == "__main__":

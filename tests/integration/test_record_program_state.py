@@ -92,7 +92,10 @@ class ProgramState(rec.Case):
         for code in ([], ["copied"]):
             run = self.recorded(rec.target("foreign_stack"), "500", *code, rec_options=FAST)
             cuts = {key: int(value) for key, value in run.summary.items() if key.startswith("cut.")}
-            self.assertGreater(cuts.get("cut.foreign-stack", 0), 0.9 * sum(cuts.values()), cuts)
+            # A search for the caller in the one known page can end in a guess; the guess is named, too.
+            named = cuts.get("cut.foreign-stack", 0) + cuts.get("cut.guess", 0)
+            self.assertGreater(named, 0.9 * sum(cuts.values()), cuts)
+            self.assertGreater(cuts.get("cut.foreign-stack", 0), sum(cuts.values()) / 2, cuts)
             self.assertGreater(sum(cuts.values()), run.count("samples") / 2, "it goes on for four pages")
 
 

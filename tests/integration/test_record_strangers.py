@@ -112,6 +112,19 @@ class Strangers(rec.Case):
                 run = self.record("bash", "-c", "ulimit -v 500000; " + words.format(f"{program} {WORK_MS}"))
                 self.assert_listed(run, "narrow", "address space is limited", WORK_MS)
 
+    def test_a_program_of_fexecve_without_the_two_variables(self):
+        """CPython's execve() of a descriptor is fexecve(), which passes the environment on as it is."""
+        python = "/usr/bin/python3"
+        self.need_program(python)
+        program = rec.target("short_run")
+        script = f"import os; os.execve(os.open({program!r}, 0), ['short_run', '{WORK_MS}'], {{}})"
+        run = self.record("sh", "-c", f"{python} -c \"{script}\"; true")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertEqual(len(self.entries(run)), 1, run.stderr)
+        for name, (reason, listed_ms) in self.entries(run).items():
+            self.assertEqual((name, "sampler" in reason), ("short_run", True), reason)
+            self.assertGreater(listed_ms, 0.8 * WORK_MS)
+
     def test_static_go(self):
         self.need_program("go")
         path = os.path.join(self.directory, "spin")
@@ -175,7 +188,7 @@ class Strangers(rec.Case):
         for command in ([program, str(WORK_MS)], ["sh", "-c", f"{program} {WORK_MS}; :"]):
             with self.subTest(command=command):
                 run = self.record(*command, rec_options=["-q"])
-                self.assert_listed(run, "outdated", "C library is older", WORK_MS)
+                self.assert_listed(run, "outdated", "C library older", WORK_MS)
 
     def record_as_nobody(self, path):
         if os.geteuid() != 0 or not shutil.which("setpriv"):

@@ -291,6 +291,16 @@ class Trust(Installed):
         os.chown(place, account.pw_uid, grp.getgrnam("adm").gr_gid)
         self.refused(place, place, prefix=daemon)
 
+    def test_a_group_of_several_users_shown_as_group_0(self):
+        """`unshare --map-root-user` shows the user's own group, here of several users, as the group of root."""
+        users = grp.getgrnam("users").gr_gid
+        place = self.install("shared", 0o775)
+        for path in (place, f"{place}/rec", f"{place}/librec-sampler.so"):
+            os.chown(path, 12345, users)
+        user = ["setpriv", "--reuid=12345", f"--regid={users}", "--clear-groups"]
+        self.refused(place, place, prefix=user)
+        self.refused(place, place, prefix=[*user, "unshare", "--map-root-user"])
+
 
 if __name__ == "__main__":
     rec.main()

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Stacks through code without CFI and frame pointers have the callers that the source states, up to the program's
+start: functions called directly, by pointer, by tail calls, with pushed arguments, and written by hand."""
+import os
+import subprocess
+
+import rec
+
+ASSEMBLY = """
+    .text
+    .globl by_hand
+    .type by_hand, @function
+# The frame pointer is a general register; the loop lies behind a return.
+by_hand:
+    sub $40, %rsp
+    mov %rbp, 24(%rsp)
+    mov %rbx, 16(%rsp)
+    test %rdi, %rdi
+    jg 2f
+    xor %eax, %eax
+    mov 24(%rsp), %rbp
+    mov 16(%rsp), %rbx
+    add $40, %rsp
+    ret
+2:  mov %rdi, %rbp
+    mov $400000, %ebx
+3:  imul $7, %rbp, %rbp
+    add $3, %rbp
+    dec %ebx
+    jnz 3b
+    mov %rbp, %rax
+    mov 24(%rsp), %rbp
+    mov 16(%rsp), %rbx
+    add $40, %rsp
+    ret
+    .size by_hand, . - by_hand
+    .section .note.GNU-stack, "", @progbits
+"""
+
+PROGRAM = """
+#include <stdlib.h>
+#include <time.h>
+#define NOINLINE __attribute__((noinline, noclone))
+long by_hand(long n);
+NOINLINE static long spin(long n)
+{
+    for (int i = 0; i < 300000; i++) {
+        n = n * 7 + 3;
+        __asm__ volatile("" : "+r"(n));
+    }
+    return n;
+}
+NOINLINE static long direct(long n) { return spin(n) + 1; }
+NOINLINE static long pointed(long n) { return spin(n) + 2; }
+NOINLINE static long behind_tail_call(long n) { return spin(n) + 3; }
+NOINLINE static long tail(long n) { return behind_tail_call(n ^ 5); }
+NOINLINE static long pushed(long a, long b, long c, long d, long e, long f, long g, long h)
+{
+    return spin(a + b + c + d + e + f + g + h) + 4;
+}
+static long (*volatile pointer)(long) = pointed;
+NOINLINE static long middle(long n)
+{
+    long sum = direct(n) + pointer(n) + tail(n) + by_hand(n & 255);
+    return sum + pushed(sum, n, 1, 2, 3, 4, 5, 6);
+}
+static int compare(const void *a, const void *b)
+{
+    spin(1);
+    return *(const char *)a - *(const char *)b;
+}
+int main(void)
+{
+    char text[] = "hg";
+    long sum = 0;
+    while (clock() < CLOCKS_PER_SEC) {
+        sum += middle(sum | 1);
+        qsort(text, 2, 1, compare);
+    }
+    return sum == 1;
+}
+"""
+
+CALLERS = {
+    ("main", "middle", "direct", "spin"),
+    ("main", "middle", "pointed", "spin"),
+    ("main", "middle", "behind_tail_call", "spin"),
+    ("main", "middle", "pushed", "spin"),
+    ("main", "middle", "by_hand"),
+}
+NO_CFI = ["-O2", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fomit-frame-pointer", "-fno-ipa-ra"]
+
+
+class Callers(rec.Case):
+    def build(self, *options):
+        directory = self.new_directory()
+        for name, text in (("by_hand.s", ASSEMBLY), ("main.c", PROGRAM)):
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        program = os.path.join(directory, "program")
+        subprocess.run(["gcc", *NO_CFI, *options, "main.c", "by_hand.s", "-o", program], cwd=directory, check=True)
+        return program
+
+    def shares(self, program, *rec_options):
+        run = self.recorded(program, rec_options=["-q", "-F", "999", *rec_options])
+        self.assertGreater(run.count("samples"), 500, run.summary)
+        self.assertGreater(run.complete_percent(), 99, run.summary)
+        self.assertGreater(run.count("callers_verified"), 500, run.summary)
+        self.assertGreater(run.count("callers_plausible"), 100, run.summary)
+        found = {}
+        for stack, weight in run.stacks().items():
+            own = stack[stack.index("main"):] if "main" in stack else ("no main", *stack)
+            found[own] = found.get(own, 0) + weight
+        total = sum(found.values())
+        return {stack: 100 * weight / total for stack, weight in found.items()}
+
+    def test_every_caller_is_the_one_in_the_source(self):
+        for options in ([], ["-no-pie", "-fno-pie"], ["-Os"]):
+            with self.subTest(options=options):
+                shares = self.shares(self.build(*options))
+                for callers in CALLERS:
+                    self.assertGreater(shares.get(callers, 0), 8, shares)
+                sort = sum(share for stack, share in shares.items() if stack[-2:] == ("compare", "spin"))
+                self.assertGreater(sort, 5, shares)
+                self.assertLess(100 - sort - sum(shares[callers] for callers in CALLERS), 3, shares)
+
+    def test_a_stripped_program_is_as_complete(self):
+        program = self.build()
+        subprocess.run(["strip", program], check=True)
+        run = self.recorded(program, rec_options=["-q", "-F", "999"])
+        self.assertGreater(run.complete_percent(), 99, run.summary)
+
+
+if __name__ == "__main__":
+    rec.main()
