@@ -26,50 +26,21 @@ FEW_WORDS = 100  # below, a rate means nothing
 
 FINISHED = {"comments": (0.3, 2, 28), "messages": (0, 1, 10), "markdown": (0.5, 2, 30)}
 LIMITS = {
-    "src/base": {
-        "messages": (0, 1, 15.4),
-    },
-    "src/convert": {
-        "comments": (3.5, 12.0, 85.9),
-        "messages": (0, 10.2, 54.1),
-    },
     "src/record": {
-        "comments": (1.4, 2, 43.7),
-        "messages": (2.1, 1, 40.9),
+        "comments": (0.7, 2, 28),
+        "messages": (2.1, 1, 20.3),
     },
     "src/sampler": {
-        "comments": (4.5, 7.1, 68.7),
-    },
-    "formats/export": {
-        "comments": (1.4, 5.6, 64.2),
-        "messages": (0, 1, 19.7),
-    },
-    "formats/perfdata": {
-        "comments": (1.7, 2, 28),
-    },
-    "docs/command-line.md": {
-        "markdown": (2.0, 4.7, 68.5),
-    },
-    "docs/converting.md": {
-        "markdown": (2.9, 10.8, 85.6),
+        "comments": (2.3, 3.2, 33.7),
     },
     "docs/design.md": {
-        "markdown": (7.7, 8.2, 89.9),
+        "markdown": (1.7, 3.0, 42.1),
     },
     "docs/hooks.md": {
         "markdown": (0.5, 12.5, 50.0),
     },
     "docs/what-the-target-sees.md": {
         "markdown": (4.0, 2.8, 95.3),
-    },
-    "tests/bench/README.md": {
-        "markdown": (0.5, 2.1, 73.1),
-    },
-    "tests/bench/converting.md": {
-        "markdown": (1.1, 5.6, 49.8),
-    },
-    "tests/bench/recording.md": {
-        "markdown": (5.5, 5.5, 48.8),
     },
 }
 

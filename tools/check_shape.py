@@ -22,12 +22,8 @@ KNOWN = {
     "entries": {
     },
     "wide lines": {
-        "formats/export": 31,
-        "formats/perfdata": 5,
-        "src/base": 3,
-        "src/convert": 133,
-        "src/record": 15,
-        "src/sampler": 170,
+        "src/record": 3,
+        "src/sampler": 43,
     },
     "parameters": {
         "src/unwind": 1,
