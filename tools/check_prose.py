@@ -39,9 +39,6 @@ LIMITS = {
     "docs/hooks.md": {
         "markdown": (0.5, 12.5, 50.0),
     },
-    "docs/what-the-target-sees.md": {
-        "markdown": (4.0, 2.8, 95.3),
-    },
 }
 
 
