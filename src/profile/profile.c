@@ -159,7 +159,7 @@ int profile_add_sample(struct profile *profile, const struct profile_sample *sam
     struct profile_list *list = list_for(profile, sample);
     if (!list)
         return -ENOMEM;
-    profile->sample_count++;
+    profile->sample_count += sample->count ? sample->count : 1;
     profile->has_callless |= sample->call == PROFILE_NONE;
     return profile->adds_samples_up ? sample_list_sum(&list->samples, sample)
                                     : sample_list_add(&list->samples, sample);

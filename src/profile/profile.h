@@ -15,8 +15,8 @@
  *                 └────▶ lib, svma, line, symbol, inline depth
  *
  * All tables are dense arrays; indices are uint32_t, PROFILE_NONE means "none". Strings are ids of
- * one interner. Times are CLOCK_MONOTONIC ns; the event defines the unit of weights. Not
- * thread-safe.
+ * one interner. Times are CLOCK_MONOTONIC ns, in the sum of several profiles (merge.h)
+ * CLOCK_REALTIME ns; the event defines the unit of weights. Not thread-safe.
  *
  * Samples are kept in lists ordered by time (samples.h), one for each event in each thread; walk.h
  * reads the lists. Weights of different events cannot be added: formats with a single value show
@@ -186,6 +186,7 @@ struct profile {
 
     uint64_t start_ns; /* CLOCK_MONOTONIC of the start */
     uint64_t end_ns;
+    uint64_t recorded_ns;      /* from start to end; of several profiles: their sum */
     uint64_t start_wall_ns;    /* CLOCK_REALTIME of start_ns; 0: unknown */
     bool is_wall_time_of_file; /* about: by when the file was written */
     uint32_t product;          /* string: the program's name */

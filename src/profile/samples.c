@@ -50,18 +50,26 @@ static uint64_t to_step(uint64_t word)
     return word >> 1 ^ (word & 1 ? UINT64_MAX : 0);
 }
 
+/* Number of samples added up in this one. */
+static uint64_t count_of(const struct profile_sample *sample)
+{
+    return sample->count ? sample->count : 1;
+}
+
 /* Updates the totals of a list. */
 static void note(struct sample_list *list, const struct profile_sample *sample)
 {
-    if (list->count == 0 || sample->weight < list->least_weight)
-        list->least_weight = sample->weight;
-    if (sample->weight > list->most_weight)
-        list->most_weight = sample->weight;
+    uint64_t count = count_of(sample), mean_weight = sample->weight / count;
+    if (list->count == 0 || mean_weight < list->least_weight)
+        list->least_weight = mean_weight;
+    if (mean_weight > list->most_weight)
+        list->most_weight = mean_weight;
     list->weight += sample->weight;
     list->is_disordered |= sample->time_ns < list->last_ns;
     list->last_ns = sample->time_ns;
-    if (list->count++ == 0)
+    if (list->count == 0)
         list->first_ns = sample->time_ns;
+    list->count += count;
 }
 
 int sample_list_add(struct sample_list *list, const struct profile_sample *sample)
@@ -123,7 +131,7 @@ static int add_to_sum(struct sample_list *list, const struct sample_waiting *sam
     sum->call = sample->call;
     sum->cpu = sample->cpu;
     sum->weight += sample->weight;
-    sum->count++;
+    sum->count += sample->count;
     return 0;
 }
 
@@ -144,7 +152,7 @@ int sample_list_sum(struct sample_list *list, const struct profile_sample *sampl
         ARRAY_PUSH(list->waiting, list->waiting_count, list->waiting_capacity);
     if (!waiting)
         return -ENOMEM;
-    *waiting = (struct sample_waiting){sample->call, sample->cpu, sample->weight};
+    *waiting = (struct sample_waiting){sample->call, sample->cpu, sample->weight, count_of(sample)};
     note(list, sample);
     return 0;
 }

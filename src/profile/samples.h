@@ -30,7 +30,7 @@ struct profile_sample {
     uint32_t stack; /* valid after linking; determined by the call */
     uint16_t event; /* index in events */
     uint16_t cpu;   /* PROFILE_NO_CPU: not recorded */
-    uint64_t count; /* when read: number of samples added up, else 1 */
+    uint64_t count; /* number of samples added up; 0, when added: 1 */
 };
 
 struct sample_sum { /* key: the first two members */
@@ -42,7 +42,7 @@ struct sample_sum { /* key: the first two members */
 struct sample_waiting { /* to be added to a sum */
     uint32_t call;
     uint32_t cpu;
-    uint64_t weight;
+    uint64_t weight, count;
 };
 
 struct sample_list {
@@ -53,12 +53,12 @@ struct sample_list {
     struct sample_waiting *waiting; /* owned */
     size_t waiting_count, waiting_capacity;
     struct prefix_table sum_index;
-    size_t count;    /* of samples, added up or not */
-    uint64_t weight; /* of all */
-    uint64_t least_weight, most_weight;
-    struct profile_sample last; /* packed */
-    uint64_t first_ns, last_ns; /* times of the first and last sample */
-    bool is_disordered;         /* some sample is older than its predecessor */
+    size_t count;                       /* of samples, added up or not */
+    uint64_t weight;                    /* of all */
+    uint64_t least_weight, most_weight; /* of a sample; of samples added up: their mean */
+    struct profile_sample last;         /* packed */
+    uint64_t first_ns, last_ns;         /* times of the first and last sample */
+    bool is_disordered;                 /* some sample is older than its predecessor */
 };
 
 void sample_list_free(struct sample_list *list);

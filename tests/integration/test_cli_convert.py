@@ -196,6 +196,37 @@ def perf_files_are_welcome(here):
     check("info of perf's file", done.returncode == 0 and "queens" in done.stdout, done.stderr)
     done = rec("convert", "perf.data", "-q", "-o", "perf.pb.gz", cwd=here)
     check("convert of perf's file", done.returncode == 0 and not done.stderr, done.stderr)
+    total = sum(total_ns(here, file) for file in ("rec.data", "perf.data"))
+    check("CPU time of rec and perf adds up", total_ns(here, "rec.data", "perf.data") == total, total)
+
+
+def total_ns(here, *files):
+    return json.loads(rec("report", "--json", *files, cwd=here).stdout)["total_ns"]
+
+
+def several_captures_add_up(here):
+    done = rec("-q", "-o", "second.data", "--", "./tour", cwd=here)
+    check("a second recording", done.returncode == 0, done.stderr)
+    total = total_ns(here, "rec.data") + total_ns(here, "second.data")
+    check("report adds up", total_ns(here, "rec.data", "second.data") == total, total)
+    done = rec("convert", "-q", "rec.data", "second.data", "-o", "both.json.gz", "-o", "both.folded", cwd=here)
+    check("convert of two", done.returncode == 0, done.stderr)
+    stacks = folded(rec("convert", "rec.data", "second.data", "-o", "-", "--format", "collapsed", cwd=here).stdout)
+    one, two = (folded(rec("convert", file, "-o", "-", "--format", "collapsed", cwd=here).stdout)
+                for file in ("rec.data", "second.data"))
+    check("the same stacks", stacks.keys() == one.keys() | two.keys(), stacks.keys() ^ (one.keys() | two.keys()))
+    with gzip.open(f"{here}/both.json.gz") as file:
+        profile = json.load(file)
+    mains = sorted(profile["threads"], key=lambda thread: thread["registerTime"])
+    starts = [profile["meta"]["startTime"] / 1000 + thread["registerTime"] / 1000 for thread in mains]
+    ends = [os.stat(f"{here}/{file}").st_mtime for file in ("rec.data", "second.data")]
+    check("each has its own wall-clock time", starts[0] < ends[0] < starts[-1] < ends[1], (starts, ends))
+    done = rec("report", "rec.data", "./rec.data", cwd=here)
+    check("a capture counts once", done.returncode == 125 and len(done.stderr.splitlines()) == 1 and
+          "are the same file" in done.stderr, done.stderr)
+    done = run("sh", "-c", "$0 report rec.data - < second.data", REC, cwd=here)
+    check("a pipe beside a file", done.returncode == 0 and "and 1 other" in done.stdout, done.stderr)
+    os.unlink(f"{here}/second.data")
 
 
 with tempfile.TemporaryDirectory() as here:
@@ -204,6 +235,7 @@ with tempfile.TemporaryDirectory() as here:
     check("recorded", recorded.returncode == 0, recorded.stderr)
     every_format_by_name_and_by_pipe(here)
     report_adds_up(here)
+    several_captures_add_up(here)
     report_fits_a_screen_and_a_half(here)
     info_knows_the_recording(here)
     names_stay_without_the_program(here)

@@ -6,7 +6,7 @@
 #include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
-#include "cli/files/input.h"
+#include "cli/files/inputs.h"
 #include "cli/files/memory_limit.h"
 #include "cli/files/outputs.h"
 #include "cli/options/filter_options.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 struct convert_request {
-    const char *input;
+    struct inputs inputs;
     struct convert_options from;
     const struct exporter *format; /* of standard output; NULL: no --format */
     bool to_stdout;
@@ -85,7 +85,7 @@ static int apply(struct convert_request *request, int id, const char *value, str
         request->help = true;
         return 0;
     default:
-        return view_take_input(&request->input, value, error);
+        return inputs_add(&request->inputs, value, error);
     }
 }
 
@@ -93,10 +93,10 @@ static int check_complete(struct convert_request *request, struct error *error)
 {
     request->from.adds_samples_up =
         !outputs_have_times(&request->outputs) && !(request->format && request->format->has_times);
-    if (!request->input)
-        request->input = CAPTURE_DEFAULT;
     if (request->help)
         return 0;
+    if (request->inputs.count == 0 && inputs_add(&request->inputs, CAPTURE_DEFAULT, error) != 0)
+        return -ENOMEM;
     if (request->to_stdout && !request->format)
         return error_set(error, -EINVAL, "-o - needs --format NAME: standard output has no suffix");
     if (request->format && !request->to_stdout)
@@ -130,12 +130,14 @@ static int write_stdout(const struct convert_request *request, const struct prof
 
 static void print_written(const struct convert_request *request, const struct profile *profile)
 {
+    struct inputs_label label = inputs_label(&request->inputs);
+    const char *input = label.text;
     const char *damage = profile_note(profile, "damage");
     if (damage)
-        log_error("%s: %s", request->input, damage);
-    struct view_age age = view_age(request->input);
+        log_error("%s: %s", input, damage);
+    struct view_age age = view_age(inputs_newest(&request->inputs));
     for (size_t i = 0; i < request->outputs.count; i++)
-        log_info("%s (%s): wrote %s: %s", request->input, age.text, request->outputs.items[i].path,
+        log_info("%s (%s): wrote %s: %s", input, age.text, request->outputs.items[i].path,
                  request->outputs.items[i].exporter->description);
     for (size_t i = 0; profile->event_count > 1 && i < request->outputs.count; i++)
         if (request->outputs.items[i].exporter->has_one_event)
@@ -143,7 +145,7 @@ static void print_written(const struct convert_request *request, const struct pr
                      request->outputs.items[i].path,
                      profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
-        log_info("%s: no samples%s", request->input,
+        log_info("%s: no samples%s", input,
                  filter_is_empty(&request->from.filter) ? "" : " in the selected part");
 }
 
@@ -156,7 +158,7 @@ static int convert(struct convert_request *request, struct error *error)
     if (!err)
         confine_to_outputs(&request->outputs, request->from.use_debuginfod);
     if (!err)
-        err = symbolized_load(&profile, request->input, &request->from, error);
+        err = symbolized_load_all(&profile, &request->inputs, &request->from, error);
     embedded_sources_open(&embedded, &request->options);
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
@@ -182,17 +184,17 @@ int cmd_convert(char *const *words)
     int err = parse(&request, words, &error);
     log_set_quiet(request.quiet);
     if (err)
-        program_hint_append(convert_command.name, request.input, &error);
+        program_hint_append(convert_command.name, inputs_first(&request.inputs), &error);
     else if (request.help)
         help_print_command(stdout, &convert_command);
-    else if ((err = input_resolve(&request.input, &error)) == 0 &&
-             (err = program_hint_check(convert_command.name, request.input, &error)) == 0)
+    else if ((err = inputs_resolve(&request.inputs, &convert_command, &error)) == 0)
         err = convert(&request, &error);
     if (err == -ENOMEM)
-        memory_limit_explain(request.input, &error);
+        memory_limit_explain(inputs_label(&request.inputs).text, &error);
     if (err)
         log_error("%s", error.text);
     outputs_free(&request.outputs);
     filter_free(&request.from.filter);
+    inputs_free(&request.inputs);
     return err ? STATUS_FAILED : STATUS_OK;
 }

@@ -14,8 +14,12 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct info info = {0};
-    memory_limit_begin(request->input, request->from.memory_bytes);
-    int err = convert_load(&profile, request->input, &request->from, error);
+    const char *input = request->inputs.paths[0];
+    if (request->inputs.count > 1)
+        return error_set(error, -EINVAL, "more than one input: %s and %s", input,
+                         request->inputs.paths[1]);
+    memory_limit_begin(input, request->from.memory_bytes);
+    int err = convert_load(&profile, input, &request->from, error);
     if (err)
         return err;
     err = info_build(&info, profile);
@@ -23,12 +27,12 @@ static int show(const struct view_request *request, struct error *error)
         error_set(error, err, "out of memory");
     } else if (request->json) {
         struct buffer out = {0};
-        info_json(&info, request->input, &out);
+        info_json(&info, input, &out);
         fwrite(out.bytes, 1, out.size, stdout);
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
         buffer_free(&out);
     } else {
-        info_print(&info, request->input);
+        info_print(&info, input);
     }
     info_free(&info);
     profile_free(profile);

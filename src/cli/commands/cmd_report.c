@@ -25,7 +25,7 @@ static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
     struct report report = {0};
-    int err = symbolized_load(&profile, request->input, &request->from, error);
+    int err = symbolized_load_all(&profile, &request->inputs, &request->from, error);
     if (err)
         return err;
     if (request->short_names)
@@ -35,12 +35,12 @@ static int show(const struct view_request *request, struct error *error)
         error_set(error, err, "out of memory");
     } else if (request->json) {
         struct buffer out = {0};
-        report_json(&report, request->input, &out);
+        report_json(&report, &request->inputs, &out);
         fwrite(out.bytes, 1, out.size, stdout);
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
         buffer_free(&out);
     } else {
-        report_print(&report, request->input, !filter_is_empty(&request->from.filter),
+        report_print(&report, &request->inputs, !filter_is_empty(&request->from.filter),
                      columns_of_stdout());
     }
     diagnostics_print_for_file(profile, request->from.symfs);

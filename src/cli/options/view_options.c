@@ -5,7 +5,6 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
-#include "cli/files/input.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/help.h"
@@ -17,14 +16,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
-
-int view_take_input(const char **input, const char *value, struct error *error)
-{
-    if (*input)
-        return error_set(error, -EINVAL, "more than one input: %s and %s", *input, value);
-    *input = value;
-    return 0;
-}
 
 static int parse(struct view_request *request, char *const *words,
                  const struct command_spec *command, struct error *error)
@@ -45,12 +36,12 @@ static int parse(struct view_request *request, char *const *words,
         else if (id == VIEW_SHORT_NAMES)
             request->short_names = true;
         else if (id != OPTIONS_WITHOUT_EFFECT)
-            err = view_take_input(&request->input, value, error);
+            err = inputs_add(&request->inputs, value, error);
         if (err)
             return err;
     }
-    if (!request->input)
-        request->input = CAPTURE_DEFAULT;
+    if (id == 0 && request->inputs.count == 0)
+        return inputs_add(&request->inputs, CAPTURE_DEFAULT, error);
     return id;
 }
 
@@ -61,19 +52,19 @@ int view_run(char *const *words, const struct command_spec *command,
     struct error error = {{0}};
     int err = parse(&request, words, command, &error);
     if (err)
-        program_hint_append(command->name, request.input, &error);
+        program_hint_append(command->name, inputs_first(&request.inputs), &error);
     else if (request.help)
         help_print_command(stdout, command);
-    else if ((err = input_resolve(&request.input, &error)) == 0 &&
-             (err = program_hint_check(command->name, request.input, &error)) == 0) {
+    else if ((err = inputs_resolve(&request.inputs, command, &error)) == 0) {
         confine_to_outputs(NULL, request.from.use_debuginfod);
         err = show(&request, &error);
     }
     if (err == -ENOMEM)
-        memory_limit_explain(request.input, &error);
+        memory_limit_explain(inputs_label(&request.inputs).text, &error);
     if (err)
         log_error("%s", error.text);
     filter_free(&request.from.filter);
+    inputs_free(&request.inputs);
     return err ? STATUS_FAILED : STATUS_OK;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
+#include "cli/files/inputs.h"
 #include "cli/tables/command_spec.h"
 #include "convert/convert.h"
 
@@ -10,19 +11,16 @@
 #include <stddef.h>
 
 struct view_request {
-    const char *input;
+    struct inputs inputs; /* at least one */
     struct convert_options from;
     bool json;
     bool short_names; /* without template arguments and parameters */
     bool help;
 };
 
-/* Parses the words, resolves the input and calls show(). Returns the exit status. */
+/* Parses the words, resolves the inputs and calls show(). Returns the exit status. */
 int view_run(char *const *words, const struct command_spec *command,
              int (*show)(const struct view_request *request, struct error *error));
-
-/* FILE or -i FILE. -EINVAL: more than one. */
-int view_take_input(const char **input, const char *value, struct error *error);
 
 /* "3 min old", by the modification time of the file; "" on errors. */
 struct view_age {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
+#include "cli/files/inputs.h"
 #include "profile/profile.h"
 
 #include <stddef.h>
@@ -44,7 +45,8 @@ int report_build(struct report *report, const struct profile *profile);
 void report_free(struct report *report);
 
 /* Prints to standard output, for this width. is_part: filters are in effect. */
-void report_print(const struct report *report, const char *path, bool is_part, unsigned columns);
+void report_print(const struct report *report, const struct inputs *inputs, bool is_part,
+                  unsigned columns);
 
 /* "[no name]" for functions without a name. */
 const char *report_name(const struct profile *profile, uint32_t func);
@@ -56,4 +58,4 @@ struct report_place {
 struct report_place report_place(const struct profile *profile, uint32_t func);
 
 /* A JSON object, "version": 1. */
-void report_json(const struct report *report, const char *path, struct buffer *out);
+void report_json(const struct report *report, const struct inputs *inputs, struct buffer *out);

@@ -48,12 +48,24 @@ static void append_nodes(const struct report *report, struct buffer *out)
     json_close(out, ']');
 }
 
-void report_json(const struct report *report, const char *path, struct buffer *out)
+static void append_files(const struct inputs *inputs, struct buffer *out)
+{
+    json_member_string(out, "file", inputs->paths[0]);
+    if (inputs->count == 1)
+        return;
+    json_key(out, "files");
+    json_open(out, '[');
+    for (size_t i = 0; i < inputs->count; i++)
+        json_string(out, inputs->paths[i]);
+    json_close(out, ']');
+}
+
+void report_json(const struct report *report, const struct inputs *inputs, struct buffer *out)
 {
     const struct profile *profile = report->profile;
     json_open(out, '{');
     json_member_unsigned(out, "version", 1);
-    json_member_string(out, "file", path);
+    append_files(inputs, out);
     json_member_string(out, "program", profile_text(profile, profile->product));
     json_member_unsigned(out, "samples", samples_count_measured(profile));
     if (profile->event_count)

@@ -107,18 +107,17 @@ static void print_other_events(const struct profile *profile)
         printf("\n");
 }
 
-static void print_header(const struct report *report, const char *path)
+static void print_header(const struct report *report, const struct inputs *inputs)
 {
     const struct profile *profile = report->profile;
     char name[4096];
-    printf("%s, %s: ", text_escape(name, sizeof(name), path), view_age(path).text);
+    printf("%s, %s: ", text_escape(name, sizeof(name), inputs_label(inputs).text),
+           view_age(inputs_newest(inputs)).text);
     print_command(profile);
-    uint64_t wall_ns =
-        profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
     text_print(stdout, "%s, %s %s in %s, %zu %s",
                format_samples(samples_count_measured(profile)).text,
                weight_format(profile, report->total).text, weight_noun(profile),
-               format_duration(wall_ns).text, profile->thread_count,
+               format_duration(profile->recorded_ns).text, profile->thread_count,
                profile->thread_count == 1 ? "thread" : "threads");
     print_completeness(profile);
     printf("\n");
@@ -263,9 +262,10 @@ static void print_tree(const struct report *report, unsigned columns)
     buffer_free(&tree.text);
 }
 
-void report_print(const struct report *report, const char *path, bool is_part, unsigned columns)
+void report_print(const struct report *report, const struct inputs *inputs, bool is_part,
+                  unsigned columns)
 {
-    print_header(report, path);
+    print_header(report, inputs);
     if (report->total == 0) {
         printf(is_part ? "No samples in the selected part.\n"
                        : "No samples: rec records CPU time, not waiting.\n");

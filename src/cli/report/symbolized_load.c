@@ -8,8 +8,10 @@
 #include "cli/files/memory_limit.h"
 #include "cli/terminal/progress.h"
 #include "convert/convert.h"
+#include "profile/merge.h"
 #include "profile/walk.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +32,8 @@ static void print_unread(const struct profile *profile)
 /* Free memory is returned to the kernel only before a fork of symbolizer processes. Without a fork,
  * page faults on reuse would take a tenth of the time (capture of a compiler with copied stacks).
  * */
-int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
-                    struct error *error)
+static int load_input(struct profile **out, const char *path, const struct convert_options *options,
+                      struct error *error)
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
     watched.progress = progress_report;
@@ -50,9 +52,67 @@ int symbolized_load(struct profile **out, const char *path, const struct convert
         profile_free(profile);
         return err;
     }
-    print_unread(profile);
     *out = profile;
     return 0;
+}
+
+int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
+                    struct error *error)
+{
+    int err = load_input(out, path, options, error);
+    if (!err)
+        print_unread(*out);
+    return err;
+}
+
+/* Views of a single event show the first input's. */
+static void print_other_event(const struct profile *sum, const struct profile *profile,
+                              const char *path)
+{
+    struct profile_event shown = profile_main_event(sum), other = profile_main_event(profile);
+    bool is_time = shown.unit == PROFILE_NANOSECONDS && !shown.is_off_cpu;
+    bool is_same =
+        other.unit == PROFILE_NANOSECONDS && !other.is_off_cpu
+            ? is_time
+            : strcmp(profile_text(sum, shown.name), profile_text(profile, other.name)) == 0;
+    if (!is_same && profile->sample_count)
+        log_info("%s: its event %s does not add up with %s; --event selects one", path,
+                 profile_text(profile, other.name), profile_text(sum, shown.name));
+}
+
+static int add_input(struct profile_merge *merge, const char *path,
+                     const struct convert_options *options, struct error *error)
+{
+    struct profile *profile = NULL;
+    int err = load_input(&profile, path, options, error);
+    if (err)
+        return err;
+    err = profile_merge_add(merge, profile);
+    if (err)
+        error_set(error, err, "out of memory while adding %s", path);
+    else
+        print_other_event(profile_merge_sum(merge), profile, path);
+    profile_free(profile);
+    return err;
+}
+
+int symbolized_load_all(struct profile **out, const struct inputs *inputs,
+                        const struct convert_options *options, struct error *error)
+{
+    if (inputs->count == 1)
+        return symbolized_load(out, inputs->paths[0], options, error);
+    struct profile_merge *merge = profile_merge_new(options && options->adds_samples_up);
+    int err = merge ? 0 : error_set(error, -ENOMEM, "out of memory");
+    for (size_t i = 0; i < inputs->count && !err; i++)
+        err = add_input(merge, inputs->paths[i], options, error);
+    if (!err) {
+        *out = profile_merge_finish(merge);
+        err = *out ? 0 : error_set(error, -ENOMEM, "out of memory");
+    }
+    if (!err)
+        print_unread(*out);
+    profile_merge_free(merge);
+    return err;
 }
 
 void symbolized_shorten(struct profile *profile)

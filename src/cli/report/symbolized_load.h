@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
+#include "cli/files/inputs.h"
 #include "convert/convert.h"
 #include "profile/profile.h"
 
@@ -11,6 +12,11 @@
 /* Loads and resolves. Shows progress on a terminal after a second. */
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
                     struct error *error);
+
+/* The sum of all inputs (profile/merge.h); of a single input: the input. Mentions an input with
+ * another main event. */
+int symbolized_load_all(struct profile **out, const struct inputs *inputs,
+                        const struct convert_options *options, struct error *error);
 
 /* Whether the name of a function is just an address ("0x1234"). */
 bool symbolized_is_unnamed(const struct profile *profile, uint32_t func);

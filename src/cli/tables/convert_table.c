@@ -12,7 +12,7 @@ static const struct option_spec options[] = {
         "usual three files there. -: standard output, uncompressed, with --format."),
     OPTION_TAKING(CONVERT_FORMAT, 0, "format", "FORMAT",
                   "Format of standard output, with -o - only: {formats}."),
-    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as the operand."),
+    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH('q', 'q', "quiet", "Print errors only."),
     OPTION_SWITCH('v', 'v', "verbose", "List the embedded source files."),
     OPTION_HELP_ROW,
@@ -34,12 +34,13 @@ static const struct option_spec options[] = {
 
 const struct command_spec convert_command = {
     .name = "convert",
-    .synopsis = "convert [FILE] -o OUTPUT [-o OUTPUT...]",
+    .synopsis = "convert [FILE...] -o OUTPUT [-o OUTPUT...]",
     .summary = "other formats of a capture of rec or perf",
     .description =
         "Writes a capture (default rec.data) in other formats. FILE may also be a recording of "
         "perf: a file, a directory (perf record --threads), or - for a pipe (perf record -o - "
-        "app). Names come from the capture, or from binaries and debug files on this machine.",
+        "app). Several files are added up; on time lines each keeps its own wall-clock time. Names "
+        "come from the capture, or from binaries and debug files on this machine.",
     .operand = "FILE",
     .options = options,
 };

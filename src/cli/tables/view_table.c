@@ -24,7 +24,7 @@
 
 static const struct option_spec report_options[] = {
     OPTION_HEADING("Input and output"),
-    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as the operand."),
+    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH(VIEW_JSON, 0, "json", "Print all functions and the call tree as JSON."),
     OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names",
                   "Leave template arguments and parameters out of names."),
@@ -37,10 +37,11 @@ static const struct option_spec report_options[] = {
 
 const struct command_spec report_command = {
     .name = "report",
-    .synopsis = "report [FILE]",
+    .synopsis = "report [FILE...]",
     .summary = "functions and calls by CPU time",
     .description =
-        "Prints a capture (default rec.data): the 20 functions with the most self time, then the "
+        "Prints a capture (default rec.data), or the sum of several: the 20 functions with the "
+        "most self time, then the "
         "tree of calls with at least 2 % of the time. A recursive function counts once for each "
         "stack.",
     .operand = "FILE",
@@ -49,7 +50,7 @@ const struct command_spec report_command = {
 
 static const struct option_spec info_options[] = {
     OPTION_HEADING("Input and output"),
-    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as the operand."),
+    OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH(VIEW_JSON, 0, "json", "Print the same as JSON."),
     OPTION_HELP_ROW,
     MEMORY_OPTION_SPEC,

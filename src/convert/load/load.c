@@ -352,6 +352,8 @@ static void set_times(struct loader *loader)
         if (samples->last_ns > profile->end_ns)
             profile->end_ns = samples->last_ns;
     }
+    profile->recorded_ns =
+        profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
     set_wall_time(loader);
     for (size_t i = 0; i < profile->process_count; i++)
         if (profile->processes[i].start_ns == 0)

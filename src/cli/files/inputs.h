@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The captures of a command line, in order: operands and -i. */
+#pragma once
+
+#include "base/text/error.h"
+#include "cli/tables/command_spec.h"
+
+#include <stddef.h>
+
+struct inputs {
+    const char **paths;
+    size_t count, capacity;
+};
+
+void inputs_free(struct inputs *inputs);
+
+/* Borrows the path. 0 or -ENOMEM. */
+int inputs_add(struct inputs *inputs, const char *path, struct error *error);
+
+/* The first path; NULL: none. */
+const char *inputs_first(const struct inputs *inputs);
+
+/* Resolves each input (input.h); an operand that is a program gets the hint of program_hint.h.
+ * -EINVAL: a file occurs twice, or a second input is a pipe. */
+int inputs_resolve(struct inputs *inputs, const struct command_spec *command, struct error *error);
+
+/* The path; of several "a.data and 4 others". */
+struct inputs_label {
+    char text[4200];
+};
+struct inputs_label inputs_label(const struct inputs *inputs);
+
+/* The file written last. */
+const char *inputs_newest(const struct inputs *inputs);
