@@ -165,4 +165,9 @@ enum { /* feature bits */
        FEATURE_SIMPLEPERF_META_INFO = 129, /* terminated strings: key, value, key, value, … */
 };
 
+enum { /* EVENT_UPDATE: u64 kind, u64 event id, then a string */
+       EVENT_UPDATE_UNIT = 0,
+       EVENT_UPDATE_NAME = 2,
+};
+
 enum { BUILD_ID_BYTES = 20 };

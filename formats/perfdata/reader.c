@@ -172,6 +172,11 @@ int perfdata_next(struct perfdata_reader *reader, struct perfdata_event *event)
     if (!reader->words && !(reader->words = malloc(sizeof(*reader->words))))
         return -ENOMEM;
     while ((found = stream_next(&reader->stream, &record)) > 0) {
+        if (record.type == RECORD_EVENT_UPDATE) {
+            int err = event_table_update(&reader->events, record.body);
+            if (err)
+                return err;
+        }
         const struct perfdata_record raw = {.type = record.type,
                                             .misc = record.misc,
                                             .body = record.body.bytes,

@@ -131,6 +131,7 @@ struct perfdata_attr {
     bool has_own_clock; /* times of another clock than the kernel's default (perf record -k) */
     bool has_switches;  /* recorded with SWITCH records */
     const char *name;   /* as recorded, or made from type and config */
+    char unit[16];      /* of the weights, as recorded (EVENT_UPDATE); "": not recorded */
 };
 
 /* A field of an event's raw bytes, from the format description in the file. */

@@ -20,10 +20,10 @@
 enum {
     BATCH_BYTES = 256 << 10,
     SAMPLE_FIXED_BYTES = 64,
-    FRAMES_MAX = (RECORD_BYTES_MAX - SAMPLE_FIXED_BYTES) / 8,
-    NAME_BYTES_MAX = 15,   /* the kernel's TASK_COMM_LEN, and perf's */
-    PATH_BYTES_MAX = 4095, /* perf copies paths into PATH_MAX bytes */
-    BUILD_IDS_MAX = 8192,  /* entries of the BUILD_ID table, in memory until the end */
+    SAMPLE_OBJECT_BYTES = 16, /* ADDR, WEIGHT */
+    NAME_BYTES_MAX = 15,      /* the kernel's TASK_COMM_LEN, and perf's */
+    PATH_BYTES_MAX = 4095,    /* perf copies paths into PATH_MAX bytes */
+    BUILD_IDS_MAX = 8192,     /* entries of the BUILD_ID table, in memory until the end */
 };
 
 /* Trailer of all records except SAMPLE and ROUND; readers take the time from here. */
@@ -43,7 +43,7 @@ static int check_open(const struct perfdata_writer *writer)
 static int write_data_size(const struct perfdata_writer *writer)
 {
     struct buffer size = {0};
-    buffer_u64(&size, writer->end - WRITER_AT_DATA);
+    buffer_u64(&size, writer->end - writer->at_data);
     int err =
         size.failed ? -ENOMEM : io_pwrite(writer->fd, size.bytes, size.size, HEADER_AT_DATA_SIZE);
     buffer_free(&size);
@@ -134,7 +134,7 @@ static int end_with_trailer(struct perfdata_writer *writer, size_t start, struct
     buffer_u32(&writer->pending, trailer.pid);
     buffer_u32(&writer->pending, trailer.tid);
     buffer_u64(&writer->pending, date(writer, trailer.time_ns));
-    buffer_u64(&writer->pending, WRITER_EVENT_ID);
+    buffer_u64(&writer->pending, writer->main_id);
     return end_record(writer, start);
 }
 
@@ -148,29 +148,38 @@ static void put_padded_text(struct buffer *out, const char *text, size_t limit)
 
 static int write_first_bytes(struct perfdata_writer *writer)
 {
-    struct buffer head = {0};
-    writer_put_header(&head, &writer->config, RECORD_HEADER_BYTES);
-    buffer_u32(&head, RECORD_FINISHED_ROUND); /* perf rejects files without data */
-    buffer_u16(&head, 0);
-    buffer_u16(&head, RECORD_HEADER_BYTES);
+    struct buffer head = {0}, records = {0};
+    buffer_u32(&records, RECORD_FINISHED_ROUND); /* perf rejects files without data */
+    buffer_u16(&records, 0);
+    buffer_u16(&records, RECORD_HEADER_BYTES);
+    writer_put_updates(&records, &writer->config);
+    writer->at_data = writer_put_header(&head, &writer->config, records.size);
+    buffer_append(&head, records.bytes, records.size);
+    head.failed |= records.failed;
     int err = head.failed ? -ENOMEM : io_pwrite(writer->fd, head.bytes, head.size, 0);
     writer->end = head.size;
     buffer_free(&head);
+    buffer_free(&records);
     return err;
 }
 
 int perfdata_writer_open(struct perfdata_writer **out, int fd, const struct perfdata_config *config)
 {
+    size_t first = 0;
     *out = NULL;
+    while (first < PERFDATA_EVENTS_MAX && !config->events[first].name)
+        first++;
+    if (first == PERFDATA_EVENTS_MAX)
+        return -EINVAL;
     struct perfdata_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return -ENOMEM;
     writer->fd = fd;
     writer->config = *config;
     writer->first_sample_ns = UINT64_MAX;
-    writer->config.event_name = strdup(config->event_name);
+    writer->main_id = writer_event_id(first);
     writer->build_ids = intern_new();
-    int err = writer->config.event_name && writer->build_ids ? write_first_bytes(writer) : -ENOMEM;
+    int err = writer->build_ids ? write_first_bytes(writer) : -ENOMEM;
     if (err)
         perfdata_writer_close(writer);
     else
@@ -188,7 +197,6 @@ void perfdata_writer_close(struct perfdata_writer *writer)
     intern_free(writer->build_ids);
     buffer_free(&writer->pending);
     buffer_free(&writer->packed);
-    free((char *)writer->config.event_name);
     free(writer);
 }
 
@@ -303,17 +311,23 @@ static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
         writer->last_sample_ns = time_ns;
 }
 
-/* A SAMPLE up to its frames: IDENTIFIER, IP, TID, TIME, PERIOD and the start of CALLCHAIN. */
-static void put_sample(uint64_t words[SAMPLE_FIXED_BYTES / 8 - 1],
-                       const struct perfdata_sample *sample, size_t frame_count, uint64_t time_ns)
+/* A SAMPLE up to its frames: IDENTIFIER, IP, TID, TIME, [ADDR], PERIOD and the start of
+ * CALLCHAIN. */
+static void put_sample(struct buffer *out, const struct perfdata_sample *sample, bool has_object,
+                       size_t frame_count, uint64_t time_ns)
 {
-    words[0] = htole64(WRITER_EVENT_ID);
-    words[1] = htole64(sample->frames[0]);
-    words[2] = htole64(sample->pid | (uint64_t)sample->tid << 32);
-    words[3] = htole64(time_ns);
-    words[4] = htole64(sample->weight_ns);
-    words[5] = htole64(frame_count + 1);
-    words[6] = htole64(PERFDATA_CONTEXT_USER);
+    uint64_t words[SAMPLE_FIXED_BYTES / 8];
+    size_t count = 0;
+    words[count++] = htole64(writer_event_id(sample->event));
+    words[count++] = htole64(sample->frames[0]);
+    words[count++] = htole64(sample->pid | (uint64_t)sample->tid << 32);
+    words[count++] = htole64(time_ns);
+    if (has_object)
+        words[count++] = htole64(sample->object_avma);
+    words[count++] = htole64(sample->weight);
+    words[count++] = htole64(frame_count + 1);
+    words[count++] = htole64(PERFDATA_CONTEXT_USER);
+    buffer_append(out, words, count * sizeof(words[0]));
 }
 
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
@@ -321,17 +335,21 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
     int err = check_open(writer);
     if (err)
         return err;
-    if (sample->frame_count == 0)
+    if (sample->frame_count == 0 || sample->event >= PERFDATA_EVENTS_MAX ||
+        !writer->config.events[sample->event].name)
         return -EINVAL;
     /* Longer stacks lose their outermost frames: a record has at most 64 KiB. */
-    size_t frame_count = sample->frame_count < FRAMES_MAX ? sample->frame_count : FRAMES_MAX;
+    bool has_object = writer->config.events[sample->event].has_object;
+    size_t fixed_bytes = SAMPLE_FIXED_BYTES + (has_object ? SAMPLE_OBJECT_BYTES : 0);
+    size_t most = (RECORD_BYTES_MAX - fixed_bytes) / 8;
+    size_t frame_count = sample->frame_count < most ? sample->frame_count : most;
     struct buffer *out = &writer->pending;
     uint64_t time_ns = date(writer, sample->time_ns);
     size_t start = begin_record(writer, RECORD_SAMPLE, MISC_USER);
-    uint64_t fixed[SAMPLE_FIXED_BYTES / 8 - 1];
-    put_sample(fixed, sample, frame_count, time_ns);
-    buffer_append(out, fixed, sizeof(fixed));
+    put_sample(out, sample, has_object, frame_count, time_ns);
     buffer_u64s(out, sample->frames, frame_count);
+    if (has_object)
+        buffer_u64(out, sample->number);
     note_sample_time(writer, time_ns);
     return end_record(writer, start);
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes perf.data, version 2, seekable form, little-endian. A single event (a software clock,
- * weights in ns as period). Crash-safe: the header always describes a valid file;
+ * Writes perf.data, version 2, seekable form, little-endian. Events are software events; the
+ * weight of a sample is its period. Crash-safe: the header always describes a valid file;
  * perfdata_checkpoint() advances data.size at record boundaries, and perfdata_finish() adds the
  * feature table.
  *
  *     0    header: magic, sizes, places, feature bits (zero until finished)
  *     104  attrs, ids
- *     …    data: records                        ◀── grows
+ *     …    data: units and names of events, records   ◀── grows
  *     end  feature table and feature payloads   ◀── perfdata_finish()
  *
  * The first record is a FINISHED_ROUND: perf rejects files without data.
  *
  * Not thread-safe: one writer, one thread. Errors are sticky: every later call returns the first
- * negative errno. Invalid arguments (no frames, a build-id of more than 20 bytes, a feature outside
- * of the private range) give -EINVAL and leave the writer unchanged.
+ * negative errno. Invalid arguments (no frames, an unknown event, a build-id of more than 20 bytes,
+ * a feature outside of the private range) give -EINVAL and leave the writer unchanged.
  */
 #pragma once
 
@@ -34,14 +34,22 @@ enum {
     PERFDATA_FEATURE_SYMBOLS = 241, /* the names found, see src/convert/ */
 };
 
+struct perfdata_event_row {
+    const char *name; /* "cpu-clock:u", …; NULL: the event is not in the file */
+    const char *unit; /* of the weights: "ns", "count"; unused for clocks: always ns */
+    uint64_t period;  /* nominal weight of a sample; 0: none */
+    bool has_object;  /* samples carry an address and a number: ADDR, WEIGHT */
+};
+#define PERFDATA_EVENTS_MAX 16
+
 struct perfdata_config {
-    uint64_t period_ns;     /* nominal */
     uint64_t start_time_ns; /* CLOCK_MONOTONIC of the first possible sample */
     uint64_t start_wall_ns; /* CLOCK_REALTIME of the same instant */
     bool exclude_kernel;
     int compression_level;   /* of zstd; 0: records as they are. Only where pack_is_there() */
-    const char *event_name;  /* "cpu-clock:u", … */
     const char *const *argv; /* NULL: the command line is left out; borrowed until finish */
+    /* At least one row has a name. Strings are borrowed until finish. */
+    struct perfdata_event_row events[PERFDATA_EVENTS_MAX];
 };
 
 struct perfdata_writer; /* opaque */
@@ -77,12 +85,15 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
 struct perfdata_sample {
     uint32_t pid, tid;
     uint64_t time_ns;
-    uint64_t weight_ns;
-    const uint64_t *frames; /* innermost first: PC, then raw return addresses */
-    size_t frame_count;     /* at least 1 */
+    uint32_t event;               /* row in config.events */
+    uint64_t weight;              /* in the event's unit */
+    uint64_t object_avma, number; /* of events with has_object */
+    const uint64_t *frames;       /* innermost first: PC, then raw return addresses */
+    size_t frame_count;           /* at least 1 */
 };
-/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker).
- * A record holds 8183 frames; of longer stacks the innermost frames are kept. */
+/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 16
+ * more with an object (ADDR, WEIGHT). A record holds 8183 or 8181 frames; of longer stacks the
+ * innermost frames are kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 /* Marks a round: records before the mark are older than all records after the next mark, which

@@ -165,13 +165,21 @@ static void add_command_line(struct feature_list *list, const char *const *argv)
 /* Number of events, size of an attr; then attr, ids and name of each event. */
 static void add_event_description(struct feature_list *list, const struct perfdata_config *config)
 {
-    size_t start = list->payloads.size;
-    buffer_u32(&list->payloads, 1); /* events */
-    buffer_u32(&list->payloads, ATTR_BYTES_WRITTEN);
-    writer_put_attr(&list->payloads, config);
-    buffer_u32(&list->payloads, 1); /* ids */
-    put_string(&list->payloads, config->event_name);
-    buffer_u64(&list->payloads, WRITER_EVENT_ID);
+    struct buffer *out = &list->payloads;
+    size_t start = out->size;
+    uint32_t count = 0;
+    for (size_t i = 0; i < PERFDATA_EVENTS_MAX; i++)
+        count += config->events[i].name != NULL;
+    buffer_u32(out, count);
+    buffer_u32(out, ATTR_BYTES_WRITTEN);
+    for (size_t i = 0; i < PERFDATA_EVENTS_MAX; i++) {
+        if (!config->events[i].name)
+            continue;
+        writer_put_attr(out, config, i);
+        buffer_u32(out, 1); /* ids */
+        put_string(out, config->events[i].name);
+        buffer_u64(out, writer_event_id(i));
+    }
     add_feature(list, FEATURE_EVENT_DESC, start);
 }
 

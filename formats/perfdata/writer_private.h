@@ -15,7 +15,9 @@ struct perfdata_writer {
     int fd;  /* borrowed */
     int err; /* sticky */
     bool finished;
-    struct perfdata_config config;            /* event_name is owned */
+    struct perfdata_config config;
+    uint64_t at_data;                         /* offset of the first record */
+    uint64_t main_id;                         /* of the first event: in records without event */
     struct buffer pending;                    /* whole records, not yet on disk */
     struct buffer packed;                     /* the same, compressed */
     uint64_t end;                             /* of the records on disk: the offset of pending */
@@ -28,18 +30,20 @@ struct perfdata_writer {
     size_t feature_count, feature_capacity;
 };
 
-enum {
-    WRITER_EVENT_ID = 1, /* the event's id in all id and identifier fields */
-    WRITER_AT_ATTR = HEADER_BYTES,
-    WRITER_AT_IDS = WRITER_AT_ATTR + ATTR_BYTES_WRITTEN + SECTION_BYTES,
-    WRITER_AT_DATA = WRITER_AT_IDS + 8,
-};
+/* The id of a row's event in attrs, trailers and samples. */
+static inline uint64_t writer_event_id(size_t row)
+{
+    return row + 1;
+}
 
-/* Appends the file up to its first record. */
-void writer_put_header(struct buffer *out, const struct perfdata_config *config,
-                       uint64_t data_bytes);
+/* Appends the file up to its first record; returns the offset of the data. The data's size is
+ * data_bytes. */
+uint64_t writer_put_header(struct buffer *out, const struct perfdata_config *config,
+                           uint64_t data_bytes);
 /* A perf_event_attr. */
-void writer_put_attr(struct buffer *out, const struct perfdata_config *config);
+void writer_put_attr(struct buffer *out, const struct perfdata_config *config, size_t row);
+/* Names and units of dummy events: EVENT_UPDATE records. */
+void writer_put_updates(struct buffer *out, const struct perfdata_config *config);
 
 /* Appends the feature table, for file offset `at`, and all payloads; sets the feature bits. */
 void writer_put_features(struct buffer *out, const struct perfdata_writer *writer, uint64_t at,

@@ -25,6 +25,7 @@ struct record_options {
     bool targets_are_threads; /* thread ids: only these threads */
     int output_fd;            /* of rec.data, empty and writable; stays open */
     const char *output_name;  /* name of the file in messages */
+    uint32_t recorders;       /* set of rows of recorders.h; cpu is recorded in any case */
     uint32_t frequency;       /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
     int compression_level; /* of the file's records, by zstd; 0: none */

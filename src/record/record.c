@@ -54,13 +54,13 @@ static int open_writer(struct recording *recording, struct error *error)
 {
     const struct record_options *options = recording->options;
     struct perfdata_config config = {
-        .period_ns = recording->session.tables->header.period_ns,
         .start_time_ns = recording->start_ns,
         .start_wall_ns = wall_ns(),
-        .event_name = recorder_find("cpu")->event_name,
         .compression_level = options->compression_level,
         .argv = options->no_command_line ? NULL : (const char *const *)options->argv,
     };
+    recorders_describe(options->recorders, recording->session.tables->header.period_ns,
+                       config.events);
     int err = perfdata_writer_open(&recording->writer, options->output_fd, &config);
     return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
                : 0;

@@ -5,6 +5,7 @@
 #include "record/launch/trust.h"
 #include "record/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,13 +51,18 @@ static const struct record_parameter cpu_parameters[] = {
      .help = "record until the last process of the tree ends"},
 };
 
+static const struct recorder_event cpu_events[] = {
+    {.id = RECORD_EVENT_CPU, .name = "cpu-clock", .unit = "ns"},
+};
+
 const struct recorder recorders[RECORDERS] = {
     {
         .id = "cpu",
         .name = "CPU time",
         .description = "CPU time of every thread, with complete user stacks",
-        .weight_unit = "ns",
-        .event_name = "cpu-clock",
+        .events = cpu_events,
+        .event_count = sizeof(cpu_events) / sizeof(cpu_events[0]),
+        .is_always_on = true,
         .can_start = true,
         .can_attach = true,
         .privileges = "none",
@@ -81,6 +87,63 @@ const struct record_parameter *recorder_parameter(const struct recorder *recorde
         if (strcmp(recorder->parameters[i].name, name) == 0)
             return &recorder->parameters[i];
     return NULL;
+}
+
+const struct record_parameter *recorders_parameter(const char *name)
+{
+    const struct record_parameter *found = NULL;
+    for (size_t i = 0; i < RECORDERS && !found; i++)
+        found = recorder_parameter(&recorders[i], name);
+    return found;
+}
+
+static void describe(const struct recorder_event *event, uint64_t period_ns,
+                     struct perfdata_event_row *row)
+{
+    *row = (struct perfdata_event_row){
+        .name = event->name,
+        .unit = event->unit,
+        .period = event->id == RECORD_EVENT_CPU ? period_ns : 0,
+        .has_object = event->has_object,
+    };
+}
+
+void recorders_describe(uint32_t set, uint64_t period_ns,
+                        struct perfdata_event_row rows[PERFDATA_EVENTS_MAX])
+{
+    _Static_assert(RECORD_EVENTS <= PERFDATA_EVENTS_MAX, "a row for each event");
+    for (size_t i = 0; i < RECORDERS; i++)
+        for (size_t j = 0; j < recorders[i].event_count; j++)
+            if (recorders[i].is_always_on || (set & recorder_bit(&recorders[i])))
+                describe(&recorders[i].events[j], period_ns, &rows[recorders[i].events[j].id]);
+}
+
+static int check_excluded(const struct recorder *rows, size_t count, uint32_t set, size_t row,
+                          struct error *error)
+{
+    for (size_t i = 0; rows[row].excludes && i < count; i++)
+        if ((set >> i & 1) && strcmp(rows[i].id, rows[row].excludes) == 0)
+            return error_set(error, -EINVAL,
+                             "%s and %s cannot record at the same time: leave one of them out",
+                             rows[row].id, rows[i].id);
+    return 0;
+}
+
+int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool is_attach,
+                    struct error *error)
+{
+    int err = 0;
+    for (size_t i = 0; i < count && err == 0; i++) {
+        if (!(set >> i & 1))
+            continue;
+        if (is_attach && !rows[i].can_attach)
+            return error_set(error, -EINVAL,
+                             "%s cannot record running processes: start the program with rec "
+                             "--record %s -- COMMAND",
+                             rows[i].id, rows[i].id);
+        err = check_excluded(rows, count, set, i, error);
+    }
+    return err;
 }
 
 struct recorder_availability recorder_probe(const struct recorder *recorder,

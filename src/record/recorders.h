@@ -5,7 +5,10 @@
  */
 #pragma once
 
+#include "base/text/error.h"
+#include "perfdata/writer.h"
 #include "record/sources.h"
+#include "wire/records.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,14 +31,24 @@ struct record_parameter {
     const char *help;
 };
 
+/* An event of the recorder, in the rings and in perf.data. */
+struct recorder_event {
+    enum record_event id;
+    const char *name; /* stable */
+    const char *unit; /* of the weights: "ns", "count" */
+    bool has_object;  /* see perfdata_event_row */
+};
+
 struct recorder {
     const char *id; /* stable */
     const char *name;
     const char *description;
-    const char *weight_unit;
-    const char *event_name; /* in perf.data */
-    bool can_start;         /* records a program started by rec */
-    bool can_attach;        /* records a running process */
+    const struct recorder_event *events; /* the first one has the recorder's weight */
+    size_t event_count;
+    bool is_always_on;    /* recorded without being named */
+    const char *excludes; /* id of a recorder that cannot run at the same time; NULL: none */
+    bool can_start;       /* records a program started by rec */
+    bool can_attach;      /* records a running process */
     const char *privileges;
     const struct record_source *sources; /* in order of preference */
     size_t source_count;
@@ -50,6 +63,23 @@ extern const struct recorder recorders[RECORDERS];
 const struct recorder *recorder_find(const char *id);
 const struct record_parameter *recorder_parameter(const struct recorder *recorder,
                                                   const char *name);
+/* Of the first recorder with such a parameter. */
+const struct record_parameter *recorders_parameter(const char *name);
+
+/* A set of recorders: a bit for each row. */
+static inline uint32_t recorder_bit(const struct recorder *recorder)
+{
+    return UINT32_C(1) << (recorder - recorders);
+}
+
+/* The events of a set as rows of the capture, each at the place of its id. */
+void recorders_describe(uint32_t set, uint64_t period_ns,
+                        struct perfdata_event_row rows[PERFDATA_EVENTS_MAX]);
+
+/* Whether the recorders of the set can run together, on running processes if is_attach. 0, or
+ * -EINVAL with the remedy. `rows` is the table, or a test's. */
+int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool is_attach,
+                    struct error *error);
 
 struct recorder_availability {
     bool is_available;

@@ -45,21 +45,27 @@ enum record_flags {
     RECORD_KERNEL = 1, /* the weight is time spent in the kernel on behalf of this stack */
 };
 
-/* The event of a record; the unit of its weight depends on the event. */
+/* The event of a record. Its row in src/record/recorders.c has name and unit of the weight. */
 enum record_event {
     RECORD_EVENT_CPU = 0, /* CPU time in nanoseconds */
     RECORD_EVENTS,
 };
 
 struct record_header {
-    uint32_t bytes; /* of the whole record, header included */
-    uint16_t event; /* enum record_event; not of padding */
-    uint8_t kind;   /* enum record_kind */
-    uint8_t flags;  /* enum record_flags */
-    uint64_t ticks; /* clock of the sample */
-    uint64_t weight_ns;
+    uint32_t bytes;     /* of the whole record, header included */
+    uint16_t event;     /* enum record_event; not of padding */
+    uint8_t kind;       /* enum record_kind */
+    uint8_t flags;      /* enum record_flags */
+    uint64_t ticks;     /* clock of the sample */
+    uint64_t weight_ns; /* of RECORD_EVENT_CPU; of other events: the weight, in their unit */
 };
 _Static_assert(sizeof(struct record_header) == 24, "in shared memory");
+
+/* CPU time that the record stands for. */
+static inline uint64_t record_cpu_ns(const struct record_header *header)
+{
+    return header->event == RECORD_EVENT_CPU ? header->weight_ns : 0;
+}
 
 /* RECORD_STACK: header, this, frame_count frames. */
 struct record_stack {

@@ -117,7 +117,7 @@ static void write_samples(struct perfdata_writer *writer, const struct stacks *s
         struct perfdata_sample sample = {.pid = PID,
                                          .tid = PID + thread,
                                          .time_ns = PERIOD_NS * (1 + i / threads) + thread * 1013,
-                                         .weight_ns = PERIOD_NS,
+                                         .weight = PERIOD_NS,
                                          .frames = stacks->frames[stack],
                                          .frame_count = stacks->depths[stack]};
         perfdata_write_sample(writer, &sample);
@@ -134,8 +134,8 @@ int main(int argc, char **argv)
     size_t stack_count = argc > 4 ? strtoull(argv[4], NULL, 10) : 100000;
     uint32_t threads = argc > 5 ? (uint32_t)strtoul(argv[5], NULL, 10) : 64;
     int fd = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
-    struct perfdata_config config = {
-        .period_ns = PERIOD_NS, .start_time_ns = PERIOD_NS, .event_name = "cpu-clock:u"};
+    struct perfdata_config config = {.start_time_ns = PERIOD_NS,
+                                     .events = {{.name = "cpu-clock:u", .period = PERIOD_NS}}};
     struct perfdata_writer *writer = NULL;
     if (fd < 0 || perfdata_writer_open(&writer, fd, &config) != 0)
         die(argv[1]);

@@ -31,7 +31,7 @@ static void prepare(void)
 /* A known process without a map, and a collector and a file of its own for each run. */
 static void begin(FILE *file)
 {
-    struct perfdata_config config = {.period_ns = 1000000, .event_name = "cpu-clock"};
+    struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
     const struct process process = {.pid = 1, .pid_fd = -1, .engine = ENGINE_TIMER};
     struct collector_config parts = {
         .session = &session, .compiler = compiler, .options = &options, .summary = &summary};

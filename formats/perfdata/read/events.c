@@ -190,7 +190,8 @@ int event_table_read(struct event_table *table, const struct file_header *header
 
 static int rename_attr(struct event_attr *attr, const char *name, size_t size)
 {
-    if (strnlen(name, size) == 0)
+    size_t length = strnlen(name, size);
+    if (length == 0 || (strlen(attr->name) == length && memcmp(attr->name, name, length) == 0))
         return 0;
     char *copy = strndup(name, size);
     if (!copy)
@@ -224,12 +225,25 @@ static int describe_one(struct event_table *table, struct cursor *c, size_t know
 }
 
 /* Linear: the ids are unsorted while the metadata of a pipe is read. */
-int event_table_rename(struct event_table *table, uint64_t id, const char *name)
+static struct event_attr *attr_of(struct event_table *table, uint64_t id)
 {
     for (size_t i = 0; i < table->id_count; i++)
         if (table->ids[i].id == id)
-            return rename_attr(&table->attrs[table->ids[i].attr_index], name, strlen(name));
-    return 0;
+            return &table->attrs[table->ids[i].attr_index];
+    return NULL;
+}
+
+int event_table_update(struct event_table *table, struct cursor update)
+{
+    uint64_t kind = cursor_u64(&update);
+    struct event_attr *attr = attr_of(table, cursor_u64(&update));
+    const char *text =
+        kind == EVENT_UPDATE_NAME || kind == EVENT_UPDATE_UNIT ? cursor_string(&update) : "";
+    if (!attr || update.failed)
+        return 0;
+    if (kind == EVENT_UPDATE_UNIT)
+        snprintf(attr->shown.unit, sizeof(attr->shown.unit), "%s", text);
+    return kind == EVENT_UPDATE_NAME ? rename_attr(attr, text, strlen(text)) : 0;
 }
 
 int event_table_describe(struct event_table *table, struct cursor description)

@@ -38,8 +38,8 @@ int event_table_read(struct event_table *table, const struct file_header *header
  * 0, -ENOMEM, or -EBADMSG: too many events. */
 int event_table_add(struct event_table *table, struct cursor attr, struct cursor ids,
                     bool big_endian);
-/* Names the event of an id. 0 or -ENOMEM. */
-int event_table_rename(struct event_table *table, uint64_t id, const char *name);
+/* Takes name or unit from the body of an EVENT_UPDATE. 0 or -ENOMEM. */
+int event_table_update(struct event_table *table, struct cursor update);
 /* Reads names and ids from an EVENT_DESC payload, which may be empty, and skips damaged entries.
  * Required before event_table_find(). 0 or -ENOMEM. */
 int event_table_describe(struct event_table *table, struct cursor description);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum {
-    UPDATE_NAME = 2, /* of EVENT_UPDATE */
     BUILD_IDS_BYTES_MAX = 64 << 20,
 };
 
@@ -19,14 +18,6 @@ static int take_attr(struct event_table *events, struct cursor body, bool big_en
     struct cursor attr = cursor_sub(&body, bytes < ATTR_BYTES_MIN ? ATTR_BYTES_MIN : bytes);
     struct cursor ids = cursor_sub(&body, cursor_left(&body) / 8 * 8);
     return attr.failed ? 0 : event_table_add(events, attr, ids, big_endian);
-}
-
-static int take_update(struct event_table *events, struct cursor body)
-{
-    uint64_t kind = cursor_u64(&body);
-    uint64_t id = cursor_u64(&body);
-    const char *name = kind == UPDATE_NAME ? cursor_string(&body) : NULL;
-    return name ? event_table_rename(events, id, name) : 0;
 }
 
 static void take_section(struct file_header *header, struct feature_set *features, uint64_t feature,
@@ -72,7 +63,7 @@ static int take(const struct record *record, struct file_header *header, struct 
     case RECORD_HEADER_ATTR:
         return take_attr(events, record->body, header->big_endian);
     case RECORD_EVENT_UPDATE:
-        return take_update(events, record->body);
+        return event_table_update(events, record->body);
     case RECORD_HEADER_FEATURE:
         take_feature(header, features, record);
         return 0;

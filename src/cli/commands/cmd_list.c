@@ -5,30 +5,12 @@
 #include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
+#include "cli/options/recorder_names.h"
 #include "cli/report/list.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-static int refuse_unknown(const char *name, struct error *error)
-{
-    const char *ids[RECORDERS + 1] = {NULL};
-    char all[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < RECORDERS; i++) {
-        ids[i] = recorders[i].id;
-        if (used < sizeof(all))
-            used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", ids[i]);
-    }
-    const char *nearest = options_nearest(name, ids);
-    if (nearest)
-        return error_set(error, -EINVAL, "unknown recorder '%s': did you mean %s?", name, nearest);
-    return error_set(error, -EINVAL,
-                     "unknown recorder '%s': available names: %s; to record a program called list: "
-                     "rec -- list ...",
-                     name, all);
-}
 
 static int parse(struct list_request *request, char *const *words, struct error *error)
 {
@@ -44,9 +26,10 @@ static int parse(struct list_request *request, char *const *words, struct error 
             request->json = true;
             continue;
         }
-        const struct recorder *recorder = recorder_find(value);
+        const struct recorder *recorder =
+            recorder_names_find(value, "; to record a program called list: rec -- list ...", error);
         if (!recorder)
-            return refuse_unknown(value, error);
+            return -EINVAL;
         request->named[recorder - recorders] = true;
         request->has_names = true;
     }

@@ -44,9 +44,15 @@ static void append_sources(struct buffer *out, const char *between)
         buffer_printf(out, "%s%s", i ? between : "", record_sources[i].name);
 }
 
+static void append_recorders(struct buffer *out, const char *between)
+{
+    for (size_t i = 0; i < RECORDERS; i++)
+        buffer_printf(out, "%s%s", i ? between : "", recorders[i].id);
+}
+
 static void append_parameter(struct buffer *out, const char *name)
 {
-    const struct record_parameter *row = recorder_parameter(recorder_find("cpu"), name);
+    const struct record_parameter *row = recorders_parameter(name);
     if (!row)
         return;
     buffer_printf(out, "%c%s", toupper(row->help[0]), row->help + 1);
@@ -67,6 +73,8 @@ static void append_token(struct buffer *out, const char *token, const char *opti
         append_parameter(out, option);
     else if (strncmp(token, "{suffixes}", strlen("{suffixes}")) == 0)
         append_suffixes(out);
+    else if (strncmp(token, "{recorders}", strlen("{recorders}")) == 0)
+        append_recorders(out, ", ");
     else if (strncmp(token, "{formats}", strlen("{formats}")) == 0)
         append_formats(out, ", ");
 }
@@ -92,9 +100,8 @@ void help_text_choices(struct buffer *out, const char *placeholder)
         append_sources(out, " ");
     else if (strcmp(placeholder, "EVENT") == 0)
         buffer_text(out, "cpu-clock task-clock");
-    else if (strcmp(placeholder, "RECORDER") == 0)
-        for (size_t i = 0; i < RECORDERS; i++)
-            buffer_printf(out, "%s%s", i ? " " : "", recorders[i].id);
+    else if (strncmp(placeholder, "RECORDER", strlen("RECORDER")) == 0)
+        append_recorders(out, " ");
     else if (strcmp(placeholder, "SUBCOMMAND") == 0)
         for (size_t i = 0; command_table[i]; i++)
             buffer_printf(out, "%s%s", i ? " " : "", command_table[i]->name);

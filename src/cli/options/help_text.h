@@ -11,7 +11,8 @@ void help_text_syntax(struct buffer *out, const struct option_spec *row);
 /* The help of a row, where
  *     {parameter} is the help of the recorder's parameter with the option's name, and the limits,
  *     {suffixes}  the file suffixes of each exporter,
- *     {formats}   the names of the exporters. */
+ *     {formats}   the names of the exporters,
+ *     {recorders} the ids of the recorders. */
 void help_text_expand(struct buffer *out, const struct option_spec *row);
 
 /* The words that complete a placeholder such as FORMAT, separated by spaces; none for others. */

@@ -3,6 +3,7 @@
 
 #include "base/budget.h"
 #include "cli/options/options.h"
+#include "cli/options/recorder_names.h"
 #include "cli/tables/record_table.h"
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
@@ -19,7 +20,7 @@
 static int parse_number(const char *value, const char *parameter, const char *what,
                         unsigned long *number, struct error *error)
 {
-    const struct record_parameter *row = recorder_parameter(recorder_find("cpu"), parameter);
+    const struct record_parameter *row = recorders_parameter(parameter);
     return options_number(value, what, row->least, row->most, number, error);
 }
 
@@ -210,6 +211,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'p':
     case 't':
         return add_targets(request, id, value, error);
+    case OPTION_RECORD:
+        return recorder_names_add(&request->options.recorders, value, error);
     case OPTION_ENGINE:
         return parse_engine(request, value, error);
     case OPTION_SELF_CHECK:
@@ -261,7 +264,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
 
 int record_request_parse(struct record_request *request, char *const *words, struct error *error)
 {
-    const struct record_parameter *frequency = recorder_parameter(recorder_find("cpu"), "freq");
+    const struct record_parameter *frequency = recorders_parameter("freq");
     *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default};
     struct options options = options_of(words, record_command.options);
     const char *value;
@@ -281,6 +284,8 @@ int record_request_parse(struct record_request *request, char *const *words, str
         return error_set(error, -EINVAL,
                          "-p and -t take no command: use --duration to limit the recording");
     if (check_lifetime(&request->options, error) != 0 ||
+        recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) !=
+            0 ||
         (has_targets && check_targets(request, error) != 0))
         return -EINVAL;
     request->options.argv = has_targets ? NULL : options.argv - 1;

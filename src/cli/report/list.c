@@ -26,7 +26,7 @@ static bool is_shown(const struct list_request *request, size_t row)
 static void print_row(const struct recorder *recorder, const struct record_probe *probe)
 {
     struct recorder_availability found = recorder_probe(recorder, probe);
-    printf("%-9s %-6s %-9s %s\n", recorder->id, recorder->weight_unit,
+    printf("%-9s %-6s %-9s %s\n", recorder->id, recorder->events[0].unit,
            found.is_available ? "yes" : "no", recorder->description);
     if (!found.is_available)
         text_print(stdout, "          not available: %s\n", found.reason);
@@ -68,7 +68,9 @@ static void print_details(const struct recorder *recorder, const struct record_p
     struct recorder_availability found = recorder_probe(recorder, probe);
     printf("%s: %s\n\n", recorder->id, recorder->name);
     printf("description  %s\n", recorder->description);
-    printf("weight       %s, event %s\n", recorder->weight_unit, recorder->event_name);
+    for (size_t i = 0; i < recorder->event_count; i++)
+        printf("%-12s %s in %s\n", i ? "" : "events", recorder->events[i].name,
+               recorder->events[i].unit);
     printf("duration     %s\n", default_duration(recorder));
     printf("start        %s\n", recorder->can_start ? "yes" : "not yet");
     printf("attach       %s\n", recorder->can_attach ? "yes" : "not yet");
@@ -120,6 +122,19 @@ static void append_sources(const struct recorder *recorder, const struct record_
     json_close(out, ']');
 }
 
+static void append_events(const struct recorder *recorder, struct buffer *out)
+{
+    json_key(out, "events");
+    json_open(out, '[');
+    for (size_t i = 0; i < recorder->event_count; i++) {
+        json_open(out, '{');
+        json_member_string(out, "name", recorder->events[i].name);
+        json_member_string(out, "unit", recorder->events[i].unit);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
 static void append_choices(const struct recorder *recorder, struct buffer *out)
 {
     json_key(out, "choices");
@@ -160,8 +175,9 @@ static void append_recorder(const struct recorder *recorder, const struct record
     json_member_string(out, "id", recorder->id);
     json_member_string(out, "name", recorder->name);
     json_member_string(out, "description", recorder->description);
-    json_member_string(out, "weight_unit", recorder->weight_unit);
-    json_member_string(out, "event", recorder->event_name);
+    json_member_string(out, "weight_unit", recorder->events[0].unit);
+    json_member_string(out, "event", recorder->events[0].name);
+    append_events(recorder, out);
     json_member_string(out, "default_duration", default_duration(recorder));
     json_member_bool(out, "start", recorder->can_start);
     json_member_bool(out, "attach", recorder->can_attach);

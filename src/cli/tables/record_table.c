@@ -24,6 +24,8 @@ static const struct option_spec options[] = {
     OPTION_HELP_ROW,
     OPTION_SWITCH(OPTION_VERSION, 'V', "version", "Print the version."),
     OPTION_HEADING("Sampling"),
+    OPTION_TAKING(OPTION_RECORD, 0, "record", "RECORDER[,...]",
+                  "Record more than CPU time: {recorders}; see `rec list`."),
     OPTION_TAKING('c', 'c', "count", "NS",
                   "Take a sample every NS nanoseconds of CPU time, instead of -F."),
     OPTION_TAKING(

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 
 int events_init(struct events *events, struct profile *profile,
                 const struct perfdata_reader *reader)
@@ -29,6 +30,12 @@ static bool is_clock(const struct perfdata_attr *attr)
 {
     return attr->type == PERF_TYPE_SOFTWARE &&
            (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+/* Other events in ns have a recorded unit. */
+static enum profile_unit unit_of(const struct perfdata_attr *attr)
+{
+    return is_clock(attr) || strcmp(attr->unit, "ns") == 0 ? PROFILE_NANOSECONDS : PROFILE_COUNT;
 }
 
 /* Without the bits for the kind of core on hybrid machines. */
@@ -58,7 +65,8 @@ static uint32_t add_event(struct events *events, const struct perfdata_attr *att
         return PROFILE_NONE;
     struct profile_event event = {
         .name = attr->name ? profile_string(events->profile, attr->name) : PROFILE_NONE,
-        .unit = is_clock(attr) ? PROFILE_NANOSECONDS : PROFILE_COUNT,
+        .unit = unit_of(attr),
+        .is_off_cpu = attr->name && strcmp(attr->name, EVENTS_OFF_CPU) == 0,
         .period = nominal_period(attr),
     };
     return profile_add_event(events->profile, &event);

@@ -8,6 +8,9 @@
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 
+/* Waiting time in ns: recorded, or from the switches of a recording. */
+#define EVENTS_OFF_CPU "off-cpu"
+
 struct events {
     struct profile *profile;
     const struct perfdata_reader *reader;

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-static const char off_cpu[] = "off-cpu";
-
 static int add(void *context, const struct profile_sample *sample)
 {
     struct samples *samples = context;
@@ -25,12 +23,13 @@ static int add_off_cpu(void *context, const struct profile_sample *sample)
 {
     struct samples *samples = context;
     struct profile *profile = samples->profile;
-    if (!filter_accepts_event(samples->filter, off_cpu) || !has_thread(samples, sample->thread) ||
+    if (!filter_accepts_event(samples->filter, EVENTS_OFF_CPU) ||
+        !has_thread(samples, sample->thread) ||
         !filter_accepts_time(samples->filter, sample->time_ns))
         return 0;
     if (samples->off_cpu_event == PROFILE_NONE)
         samples->off_cpu_event = profile_add_event(
-            profile, &(struct profile_event){.name = profile_string(profile, off_cpu),
+            profile, &(struct profile_event){.name = profile_string(profile, EVENTS_OFF_CPU),
                                              .unit = PROFILE_NANOSECONDS,
                                              .is_off_cpu = true});
     struct profile_sample added = *sample;

@@ -88,12 +88,11 @@ static int open_writer(struct attachment *attachment, uint64_t period_ns, struct
 {
     const struct record_options *options = attachment->options;
     struct perfdata_config config = {
-        .period_ns = period_ns,
         .start_time_ns = attachment->start_ns,
         .start_wall_ns = clock_ns(CLOCK_REALTIME),
-        .event_name = recorder_find("cpu")->event_name,
         .compression_level = options->compression_level,
     };
+    recorders_describe(options->recorders, period_ns, config.events);
     int err = perfdata_writer_open(&attachment->writer, options->output_fd, &config);
     return err ? error_set(error, err, "cannot write %s: %s", options->output_name, strerror(-err))
                : 0;

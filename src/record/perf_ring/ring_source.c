@@ -140,7 +140,7 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
     struct walked_sample sample = {.process = &process->process,
                                    .tid = (pid_t)record->tid,
                                    .time_ns = record->time_ns,
-                                   .weight_ns = record->period_ns,
+                                   .weight = record->period_ns,
                                    .flags = is_kernel ? RECORD_KERNEL : 0};
     source->samples.summary->produced++;
     if (walk(source, process, record, &sample)) {
@@ -148,7 +148,7 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
         sample_write(&source->samples, &sample);
     } else {
         sample_write_synthetic(&source->samples, &process->process, sample.tid,
-                               is_kernel ? SYNTHETIC_KERNEL : SYNTHETIC_TRUNCATED, sample.weight_ns,
+                               is_kernel ? SYNTHETIC_KERNEL : SYNTHETIC_TRUNCATED, sample.weight,
                                sample.time_ns);
     }
 }

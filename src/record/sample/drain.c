@@ -77,7 +77,7 @@ static uint64_t date_record(const struct drain *drain, const struct thread *thre
 static bool is_weight_possible(const struct drain *drain, const struct record_header *header)
 {
     uint64_t passed_ns = drain->round->now_ns - round_first_ns(drain->round);
-    return header->weight_ns <= passed_ns + WEIGHT_SLACK_NS;
+    return record_cpu_ns(header) <= passed_ns + WEIGHT_SLACK_NS;
 }
 
 static void take_record(void *context, const struct record_header *header, const uint8_t *record)

@@ -20,7 +20,7 @@ struct pending_stack {
     uint32_t slot;           /* of its process */
     pid_t tid;
     uint64_t time_ns;
-    uint64_t weight_ns;
+    uint64_t cpu_ns;
     size_t record_offset; /* in pending_stacks.bytes */
     size_t record_bytes;
     bool
@@ -127,7 +127,8 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
         .map = map,
         .tid = raw->tid,
         .time_ns = raw->time_ns,
-        .weight_ns = from.header.weight_ns,
+        .event = from.header.event,
+        .weight = from.header.weight_ns,
         .flags = from.header.flags,
     };
     enum outcome outcome = walk_copy(pending, &from, &sample, patience, frames);
@@ -189,7 +190,7 @@ static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
         .slot = raw->process->slot,
         .tid = raw->tid,
         .time_ns = raw->time_ns,
-        .weight_ns = header.weight_ns,
+        .cpu_ns = record_cpu_ns(&header),
         .record_offset = pending->bytes.size,
         .record_bytes = raw->bytes,
     };
@@ -199,7 +200,7 @@ static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
         count_lost(pending);
         return;
     }
-    raw->process->account.waiting_ns += header.weight_ns;
+    raw->process->account.waiting_ns += record_cpu_ns(&header);
     raw->process->waiting_count++;
     if (pending->bytes.size > PENDING_BYTES_MAX)
         pending_finish(pending, true);
@@ -281,7 +282,7 @@ void pending_finish(struct pending_stacks *pending, bool force)
             pending->items[kept++] = *item;
             continue;
         }
-        process->account.waiting_ns -= item->weight_ns;
+        process->account.waiting_ns -= item->cpu_ns;
         process->waiting_count--;
         process_map_release(item->map);
     }

@@ -88,6 +88,8 @@ static void note_thread_root(const struct walked_sample *sample)
 static void count(struct sample_writer *writer, const struct walked_sample *sample)
 {
     struct record_summary *summary = writer->summary;
+    if (sample->event != RECORD_EVENT_CPU)
+        return;
     summary->samples++;
     if (sample->dropped)
         summary->cut[RECORD_CUT_DEEP]++;
@@ -96,7 +98,7 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
     else
         summary->complete++;
     if (sample->is_complete && !sample->dropped && !writer->round->is_quiet)
-        summary->cpu_complete_ns += sample->weight_ns;
+        summary->cpu_complete_ns += sample->weight;
 }
 
 static void write_and_account(struct sample_writer *writer, struct process *process,
@@ -105,8 +107,10 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
     if (writer->round->is_quiet)
         return;
     perfdata_write_sample(writer->file, sample);
-    process->account.seen_ns += sample->weight_ns;
-    writer->summary->cpu_seen_ns += sample->weight_ns;
+    if (sample->event != RECORD_EVENT_CPU)
+        return;
+    process->account.seen_ns += sample->weight;
+    writer->summary->cpu_seen_ns += sample->weight;
 }
 
 void sample_write(struct sample_writer *writer, const struct walked_sample *from)
@@ -132,7 +136,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .pid = (uint32_t)sample.process->pid,
         .tid = (uint32_t)sample.tid,
         .time_ns = sample.time_ns,
-        .weight_ns = sample.weight_ns,
+        .event = sample.event,
+        .weight = sample.weight,
         .frames = plain ? sample.frames : list.frames,
         .frame_count = plain ? sample.frame_count : list.count,
     };
@@ -157,7 +162,7 @@ void sample_write_synthetic(struct sample_writer *writer, struct process *proces
         .pid = (uint32_t)process->pid,
         .tid = (uint32_t)tid,
         .time_ns = time_ns,
-        .weight_ns = weight_ns,
+        .weight = weight_ns,
         .frames = &frame,
         .frame_count = 1,
     };
@@ -175,7 +180,7 @@ void sample_write_thread_end(struct sample_writer *writer, struct process *proce
         .pid = (uint32_t)process->pid,
         .tid = (uint32_t)tid,
         .time_ns = time_ns,
-        .weight_ns = weight_ns,
+        .weight = weight_ns,
         .frames = frames,
         .frame_count = process->thread_root_avmas[0] ? 1 + THREAD_ROOT_FRAMES : 1,
     };
@@ -225,7 +230,8 @@ void sample_write_record(struct sample_writer *writer, const struct raw_sample *
         .map = map,
         .tid = raw->tid,
         .time_ns = raw->time_ns,
-        .weight_ns = header.weight_ns,
+        .event = header.event,
+        .weight = header.weight_ns,
         .frames = frames,
         .frame_count = stack.frame_count,
         .dropped = stack.dropped,

@@ -38,7 +38,8 @@ struct walked_sample {
     const struct process_map *map; /* at the time of the sample; NULL: unknown */
     pid_t tid;
     uint64_t time_ns;
-    uint64_t weight_ns;
+    enum record_event event;
+    uint64_t weight; /* in the event's unit */
     const uint64_t *frames;
     uint32_t frame_count;
     uint32_t dropped;

@@ -26,20 +26,27 @@ struct story {
     struct perfdata_writer *writer;
 };
 
-static inline struct story story_begin(void)
+/* `more`: an event beside cpu-clock:u, row 1; NULL: none. */
+static inline struct story story_begin_with(const struct perfdata_event_row *more)
 {
     struct story story = {.path = "/tmp/rec-story-XXXXXX"};
     static const char *const argv[] = {"./app", "--fast", NULL};
-    struct perfdata_config config = {.period_ns = 1000000,
-                                     .start_time_ns = 1000,
+    struct perfdata_config config = {.start_time_ns = 1000,
                                      .start_wall_ns = 5000001000,
                                      .exclude_kernel = true,
-                                     .event_name = "cpu-clock:u",
+                                     .events = {{.name = "cpu-clock:u", .period = 1000000}},
                                      .argv = argv};
+    if (more)
+        config.events[1] = *more;
     story.fd = mkstemp(story.path);
     assert_true(story.fd >= 0);
     assert_int_equal(perfdata_writer_open(&story.writer, story.fd, &config), 0);
     return story;
+}
+
+static inline struct story story_begin(void)
+{
+    return story_begin_with(NULL);
 }
 
 static inline void story_finish(struct story *story)
@@ -128,7 +135,7 @@ static inline void sampled(struct story *story, uint32_t pid, uint32_t tid, uint
     struct perfdata_sample sample = {.pid = pid,
                                      .tid = tid,
                                      .time_ns = time_ns,
-                                     .weight_ns = 7,
+                                     .weight = 7,
                                      .frames = frames,
                                      .frame_count = frame_count};
     assert_int_equal(perfdata_write_sample(story->writer, &sample), 0);

@@ -49,11 +49,10 @@ static const char *const capture_argv[] = {"/opt/app/serve", "--port", "80", NUL
 static inline struct perfdata_config capture_config(void)
 {
     return (struct perfdata_config){
-        .period_ns = 1000000,
         .start_time_ns = 5000000000,
         .start_wall_ns = 1700000000123456789,
         .exclude_kernel = true,
-        .event_name = "cpu-clock:u",
+        .events = {{.name = "cpu-clock:u", .period = 1000000}},
         .argv = capture_argv,
     };
 }
@@ -86,7 +85,7 @@ static inline void write_capture(struct perfdata_writer *writer)
         struct perfdata_sample sample = {.pid = 100,
                                          .tid = 100 + (uint32_t)(i == 2),
                                          .time_ns = 5000000100 + i,
-                                         .weight_ns = 1000 * (i + 1),
+                                         .weight = 1000 * (i + 1),
                                          .frames = capture_stack,
                                          .frame_count = 3 - i};
         assert_int_equal(perfdata_write_sample(writer, &sample), 0);

@@ -140,7 +140,7 @@ static void perf_takes_stacks_of_1024_frames(void **state)
     struct perfdata_sample sample = {.pid = 100,
                                      .tid = 100,
                                      .time_ns = 6000000000,
-                                     .weight_ns = 1,
+                                     .weight = 1,
                                      .frames = frames,
                                      .frame_count = 1024};
     write_capture(writer);
@@ -149,6 +149,40 @@ static void perf_takes_stacks_of_1024_frames(void **state)
     perfdata_writer_close(writer);
     char *text = perf_output("script", path, "-F ip --max-stack 2000");
     assert_int_equal(count_lines_with(text, "\t"), 3 + 2 + 1 + 1024);
+    free(text);
+    done_with(path, fd);
+}
+
+/* Names and units of dummy events are records that perf takes from files, too. */
+static void perf_takes_several_events(void **state)
+{
+    (void)state;
+    char path[64] = "/tmp/rec-perf-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    struct perfdata_config config = capture_config();
+    config.events[3] = (struct perfdata_event_row){.name = "off-cpu", .unit = "ns"};
+    config.events[4] =
+        (struct perfdata_event_row){.name = "thread-create", .unit = "count", .has_object = true};
+    struct perfdata_writer *writer;
+    assert_int_equal(perfdata_writer_open(&writer, fd, &config), 0);
+    write_capture(writer);
+    for (uint32_t event = 3; event <= 4; event++) {
+        struct perfdata_sample sample = {.pid = 100,
+                                         .tid = 100,
+                                         .time_ns = 6000000000,
+                                         .event = event,
+                                         .weight = event * 1000,
+                                         .frames = capture_stack,
+                                         .frame_count = 3};
+        assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    }
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    char *text = perf_output("script", path, "-F event,period,ip");
+    assert_int_equal(count_lines_with(text, "3000       off-cpu:"), 1);
+    assert_int_equal(count_lines_with(text, "4000 thread-create:"), 1);
+    assert_int_equal(count_lines_with(text, "cpu-clock:u:"), 3);
     free(text);
     done_with(path, fd);
 }
@@ -238,6 +272,7 @@ int main(void)
         cmocka_unit_test(perf_report_counts_samples_weight_and_losses),
         cmocka_unit_test(perf_lists_the_features),
         cmocka_unit_test(perf_takes_stacks_of_1024_frames),
+        cmocka_unit_test(perf_takes_several_events),
         cmocka_unit_test(a_killed_recorder_leaves_what_perf_reads),
         cmocka_unit_test(an_empty_recording_is_not_a_broken_one),
         cmocka_unit_test(perf_reads_a_file_with_a_feature_added_later),

@@ -257,7 +257,7 @@ static void a_large_recording_keeps_every_sample(void **state)
         for (size_t j = 0; j < count; j++)
             frames[j] = i * FRAMES + j;
         struct perfdata_sample sample = {
-            .tid = (uint32_t)i, .weight_ns = i, .frames = frames, .frame_count = count};
+            .tid = (uint32_t)i, .weight = i, .frames = frames, .frame_count = count};
         assert_int_equal(perfdata_write_sample(writer, &sample), 0);
     }
     assert_int_equal(perfdata_finish(writer), 0);
@@ -308,12 +308,8 @@ static void no_record_is_older_than_the_last_but_one_mark_allows(void **state)
     mapping.time_ns = 50;
     mapping.build_id_bytes = 0;
     assert_int_equal(perfdata_write_mapping(writer, &mapping), 0);
-    struct perfdata_sample sample = {.pid = 1,
-                                     .tid = 1,
-                                     .time_ns = 99,
-                                     .weight_ns = 1,
-                                     .frames = capture_stack,
-                                     .frame_count = 1};
+    struct perfdata_sample sample = {
+        .pid = 1, .tid = 1, .time_ns = 99, .weight = 1, .frames = capture_stack, .frame_count = 1};
     assert_int_equal(perfdata_write_sample(writer, &sample), 0);
     task.time_ns = 150;
     assert_int_equal(perfdata_write_exit(writer, &task), 0);

@@ -38,7 +38,7 @@ static int set_up(void **state)
     struct session_config session = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
     assert_int_equal(session_open(&at.session, &session, NULL), 0);
     at.file = memfd_create("rec.data", MFD_CLOEXEC);
-    struct perfdata_config config = {.period_ns = 1000000, .event_name = "cpu-clock"};
+    struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
     at.collector = calloc(1, sizeof(*at.collector));
     assert_non_null(at.collector);

@@ -18,7 +18,7 @@ static int fd;
 static int set_up(void **state)
 {
     (void)state;
-    const struct perfdata_config config = {.period_ns = MS, .event_name = "cpu-clock"};
+    const struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = MS}}};
     fd = memfd_create("rec.data", MFD_CLOEXEC);
     return perfdata_writer_open(&file, fd, &config);
 }

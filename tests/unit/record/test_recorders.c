@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/recorders.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,8 +29,8 @@ static void every_row_is_complete(void **state)
     (void)state;
     for (size_t i = 0; i < RECORDERS; i++) {
         const struct recorder *row = &recorders[i];
-        assert_true(row->id[0] && row->name[0] && row->description[0] && row->weight_unit[0]);
-        assert_true(row->event_name[0] && row->privileges[0]);
+        assert_true(row->id[0] && row->name[0] && row->description[0]);
+        assert_true(row->event_count > 0 && row->privileges[0]);
         assert_true(row->can_start || row->can_attach);
         assert_true(row->source_count > 0);
         assert_non_null(recorder_parameter(row, "duration")->default_text);
@@ -59,6 +60,51 @@ static void parameters_are_unique_and_their_defaults_within_the_limits(void **st
     assert_null(recorder_parameter(&recorders[0], "frequenc"));
 }
 
+static void every_event_is_of_one_recorder(void **state)
+{
+    (void)state;
+    struct perfdata_event_row rows[PERFDATA_EVENTS_MAX] = {{0}};
+    unsigned owners[RECORD_EVENTS] = {0};
+    for (size_t i = 0; i < RECORDERS; i++)
+        for (size_t j = 0; j < recorders[i].event_count; j++)
+            owners[recorders[i].events[j].id]++;
+    recorders_describe(UINT32_MAX, 1000, rows);
+    for (size_t i = 0; i < PERFDATA_EVENTS_MAX; i++) {
+        assert_int_equal(i < RECORD_EVENTS, rows[i].name != NULL);
+        if (i < RECORD_EVENTS)
+            assert_int_equal(owners[i], 1);
+    }
+}
+
+static void only_chosen_recorders_have_events_in_the_capture(void **state)
+{
+    (void)state;
+    struct perfdata_event_row rows[PERFDATA_EVENTS_MAX] = {{0}};
+    recorders_describe(0, 1000, rows);
+    assert_string_equal(rows[RECORD_EVENT_CPU].name, "cpu-clock");
+    assert_int_equal(rows[RECORD_EVENT_CPU].period, 1000);
+    for (size_t i = 1; i < PERFDATA_EVENTS_MAX; i++)
+        assert_null(rows[i].name);
+}
+
+static void recorders_that_exclude_each_other_are_refused(void **state)
+{
+    (void)state;
+    static const struct recorder rows[] = {{.id = "cpu", .can_start = true, .can_attach = true},
+                                           {.id = "wall", .excludes = "waits", .can_start = true},
+                                           {.id = "waits", .can_start = true}};
+    struct error error = {{0}};
+    assert_int_equal(recorders_check(rows, 3, 1 | 1 << 2, false, &error), 0);
+    assert_int_equal(recorders_check(rows, 3, 1 << 1, false, &error), 0);
+    assert_int_equal(recorders_check(rows, 3, 1 << 1 | 1 << 2, false, &error), -EINVAL);
+    assert_string_equal(error.text,
+                        "wall and waits cannot record at the same time: leave one of them out");
+    assert_int_equal(recorders_check(rows, 3, 1, true, &error), 0);
+    assert_int_equal(recorders_check(rows, 3, 1 << 2, true, &error), -EINVAL);
+    assert_string_equal(error.text, "waits cannot record running processes: start the program with "
+                                    "rec --record waits -- COMMAND");
+}
+
 static void engines_are_named_by_their_sources(void **state)
 {
     (void)state;
@@ -84,6 +130,9 @@ int main(void)
         cmocka_unit_test(ids_are_unique_and_find_their_rows),
         cmocka_unit_test(every_row_is_complete),
         cmocka_unit_test(parameters_are_unique_and_their_defaults_within_the_limits),
+        cmocka_unit_test(every_event_is_of_one_recorder),
+        cmocka_unit_test(only_chosen_recorders_have_events_in_the_capture),
+        cmocka_unit_test(recorders_that_exclude_each_other_are_refused),
         cmocka_unit_test(engines_are_named_by_their_sources),
         cmocka_unit_test(a_source_is_refused_with_the_reason_of_the_probe),
     };

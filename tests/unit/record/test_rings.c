@@ -34,7 +34,7 @@ static int set_up(void **state)
 {
     struct fixture *fixture = calloc(1, sizeof(*fixture));
     struct session_config config = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
-    struct perfdata_config file_config = {.period_ns = 1000000, .event_name = "cpu-clock"};
+    struct perfdata_config file_config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
     struct error error = {""};
     assert_non_null(fixture);
     assert_int_equal(session_open(&fixture->session, &config, &error), 0);

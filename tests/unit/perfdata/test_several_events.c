@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* A capture with several events: each sample keeps its event, the events keep names and units. */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+enum { CLOCK, WAIT = 2, SPAWN = 5 };
+
+static struct perfdata_writer *open_with_events(int fd)
+{
+    struct perfdata_config config = capture_config();
+    config.events[WAIT] = (struct perfdata_event_row){.name = "off-cpu", .unit = "ns"};
+    config.events[SPAWN] =
+        (struct perfdata_event_row){.name = "thread-create", .unit = "count", .has_object = true};
+    struct perfdata_writer *writer;
+    assert_int_equal(perfdata_writer_open(&writer, fd, &config), 0);
+    return writer;
+}
+
+static int write_sample(struct perfdata_writer *writer, uint32_t event, uint64_t weight)
+{
+    struct perfdata_sample sample = {.pid = 100,
+                                     .tid = 100,
+                                     .time_ns = 5000000100 + weight,
+                                     .event = event,
+                                     .weight = weight,
+                                     .object_avma = 0x7fee0000,
+                                     .number = 4242,
+                                     .frames = capture_stack,
+                                     .frame_count = 3};
+    return perfdata_write_sample(writer, &sample);
+}
+
+static void write_all(struct perfdata_writer *writer)
+{
+    assert_int_equal(write_sample(writer, WAIT, 7), 0);
+    assert_int_equal(write_sample(writer, CLOCK, 8), 0);
+    assert_int_equal(write_sample(writer, SPAWN, 9), 0);
+}
+
+static void check_events(struct perfdata_reader *reader)
+{
+    static const char *const names[] = {"cpu-clock:u", "off-cpu", "thread-create"};
+    static const char *const units[] = {"", "ns", "count"};
+    assert_int_equal(perfdata_attr_count(reader), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(perfdata_attr(reader, i)->name, names[i]);
+        assert_string_equal(perfdata_attr(reader, i)->unit, units[i]);
+    }
+}
+
+static void check_samples(struct perfdata_reader *reader)
+{
+    static const size_t attrs[] = {1, 0, 2};
+    struct perfdata_event event;
+    size_t count = 0;
+    while (perfdata_next(reader, &event) > 0) {
+        if (event.kind != PERFDATA_SAMPLE)
+            continue;
+        bool has_object = attrs[count] == 2;
+        assert_int_equal(event.attr_index, attrs[count]);
+        assert_int_equal(event.period, 7 + count);
+        assert_int_equal(event.data_avma, has_object ? 0x7fee0000 : 0);
+        assert_int_equal(event.weight, has_object ? 4242 : 0);
+        assert_int_equal(event.callchain_count, 4);
+        assert_int_equal(event.callchain[3], capture_stack[2]);
+        count++;
+    }
+    assert_int_equal(count, 3);
+    assert_null(perfdata_damage(reader));
+}
+
+static void each_sample_keeps_its_event_and_object(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    struct perfdata_writer *writer = open_with_events(fd);
+    write_all(writer);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    check_samples(reader);
+    check_events(reader);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
+/* Without EVENT_DESC, which the end of a recording adds. */
+static void an_unfinished_file_keeps_names_and_units(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    struct perfdata_writer *writer = open_with_events(fd);
+    write_all(writer);
+    assert_int_equal(perfdata_checkpoint(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    assert_true(perfdata_is_unfinished(reader));
+    check_samples(reader);
+    assert_string_equal(perfdata_attr(reader, 1)->name, "off-cpu");
+    assert_string_equal(perfdata_attr(reader, 1)->unit, "ns");
+    assert_string_equal(perfdata_attr(reader, 2)->name, "thread-create");
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
+static void unknown_events_are_refused_and_nothing_is_written(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    struct perfdata_writer *writer = open_with_events(fd);
+    uint64_t before = perfdata_bytes_written(writer);
+    assert_int_equal(write_sample(writer, 1, 1), -EINVAL);
+    assert_int_equal(write_sample(writer, PERFDATA_EVENTS_MAX, 1), -EINVAL);
+    assert_int_equal(perfdata_bytes_written(writer), before);
+    assert_int_equal(write_sample(writer, CLOCK, 1), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_config config = {.start_time_ns = 1};
+    assert_int_equal(perfdata_writer_open(&writer, fd, &config), -EINVAL);
+    close(fd);
+}
+
+static void the_longest_stack_with_an_object_fits_into_a_record(void **state)
+{
+    (void)state;
+    int fd = memory_file();
+    uint64_t frames[8200];
+    struct perfdata_event event;
+    for (size_t i = 0; i < 8200; i++)
+        frames[i] = 0x400000 + i;
+    struct perfdata_writer *writer = open_with_events(fd);
+    struct perfdata_sample sample = {.pid = 100,
+                                     .tid = 100,
+                                     .time_ns = 5000000100,
+                                     .event = SPAWN,
+                                     .weight = 1,
+                                     .number = 4242,
+                                     .frames = frames,
+                                     .frame_count = 8200};
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    while (perfdata_next(reader, &event) > 0 && event.kind != PERFDATA_SAMPLE)
+        continue;
+    assert_int_equal(event.callchain_count, 8182);
+    assert_int_equal(event.callchain[8181], frames[8180]);
+    assert_int_equal(event.weight, 4242);
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_sample_keeps_its_event_and_object),
+        cmocka_unit_test(an_unfinished_file_keeps_names_and_units),
+        cmocka_unit_test(unknown_events_are_refused_and_nothing_is_written),
+        cmocka_unit_test(the_longest_stack_with_an_object_fits_into_a_record),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
