@@ -173,6 +173,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"produced", summary->produced},
         {"samples", summary->samples},
         {"complete", summary->complete},
+        {"fibers", summary->fibers},
         {"merged", summary->merged},
         {"misses", summary->misses},
         {"callers_verified", summary->callers_verified},

@@ -94,6 +94,7 @@ struct record_summary {
     uint64_t produced; /* records made by handlers, with or without room in the ring */
     uint64_t samples;  /* taken by signal; synthetic samples not counted */
     uint64_t complete;
+    uint64_t fibers; /* of these, up to the start of a coroutine on a stack made by the program */
     uint64_t cut[RECORD_CUTS];
     uint64_t lost[RECORD_LOSSES];
     uint64_t merged; /* signals with the weight added to the next sample */

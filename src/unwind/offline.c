@@ -365,10 +365,18 @@ static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result
     }
 }
 
+/* The end of a walk at a PC outside of all mappings. */
+static enum offline_end end_outside(const struct stack_walk *walk)
+{
+    bool has_no_caller = walk->frame.is_return_address && walk->frame.regs.pc == 0;
+    return has_no_caller ? OFFLINE_NO_CALLER : OFFLINE_UNMAPPED;
+}
+
 static struct offline_result result_of(const struct stack_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
-    return (struct offline_result){count, end, cached, walk->searched};
+    bool root_is_in_code = end == OFFLINE_ROOT && walk->evidence == CALLER_IS_ROOT;
+    return (struct offline_result){count, end, cached, walk->searched, root_is_in_code};
 }
 
 struct offline_result offline_unwind_in(const struct offline_map *map, const struct full_regs *regs,
@@ -399,7 +407,7 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         if (is_found || count == 0)
             put_frame(frames, count, &walk);
         if (!is_found)
-            return result_of(&walk, count ? count : 1, OFFLINE_UNMAPPED, NULL);
+            return result_of(&walk, count ? count : 1, end_outside(&walk), NULL);
         enum unwind_result result = step(&walk, &place);
         if (result == UNWIND_END)
             put_frame(frames, count, &walk); /* maybe another address of the root */

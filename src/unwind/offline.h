@@ -24,13 +24,14 @@ struct offline_mapping {
 };
 
 enum offline_end {
-    OFFLINE_ROOT,     /* a frame with undefined return address */
-    OFFLINE_CUT,      /* the captured bytes end before the stack does */
-    OFFLINE_NO_CFI,   /* a PC without CFI, and no valid frame-pointer step */
-    OFFLINE_NO_CODE,  /* the same, but the frame pointer leads out of all mappings */
-    OFFLINE_UNMAPPED, /* a PC outside every mapping */
-    OFFLINE_TOO_DEEP, /* more frames than room */
-    OFFLINE_GUESS,    /* code without CFI, and a single caller that is no more than a guess */
+    OFFLINE_ROOT,      /* a frame with undefined return address */
+    OFFLINE_CUT,       /* the captured bytes end before the stack does */
+    OFFLINE_NO_CFI,    /* a PC without CFI, and no valid frame-pointer step */
+    OFFLINE_NO_CODE,   /* the same, but the frame pointer leads out of all mappings */
+    OFFLINE_UNMAPPED,  /* a PC outside every mapping */
+    OFFLINE_TOO_DEEP,  /* more frames than room */
+    OFFLINE_GUESS,     /* code without CFI, and a single caller that is no more than a guess */
+    OFFLINE_NO_CALLER, /* the return address is 0, as on the stacks of most coroutines */
 };
 
 /* Callers found by the caller search in a walk. */
@@ -43,6 +44,7 @@ struct offline_result {
     enum offline_end end;
     struct cached_walk *walk; /* cached from now on, or NULL; valid until the next walk */
     struct offline_callers searched;
+    bool root_is_in_code; /* OFFLINE_ROOT: the machine code of the root ends the thread */
 };
 
 /* Lookup of a process' mappings. */

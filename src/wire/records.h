@@ -38,6 +38,7 @@ enum walk_end {
     WALK_TOO_LONG = 6,  /* more frames than any reasonable stack */
     WALK_WITHHELD = 7,  /* the tables are withheld (a test switch) */
     WALK_SEARCH = 8,    /* a PC without CFI in a module with a caller search by the launcher */
+    WALK_FIBER = 9,     /* the root of an unknown stack: no return address, or the address 0 */
     WALK_ENDS,
 };
 

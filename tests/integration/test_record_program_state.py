@@ -87,6 +87,15 @@ class ProgramState(rec.Case):
         turns = run.share_of("turn_of_a_fiber")
         self.assertGreater(turns, 30)
         self.assertGreater(run.share_of("work_of_a_fiber"), 0.9 * turns)
+        self.assertGreater(run.complete_percent(), 95)
+        self.assertGreater(run.count("fibers"), run.count("samples") / 2)
+
+    def test_stacks_of_fibers_with_a_function_to_return_to_reach_it(self):
+        run = self.recorded(rec.target("fcontexts"), "500", rec_options=["-q", "-F", "999"])
+        self.assertEqual(run.complete_percent(), 100, run.summary)
+        self.assertGreater(run.count("fibers"), 0.9 * run.count("samples"), run.summary)
+        roots = {stack[1:3] for stack in run.stacks() if "turn_of_a_fiber" in stack}
+        self.assertEqual(roots, {("fiber_start", "work_of_a_fiber")})
 
     def test_stacks_of_which_one_page_is_known_are_told(self):
         for code in ([], ["copied"]):

@@ -70,6 +70,7 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->is_complete = result.end == OFFLINE_ROOT && count == result.frame_count;
+    sample->is_fiber = result.root_is_in_code;
     sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);
     return count > 0;
 }

@@ -48,6 +48,7 @@ static enum record_cut cut_of(const struct stack_copy *from, enum offline_end en
     case OFFLINE_CUT:
         return stack_copy_is_whole(from) ? RECORD_CUT_NO_CFI : RECORD_CUT_STACK_COPY;
     case OFFLINE_UNMAPPED:
+    case OFFLINE_NO_CALLER:
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
         return RECORD_CUT_DEEP;
@@ -82,6 +83,12 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
         *result = (struct offline_result){.end = OFFLINE_UNMAPPED, .frame_count = count};
 }
 
+/* Coroutines start in code that ends the thread, or without a return address. */
+static bool is_fiber(const struct stack_copy *from, const struct offline_result *result)
+{
+    return from->copy.is_foreign && (result->root_is_in_code || result->end == OFFLINE_NO_CALLER);
+}
+
 /* The walk behind the sampler's frames; writes nothing. */
 static enum outcome walk_copy(struct pending_stacks *pending, const struct stack_copy *from,
                               struct walked_sample *sample, enum patience patience,
@@ -108,7 +115,8 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
     cut_at_no_address(&result, frames + walked);
     sample->frames = frames;
     sample->frame_count = walked + (uint32_t)result.frame_count;
-    sample->is_complete = result.end == OFFLINE_ROOT;
+    sample->is_fiber = is_fiber(from, &result);
+    sample->is_complete = result.end == OFFLINE_ROOT || sample->is_fiber;
     sample->cut = cut_of(from, result.end);
     return FINISHED;
 }

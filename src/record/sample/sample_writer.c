@@ -97,6 +97,7 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
         summary->cut[sample->cut]++;
     else
         summary->complete++;
+    summary->fibers += sample->is_complete && sample->is_fiber;
     if (sample->is_complete && !sample->dropped && !writer->round->is_quiet)
         summary->cpu_complete_ns += sample->weight;
 }
@@ -120,7 +121,7 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         writer->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
-    if (sample.is_complete && !ends_at_root(&sample)) {
+    if (sample.is_complete && !sample.is_fiber && !ends_at_root(&sample)) {
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;
     }
@@ -236,7 +237,8 @@ void sample_write_record(struct sample_writer *writer, const struct raw_sample *
         .frame_count = stack.frame_count,
         .dropped = stack.dropped,
         .flags = header.flags,
-        .is_complete = stack.end == WALK_ROOT,
+        .is_complete = stack.end == WALK_ROOT || stack.end == WALK_FIBER,
+        .is_fiber = stack.end == WALK_FIBER,
         .cut = cut_of(stack.end),
     };
     sample_write(writer, &sample);

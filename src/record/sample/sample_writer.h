@@ -45,6 +45,7 @@ struct walked_sample {
     uint32_t dropped;
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
+    bool is_fiber;       /* the root of a coroutine, on a stack made by the program */
     enum record_cut cut; /* of an incomplete stack */
 };
 

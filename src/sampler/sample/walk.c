@@ -180,7 +180,7 @@ static enum walk_end step(struct walk *walk)
     case UNWIND_OK:
         break;
     case UNWIND_END:
-        return WALK_ROOT;
+        return walk->is_foreign ? WALK_FIBER : WALK_ROOT;
     case UNWIND_COMPLEX:
         return WALK_COMPLEX;
     case UNWIND_NO_ROW:
@@ -194,7 +194,7 @@ static enum walk_end step(struct walk *walk)
         return walk->is_foreign ? WALK_FOREIGN : WALK_OFF_STACK;
     }
     if (walk->regs.pc == 0 && walk->is_foreign) /* how most libraries begin a coroutine's stack */
-        return WALK_FOREIGN;
+        return WALK_FIBER;
     walk->is_return_address = row_kind(rule) != ROW_SIGNAL;
     /* A handler on the alternate stack was entered from another stack. */
     if (!walk->is_return_address && (!choose_stack(walk) || walk->is_foreign))

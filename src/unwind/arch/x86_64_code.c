@@ -12,6 +12,8 @@ enum {
     NEAR_BYTES = 5,  /* of a call or jump with a 32-bit distance */
     SHORT_BYTES = 2, /* of a jump with an 8-bit distance */
     INSTRUCTION_BYTES_MAX = 15,
+    BEFORE_EXIT_MAX = 4, /* instructions up to the call of a function that ends the thread */
+    HLT = 0xf4,
 };
 
 static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -118,15 +120,6 @@ bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size)
         if (bytes[at] == 0xff && (bytes[at + 1] >> 3 & 7) == 4)
             return true;
     return false;
-}
-
-bool x86_64_ends_thread(const uint8_t *bytes, size_t size)
-{
-    /* mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall */
-    static const uint8_t exit_call[] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05};
-    const uint8_t hlt = 0xf4;
-    return (size > 0 && bytes[0] == hlt) ||
-           (size >= sizeof(exit_call) && memcmp(bytes, exit_call, sizeof(exit_call)) == 0);
 }
 
 bool x86_64_starts_context(const uint8_t *bytes, size_t size)
@@ -303,6 +296,33 @@ static struct instruction decode(const uint8_t *bytes, size_t size)
 size_t x86_64_instruction_bytes(const uint8_t *bytes, size_t size)
 {
     return decode(bytes, size).bytes;
+}
+
+/* Some instructions without a jump, a call, and a halt behind the call. */
+static bool calls_and_halts(const uint8_t *bytes, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < BEFORE_EXIT_MAX; i++) {
+        struct instruction in = decode(bytes + at, size - at);
+        at += in.bytes;
+        if (in.bytes == 0 || at >= size)
+            return false;
+        if (in.is_plain && in.opcode == 0xe8)
+            return bytes[at] == HLT;
+        bool may_jump = !in.is_plain || (in.opcode & 0xf0) == 0x70 || in.opcode >= 0xc2;
+        if (may_jump)
+            return false;
+    }
+    return false;
+}
+
+bool x86_64_ends_thread(const uint8_t *bytes, size_t size)
+{
+    /* mov %eax, %edi; xor %eax, %eax; mov $60, %al; syscall */
+    static const uint8_t exit_call[] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05};
+    return (size > 0 && bytes[0] == HLT) ||
+           (size >= sizeof(exit_call) && memcmp(bytes, exit_call, sizeof(exit_call)) == 0) ||
+           calls_and_halts(bytes, size);
 }
 
 static bool is_padding(const struct instruction *in, const uint8_t *bytes)

@@ -51,7 +51,7 @@ bool x86_64_next_jump(const uint8_t *bytes, size_t size, size_t *at, uint64_t sv
 bool x86_64_has_indirect_jump(const uint8_t *bytes, size_t size);
 
 /* Whether the code never returns: glibc's _start halts behind its call, musl's __clone exits the
- * thread. */
+ * thread, Boost's make_fcontext lets a fiber return to a call of _exit() before a halt. */
 bool x86_64_ends_thread(const uint8_t *bytes, size_t size);
 
 /* Whether the function given to makecontext() returns there: glibc's __start_context has no CFI. */

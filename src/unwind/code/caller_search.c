@@ -7,6 +7,7 @@ enum {
     FUNCTION_BYTES_MAX = 64 << 10, /* decoded from the function's start up to PC */
     TAIL_CALL_BYTES_MAX = 4096,    /* looked through for a tail call */
     JUMP_BYTES = 12,               /* endbr64, bnd jmp *slot(%rip) */
+    ROOT_BYTES = 32,               /* behind the return address of a thread's first function */
     TARGETS_MAX = 32,              /* functions looked through in a search */
     TARGET_DEPTH = 3,              /* tail calls between the function called and the callee */
     STARTS_MAX = 8,                /* tried for a function without a known start */
@@ -293,19 +294,25 @@ static struct caller interrupted(const struct search *s)
     return caller;
 }
 
-/* The callee as the root; evidence CALLER_NONE: the callee has a caller. No call precedes the
- * instruction to which the function of a context returns: the address counts as interrupted. */
+/* Whether no call precedes the address: the function of a context, or of a fiber, returns there. */
+static bool is_returned_to(const struct code_image *image, uint64_t svma)
+{
+    const uint8_t *before = code_image_before(image, svma, CODE_CALL_BYTES_MAX);
+    return !before || x86_64_call_before(before, CODE_CALL_BYTES_MAX, svma).kind == BRANCH_NONE;
+}
+
+/* The callee as the root; evidence CALLER_NONE: the callee has a caller. An address without a call
+ * before it counts as interrupted. */
 static struct caller root(const struct search *s, uint64_t start_svma)
 {
     size_t size;
     uint64_t svma = s->callee.regs.pc - s->place.bias;
-    const uint8_t *code = code_image_bytes(s->place.image, svma, JUMP_BYTES, &size);
-    bool is_return = s->callee.is_return_address;
-    bool is_context = is_return && x86_64_starts_context(code, size);
+    const uint8_t *code = code_image_bytes(s->place.image, svma, ROOT_BYTES, &size);
+    bool ends_thread = s->callee.is_return_address &&
+                       (x86_64_starts_context(code, size) || x86_64_ends_thread(code, size));
     struct caller root = {.evidence = CALLER_NONE, .frame = s->callee};
-    root.frame.regs.pc += is_context;
-    if (is_context || start_svma == code_image_entry_svma(s->place.image) ||
-        (is_return && x86_64_ends_thread(code, size)))
+    root.frame.regs.pc += ends_thread && is_returned_to(s->place.image, svma);
+    if (ends_thread || start_svma == code_image_entry_svma(s->place.image))
         root.evidence = CALLER_IS_ROOT;
     return root;
 }

@@ -178,7 +178,7 @@ static void of_an_unknown_stack_one_page_is_read(void **state)
     page[500] = ROOT;
     interrupted_at(LEAF, (uint64_t)(uintptr_t)&page[500], 0);
     struct found found = walk_and_read();
-    assert_int_equal(found.stack.end, WALK_ROOT);
+    assert_int_equal(found.stack.end, WALK_FIBER);
     assert_int_equal(found.stack.frame_count, 2);
     page[500] = CALLER;
     for (uint64_t i = 64; i < 512; i++) {
@@ -187,6 +187,22 @@ static void of_an_unknown_stack_one_page_is_read(void **state)
         assert_int_equal(found.stack.end, WALK_FOREIGN);
         assert_in_range(found.stack.frame_count, 2, 512);
     }
+    munmap(page, 8192);
+}
+
+static void a_return_address_of_0_on_an_unknown_stack_ends_a_fiber(void **state)
+{
+    (void)state;
+    uint64_t *page = make_coroutine_page();
+    page[502] = 0;
+    interrupted_at(LEAF, (uint64_t)(uintptr_t)&page[500], 0);
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_STACK);
+    assert_int_equal(found.stack.end, WALK_FIBER);
+    assert_int_equal(found.stack.frame_count, 2);
+    /* On the thread's own stack no root begins so. */
+    make_stack(2, 0);
+    assert_int_equal(walk_and_read().stack.end, WALK_UNKNOWN);
     munmap(page, 8192);
 }
 
@@ -470,6 +486,7 @@ int main(void)
         TEST(no_byte_outside_of_the_stack_is_read),
         TEST(a_stack_pointer_that_the_kernel_need_not_have_written_at_gives_the_leaf),
         TEST(of_an_unknown_stack_one_page_is_read),
+        TEST(a_return_address_of_0_on_an_unknown_stack_ends_a_fiber),
         TEST(a_frame_pointer_that_leaves_the_known_page_is_no_lack_of_cfi),
         TEST(a_context_ends_where_makecontext_let_it_begin),
         TEST(the_alternate_stack_is_a_known_one),

@@ -181,6 +181,13 @@ static void ends_of_threads_and_signal_handlers_are_known(void **state)
     assert_true(x86_64_ends_thread(BYTES(0xf4)));
     assert_true(x86_64_ends_thread(BYTES(0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05)));
     assert_false(x86_64_ends_thread(BYTES(0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3b, 0x0f, 0x05)));
+    /* xor %rdi, %rdi; call; hlt: and the same without the halt, or behind a jump */
+    assert_true(x86_64_ends_thread(BYTES(0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0xf4)));
+    assert_false(x86_64_ends_thread(BYTES(0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4, 0x90)));
+    assert_false(x86_64_ends_thread(BYTES(0x48, 0x31, 0xff, 0xe8, 1, 2, 3, 4)));
+    assert_false(x86_64_ends_thread(BYTES(0xeb, 1, 0xe8, 1, 2, 3, 4, 0xf4)));
+    assert_false(x86_64_ends_thread(BYTES(0x75, 1, 0xe8, 1, 2, 3, 4, 0xf4)));
+    assert_false(x86_64_ends_thread(BYTES(0x90, 0x90, 0x90, 0x90, 0xe8, 1, 2, 3, 4, 0xf4)));
     assert_false(x86_64_ends_thread(NULL, 0));
     assert_true(x86_64_is_sigreturn(BYTES(0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05)));
     assert_false(x86_64_is_sigreturn(BYTES(0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f)));
