@@ -7,6 +7,8 @@
 
 #include "base/text/log.h"
 #include "cli/commands/command_check.h"
+#include "cli/commands/end_as.h"
+#include "cli/commands/repeat.h"
 #include "cli/files/capture_file.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/memory_limit.h"
@@ -101,25 +103,6 @@ static int convert(struct record_request *request, struct capture_file *capture,
     if (!err && !capture->is_unnamed)
         err = store_names(capture, *profile, error);
     return err == -ENOMEM ? memory_limit_explain(capture->name, error) : err;
-}
-
-/* Ends with the same status, or by the same signal without a second core file. Returns 128 + n for
- * a signal without effect here. */
-static int end_as(int wait_status)
-{
-    if (!WIFSIGNALED(wait_status))
-        return WEXITSTATUS(wait_status);
-    int number = WTERMSIG(wait_status);
-    struct rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    fflush(NULL);
-    signal(number, SIG_DFL);
-    sigset_t only;
-    sigemptyset(&only);
-    sigaddset(&only, number);
-    sigprocmask(SIG_UNBLOCK, &only, NULL);
-    raise(number);
-    return 128 + number;
 }
 
 /* A printed summary already contains the reason. */
@@ -245,7 +228,7 @@ int cmd_record(char *const *words)
         status = STATUS_OK;
     } else {
         log_set_quiet(request.quiet);
-        status = record(&request);
+        status = request.repeat ? repeat_record(&request, record) : record(&request);
     }
     record_request_free(&request);
     return status;

@@ -139,6 +139,18 @@ int outputs_add_recorded(struct outputs *outputs, const char *name, struct error
     return set_capture(outputs, name, error);
 }
 
+int outputs_add_run(struct outputs *outputs, const char *name, unsigned long run,
+                    struct error *error)
+{
+    char path[4096];
+    const char *slash = ends_with(name, "/") ? "" : "/";
+    int length = snprintf(path, sizeof(path), "%s%srun-%02lu.data", name, slash, run);
+    if ((size_t)length >= sizeof(path))
+        return error_set(error, -ENAMETOOLONG, "the name %.40s… is too long", name);
+    int err = is_directory(name) ? 0 : add_new_directory(outputs, name, error);
+    return err ? err : set_capture(outputs, path, error);
+}
+
 /* ".pb.gz, .pb, …" of every exporter. */
 static void list_suffixes(char *list, size_t size)
 {

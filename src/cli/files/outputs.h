@@ -35,6 +35,10 @@ int outputs_add_recorded(struct outputs *outputs, const char *name, struct error
 /* -o NAME of a conversion: exporters' suffixes only. DIR/: the usual set without the capture. */
 int outputs_add_converted(struct outputs *outputs, const char *name, struct error *error);
 
+/* --repeat: the capture of a run below DIR or DIR/, "run-01.data". */
+int outputs_add_run(struct outputs *outputs, const char *directory, unsigned long run,
+                    struct error *error);
+
 /* The usual set in a directory ("" or with a final slash). */
 int outputs_add_usual(struct outputs *outputs, const char *directory, bool with_capture,
                       struct error *error);

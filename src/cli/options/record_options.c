@@ -15,6 +15,7 @@
 
 #define SELF_CHECK_DEFAULT 100
 #define INCOMPLETE_DEFAULT_PERCENT 5
+#define REPEAT_MOST 999
 
 /* Limits are in the table of the recorder. */
 static int parse_number(const char *value, const char *parameter, const char *what,
@@ -151,6 +152,9 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     case OPTION_WAIT_ALL:
         options->wait_all = true;
         return 0;
+    case OPTION_REPEAT:
+        return options_number(value, "--repeat, number of runs,", 1, REPEAT_MOST, &request->repeat,
+                              error);
     case OPTION_END_COMMAND:
         options->end_command = true;
         return 0;
@@ -179,9 +183,9 @@ static int check_targets(struct record_request *request, struct error *error)
     if (options->engine != RECORD_ENGINE_AUTO)
         return error_set(error, -EINVAL,
                          "--engine is for commands: running processes are recorded by perf-ring");
-    if (options->end_command || options->wait_all)
+    if (options->end_command || options->wait_all || request->repeat)
         return error_set(error, -EINVAL,
-                         "--end-command and --wait-all are for commands, not for "
+                         "--end-command, --wait-all and --repeat are for commands, not for "
                          "running processes");
     if (options->self_check_every)
         return error_set(error, -EINVAL,
@@ -201,6 +205,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
 {
     switch (id) {
     case 'o':
+        request->output_name = value;
+        request->output_names++;
         return outputs_add_recorded(&request->outputs, value, error);
     case 'F':
         return parse_frequency(request, value, error);

@@ -9,6 +9,9 @@
 struct record_request {
     struct record_options options; /* without the output, set after parsing */
     struct outputs outputs;
+    const char *output_name;     /* the last -o; NULL: none */
+    size_t output_names;         /* number of -o */
+    unsigned long repeat;        /* runs of the command; 0: no --repeat */
     struct target_list targets;  /* of -p or -t */
     const char *debug_directory; /* NULL: the default */
     uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */

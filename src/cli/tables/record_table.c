@@ -40,6 +40,9 @@ static const struct option_spec options[] = {
     OPTION_MAYBE_TAKING(OPTION_SELF_CHECK, 0, "self-check", "N",
                         "Unwind every Nth stack (default 100) a second time and compare."),
     OPTION_HEADING("Beginning and end"),
+    OPTION_TAKING(OPTION_REPEAT, 0, "repeat", "N",
+                  "Run the command N times, with a capture for each run in the new or empty "
+                  "directory of -o DIR/: input for rec diff."),
     OPTION_TAKING('D', 'D', "delay", "MS", "{parameter}."),
     OPTION_TAKING(OPTION_DURATION, 0, "duration", "TIME",
                   "{parameter}: 5, 1.5s, 200ms, 2m, … The files are written; the command goes on, "
@@ -90,7 +93,8 @@ const struct command_spec record_command = {
     .operand = "COMMAND",
     .options = options,
     .exit_status =
-        "The status or the death signal of the command, if not 0. 124: --fail-on. 125: wrong "
+        "The status or the death signal of the command, if not 0; of several runs (--repeat) the "
+        "worst. 124: --fail-on. 125: wrong "
         "usage, recording is impossible here, or a file could not be written. 126: the command "
         "cannot be run. 127: command not found.",
 };

@@ -22,6 +22,7 @@ enum {
     OPTION_FAIL_ON,
     OPTION_KEEP_FREE,
     OPTION_MAX_MAPPINGS,
+    OPTION_REPEAT,
 };
 
 extern const struct command_spec record_command;
