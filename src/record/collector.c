@@ -65,6 +65,7 @@ static void begin_sampling(struct collector *collector)
             cpu_account_restart(&process->account, proc_cpu_ns(process->pid));
     }
     untracked_processes_begin(&collector->untracked);
+    outside_begin(&collector->outside);
     collector->round.is_quiet = false;
     session_start_sampling(collector->config.session);
     for (size_t i = 0; i < collector->processes.live_count; i++)
@@ -83,7 +84,7 @@ static void check_file(struct collector *collector)
 
 static void count_running(struct collector *collector)
 {
-    uint32_t running = (uint32_t)collector->untracked.count;
+    uint32_t running = (uint32_t)(collector->untracked.count + outside_count(&collector->outside));
     for (size_t i = 0; i < collector->processes.live_count; i++)
         running += !process_table_at(&collector->processes, i)->has_ended;
     store_relaxed(&collector->running, running);
@@ -142,6 +143,7 @@ static void run_round(struct collector *collector)
     process_maps_publish_rows(&collector->maps);
     drain_all(&collector->drain);
     pending_finish(&collector->pending, false);
+    outside_round(&collector->outside);
     if (collector->round.now_ns >= collector->look_due_ns || collector->watch.waits_for_rusage)
         look_around(collector);
     if (perfdata_bytes_written(collector->config.writer) != before)
@@ -172,6 +174,7 @@ static uint64_t next_wait_ns(struct collector *collector)
     bool can_sleep_long = collector->can_idle && poll_interval_is_idle(poll, &facts) &&
                           idle_wakeup_arm(&collector->processes, collector->samples.period_ns);
     uint64_t wait_ns = poll_interval_next(poll, &facts, can_sleep_long);
+    wait_ns = outside_wait_ns(&collector->outside, wait_ns);
     poll->wait_ns = untracked_processes_wait_ns(&collector->untracked, wait_ns);
     return not_past_delay_ns(collector, poll->wait_ns);
 }
@@ -277,6 +280,7 @@ static void connect_processes(struct collector *collector, const struct collecto
     untracked->session = config->session;
     untracked->round = &collector->round;
     untracked->command_only = config->options->no_inherit;
+    untracked->outside = &collector->outside;
     handshake->session = config->session;
     handshake->processes = &collector->processes;
     handshake->threads = &collector->threads;
@@ -285,6 +289,7 @@ static void connect_processes(struct collector *collector, const struct collecto
     handshake->maps = &collector->maps;
     handshake->namespaces = &collector->namespaces;
     handshake->untracked = untracked;
+    handshake->outside = &collector->outside;
     handshake->accounting = &collector->accounting;
     handshake->samples = &collector->samples;
     handshake->round = &collector->round;
@@ -296,12 +301,26 @@ static void connect_processes(struct collector *collector, const struct collecto
     };
 }
 
+static void connect_outside(struct collector *collector, const struct collector_config *config)
+{
+    enum record_engine engine = config->options->engine;
+    collector->outside = (struct outside){
+        .config = {.file = config->writer,
+                   .summary = config->summary,
+                   .round = &collector->round,
+                   .open_files = config->open_files,
+                   .period_ns = collector->samples.period_ns,
+                   .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN},
+        .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
+}
+
 int collector_init(struct collector *collector, const struct collector_config *config)
 {
     collector->config = *config;
     connect_samples(collector, config);
     connect_watch(collector, config);
     connect_processes(collector, config);
+    connect_outside(collector, config);
     round_start(&collector->round);
     collector->round.is_quiet = config->options->delay_ns > 0;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
@@ -314,16 +333,26 @@ int collector_init(struct collector *collector, const struct collector_config *c
     return err ? err : process_watch_open(&collector->watch);
 }
 
+/* Without perf-ring the command runs unrecorded, unless the user insists on the engine. */
+static int record_command_outside(struct collector *collector)
+{
+    int err = outside_add_command(&collector->outside, collector->config.outside_pid);
+    collector->has_command_outside = err == 0;
+    return collector->config.options->engine == RECORD_ENGINE_PERF_RING ? err : 0;
+}
+
 int collector_start(struct collector **out, const struct collector_config *config,
                     struct error *error)
 {
     struct collector *collector = calloc(1, sizeof(*collector));
     int err = collector ? collector_init(collector, config) : -ENOMEM;
+    if (err == 0 && config->outside_pid)
+        err = record_command_outside(collector);
     if (err == 0)
         err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
     if (err) {
         collector_free(collector);
-        return error_set(error, err, "cannot start a thread: %s", strerror(-err));
+        return error_set(error, err, "cannot start the recording: %s", strerror(-err));
     }
     *out = collector;
     return 0;
@@ -401,6 +430,7 @@ void collector_stop(struct collector *collector, bool command_runs)
     collector->live_ns = process_tree_live_ns(&collector->tree, command_runs);
     end_processes(collector, command_runs);
     collector->live_ns += untracked_processes_finish(&collector->untracked, command_runs);
+    collector->live_ns += outside_finish(&collector->outside, command_runs);
     pending_finish(&collector->pending, true);
     const struct rings_header *header = &collector->config.session->rings->header;
     add_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
@@ -465,13 +495,16 @@ void collector_settle_tree(struct collector *collector, const char *program, uin
     struct record_summary *summary = collector->config.summary;
     struct process command = {
         .pid = collector->tree.root_pid, .parent_pid = getpid(), .pid_fd = -1};
-    bool is_silent = !collector->handshake.has_command && !collector->untracked.has_command;
+    bool is_silent = !collector->handshake.has_command && !collector->untracked.has_command &&
+                     !collector->has_command_outside;
+    enum synthetic rest =
+        collector->has_command_outside ? SYNTHETIC_BETWEEN : SYNTHETIC_NOT_FOLLOWED;
     if (is_silent)
         write_silent_command(collector, &command, program);
     summary->cpu_billed_ns = sampled_rusage_ns(collector, billed_ns);
     /* CPU time of no recorded process: children that were never met, or ended before. */
     if (summary->cpu_billed_ns > summary->cpu_seen_ns + 1000000)
-        sample_write_synthetic(&collector->samples, &command, command.pid, SYNTHETIC_NOT_FOLLOWED,
+        sample_write_synthetic(&collector->samples, &command, command.pid, rest,
                                summary->cpu_billed_ns - summary->cpu_seen_ns, end_ns);
     if (is_silent) {
         record_processes_add_cpu(&summary->not_followed, command.pid, command.account.seen_ns);
@@ -489,6 +522,7 @@ void collector_free(struct collector *collector)
     if (!collector)
         return;
     process_table_free(&collector->processes);
+    outside_close(&collector->outside);
     process_watch_close(&collector->watch);
     pending_free(&collector->pending);
     drain_close(&collector->drain);

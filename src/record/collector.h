@@ -25,7 +25,9 @@ struct collector_config {
     struct perfdata_writer *writer;
     const struct record_options *options;
     struct record_summary *summary;
-    bool may_arm; /* perf-trap is requested, and permitted for this user */
+    struct open_file_cache *open_files;
+    bool may_arm;      /* perf-trap is requested, and permitted for this user */
+    pid_t outside_pid; /* the waiting command, to be recorded by perf-ring; 0: by the sampler */
 };
 
 int collector_start(struct collector **out, const struct collector_config *config,

@@ -8,6 +8,7 @@
  *         take finished maps      process_maps
  *         read every ring         drain ─▶ pending_stacks ─▶ sample_writer
  *         finish pending samples  pending_stacks ────────────▲
+ *         read kernel rings       outside ─▶ sample_writer
  *         look at processes       process_watch, untracked_processes ─▶ accounting
  *         end the file's round    finished_round
  *     until the next round ▶ poll_interval       no activity ▶ idle_wakeup
@@ -23,6 +24,7 @@
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
 #include "record/process/handshake.h"
+#include "record/perf_ring/outside.h"
 #include "record/sample/pending_stacks.h"
 #include "record/process/pid_namespace.h"
 #include "record/sample/poll_interval.h"
@@ -57,6 +59,8 @@ struct collector {
     struct process_watch watch;
     struct untracked_processes untracked;
     struct handshake handshake;
+    struct outside outside;
+    bool has_command_outside; /* the tree has no sampler: its root is recorded by perf-ring */
     struct finished_round finished_round;
     struct file_limit file_limit;
     struct poll_interval poll;

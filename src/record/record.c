@@ -7,6 +7,7 @@
 #include "record/launch/probe.h"
 #include "record/collector.h"
 #include "record/tables/compiler.h"
+#include "record/perf_ring/thread_events.h"
 #include "record/procfs/proc.h"
 #include "record/recorders.h"
 #include "record/launch/exec_target.h"
@@ -38,9 +39,11 @@ struct recording {
     struct compiler *compiler;
     struct perfdata_writer *writer;
     struct collector *collector;
-    int probe_fd; /* keeps the kernel's perf machinery switched on; -1: not permitted */
+    bool is_outside; /* the command is recorded by perf-ring, without the sampler */
+    int probe_fd;    /* keeps the kernel's perf machinery switched on; -1: not permitted */
     uint64_t start_ns;
     char program[4096];
+    struct exec_target target; /* the program */
 };
 
 static uint64_t wall_ns(void)
@@ -66,6 +69,15 @@ static int open_writer(struct recording *recording, struct error *error)
                : 0;
 }
 
+/* A program that takes no sampler is recorded by perf-ring, if perf events are permitted. */
+static bool needs_ring(const struct recording *recording)
+{
+    enum record_engine engine = recording->options->engine;
+    return engine == RECORD_ENGINE_PERF_RING ||
+           (engine == RECORD_ENGINE_AUTO && recording->target.takes_ring &&
+            thread_events_probe() == 0);
+}
+
 /* perf-trap if available, else the timer. A requested engine is never replaced silently. */
 static int choose_engine(struct recording *recording, struct error *error)
 {
@@ -73,6 +85,11 @@ static int choose_engine(struct recording *recording, struct error *error)
     struct record_summary *summary = &recording->result->summary;
     summary->engine = RECORD_ENGINE_TIMER;
     summary->frequency_requested = options->frequency;
+    recording->is_outside = needs_ring(recording);
+    if (recording->is_outside) {
+        summary->engine = RECORD_ENGINE_PERF_RING;
+        return 0;
+    }
     if (options->engine == RECORD_ENGINE_TIMER) {
         summary->engine_reason = "the timer engine was requested";
         return 0;
@@ -99,7 +116,7 @@ static uint32_t choose_frequency(struct recording *recording)
 {
     struct record_summary *summary = &recording->result->summary;
     uint32_t requested = recording->options->frequency;
-    uint32_t limit = summary->engine == RECORD_ENGINE_PERF_TRAP ? perf_event_rate_limit() : 0;
+    uint32_t limit = summary->engine == RECORD_ENGINE_TIMER ? 0 : perf_event_rate_limit();
     if (limit == 0 || limit >= requested)
         return requested;
     summary->frequency_limit = limit;
@@ -144,6 +161,8 @@ static int start_threads(struct recording *recording, struct error *error)
         .writer = recording->writer,
         .options = recording->options,
         .summary = &recording->result->summary,
+        .open_files = &recording->result->open_files,
+        .outside_pid = recording->is_outside ? recording->launch->pid : 0,
         .may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP,
     };
     return collector_start(&recording->collector, &config, error);
@@ -170,9 +189,24 @@ static int prepare(struct recording *recording, struct error *error)
         err = open_session(recording, error);
     if (err == 0)
         err = open_writer(recording, error);
-    if (err == 0)
-        err = start_threads(recording, error);
     return err;
+}
+
+/* The command exists before the events of perf-ring, and the collector runs before the command. 0,
+ * or the exit status. */
+static int start(struct recording *recording, struct error *error)
+{
+    const struct record_options *options = recording->options;
+    /* An incompatible dynamic linker gets the environment unchanged. */
+    bool is_unchanged = recording->target.is_foreign || recording->is_outside;
+    int status = launch_fork(recording->launch, recording->program, options->argv,
+                             is_unchanged ? environ : recording->environment.variables, error);
+    if (status == 0 && start_threads(recording, error) != 0)
+        status = 125;
+    if (status == 0)
+        status = launch_exec(recording->launch, options->argv[0], error);
+    launch_abandon(recording->launch);
+    return status;
 }
 
 static uint64_t usage_ns(const struct rusage *usage)
@@ -302,7 +336,8 @@ int record_run(const struct record_options *options, struct record_result *resul
     struct recording recording = {
         .options = options, .result = result, .launch = &result->launch, .probe_fd = -1};
     recording.session.tables_fd = recording.session.rings_fd = -1;
-    *result = (struct record_result){.exit_status = 125, .summary.delay_ns = options->delay_ns};
+    *result = (struct record_result){
+        .exit_status = 125, .launch.link_fd = -1, .summary.delay_ns = options->delay_ns};
     int status = launch_find(options->argv[0], recording.program, error);
     if (status) {
         result->exit_status = status;
@@ -310,19 +345,15 @@ int record_run(const struct record_options *options, struct record_result *resul
     }
     launch_block_signals(recording.launch);
     recording.start_ns = monotonic_ns();
+    recording.target = exec_target_inspect(recording.program, 0);
     int err = prepare(&recording, error);
-    if (err) {
-        if (recording.collector)
-            collector_stop(recording.collector, false);
+    if (err)
         goto out;
-    }
-    /* An incompatible dynamic linker gets the environment unchanged. */
-    bool is_foreign = exec_target_inspect(recording.program, 0).is_foreign;
-    status = launch_start(recording.launch, recording.program, options->argv,
-                          is_foreign ? environ : recording.environment.variables, error);
+    status = start(&recording, error);
     if (status) {
         result->exit_status = status;
-        collector_stop(recording.collector, false);
+        if (recording.collector)
+            collector_stop(recording.collector, false);
         err = -ENOEXEC;
         goto out;
     }

@@ -11,6 +11,11 @@ static const char *refuse_timer(const struct record_probe *probe)
     return probe->timer ? NULL : probe->timer_reason;
 }
 
+static const char *refuse_perf_ring(const struct record_probe *probe)
+{
+    return probe->perf_ring ? NULL : probe->perf_ring_reason;
+}
+
 const struct record_source record_sources[RECORD_SOURCES] = {
     {
         .engine = RECORD_ENGINE_PERF_TRAP,
@@ -26,6 +31,13 @@ const struct record_source record_sources[RECORD_SOURCES] = {
         .needs = "nothing",
         .refusal = refuse_timer,
     },
+    {
+        .engine = RECORD_ENGINE_PERF_RING,
+        .name = "perf-ring",
+        .description = "kernel rings, from outside: static, Go, musl, running programs",
+        .needs = "perf_event_paranoid <= 2 or CAP_PERFMON",
+        .refusal = refuse_perf_ring,
+    },
 };
 
 const char *record_engine_name(enum record_engine engine)
@@ -33,5 +45,5 @@ const char *record_engine_name(enum record_engine engine)
     for (size_t i = 0; i < RECORD_SOURCES; i++)
         if (record_sources[i].engine == engine)
             return record_sources[i].name;
-    return engine == RECORD_ENGINE_PERF_RING ? "perf-ring" : "auto";
+    return "auto";
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of sources: a source produces sample records. Today every source is an engine of the
- * injected sampler and writes into the rings shared with rec.
+ * The table of sources: a source produces sample records.
  */
 #pragma once
 
@@ -19,5 +18,5 @@ struct record_source {
     const char *(*refusal)(const struct record_probe *probe);
 };
 
-#define RECORD_SOURCES 2
+#define RECORD_SOURCES 3
 extern const struct record_source record_sources[RECORD_SOURCES]; /* in order of preference */

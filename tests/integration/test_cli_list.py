@@ -86,7 +86,7 @@ class List(rec.Case):
         cpu, = self.table()
         self.assertEqual((cpu["id"], cpu["weight_unit"], cpu["event"]), ("cpu", "ns", "cpu-clock"))
         self.assertEqual((cpu["start"], cpu["attach"], cpu["available"]), (True, True, True))
-        self.assertEqual([source["id"] for source in cpu["sources"]], list(rec.ENGINES))
+        self.assertEqual([source["id"] for source in cpu["sources"]], [*rec.ENGINES, "perf-ring"])
         freq = cpu["parameters"][0]
         self.assertEqual([freq[key] for key in ("name", "type", "default", "min", "max", "unit")],
                          ["freq", "integer", 999, 1, 20000, "Hz"])
@@ -179,7 +179,7 @@ class List(rec.Case):
         program = self.installed(SAMPLER)
         for user in (None, NOBODY):
             cpu, = self.table(program=program, user=user, before=lambda: refuse(NR_PERF_EVENT_OPEN))
-            self.assertEqual([source["available"] for source in cpu["sources"]], [False, True])
+            self.assertEqual([source["available"] for source in cpu["sources"]], [False, True, False])
             self.assertIn("forbidden", cpu["sources"][0]["reason"])
             self.assertTrue(cpu["available"])
             cpu, = self.table(program=program, user=user,

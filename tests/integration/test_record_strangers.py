@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What cannot take a sampler runs as if there were none, and is listed with its CPU time and the reason."""
+"""What cannot take a sampler runs as if there were none, and is listed with its CPU time and the reason, where the
+engine perf-ring is not available."""
 import os
 import re
 import shutil
@@ -39,6 +40,10 @@ os.wait()
 
 
 class Strangers(rec.Case):
+    def record(self, *command, rec_options=(), **options):
+        """An engine of the sampler alone."""
+        return super().record(*command, rec_options=["--engine=timer", *rec_options], **options)
+
     def build(self, name, *options, program=None):
         """short_run built in another way; skipped where that is not possible."""
         path = os.path.join(self.directory, name)

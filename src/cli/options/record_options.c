@@ -180,22 +180,22 @@ static int check_targets(struct record_request *request, struct error *error)
     struct record_options *options = &request->options;
     options->targets = request->targets.ids;
     options->target_count = request->targets.count;
-    if (options->engine != RECORD_ENGINE_AUTO)
+    if (options->engine != RECORD_ENGINE_AUTO && options->engine != RECORD_ENGINE_PERF_RING)
         return error_set(error, -EINVAL,
                          "--engine is for commands: running processes are recorded by perf-ring");
     if (options->end_command || options->wait_all || request->repeat)
         return error_set(error, -EINVAL,
                          "--end-command, --wait-all and --repeat are for commands, not for "
                          "running processes");
-    if (options->self_check_every)
-        return error_set(error, -EINVAL,
-                         "--self-check is for commands: stacks of running processes are unwound "
-                         "by rec only");
     return 0;
 }
 
 static int check_lifetime(const struct record_options *options, struct error *error)
 {
+    bool is_outside = options->engine == RECORD_ENGINE_PERF_RING || options->target_count > 0;
+    if (is_outside && options->self_check_every)
+        return error_set(error, -EINVAL,
+                         "--self-check compares stacks of the sampler: perf-ring has no sampler");
     if (options->end_command && !options->duration_ns && !options->size_max)
         return error_set(error, -EINVAL, "--end-command needs --duration or --max-size");
     return 0;
@@ -289,10 +289,9 @@ int record_request_parse(struct record_request *request, char *const *words, str
     if (id > 0 && has_targets)
         return error_set(error, -EINVAL,
                          "-p and -t take no command: use --duration to limit the recording");
-    if (check_lifetime(&request->options, error) != 0 ||
-        recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) !=
-            0 ||
-        (has_targets && check_targets(request, error) != 0))
+    if ((has_targets && check_targets(request, error) != 0) ||
+        check_lifetime(&request->options, error) != 0 ||
+        recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) != 0)
         return -EINVAL;
     request->options.argv = has_targets ? NULL : options.argv - 1;
     if (request->outputs.capture || request->outputs.count > 0)

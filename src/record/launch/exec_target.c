@@ -89,11 +89,14 @@ static struct exec_target look_at_elf(const char *path, const struct view *view,
     else if (!interpreter)
         target.reason = "a static program: there is no loader to load the sampler";
     else if (strstr(interpreter, "/ld-musl"))
-        target = (struct exec_target){"musl instead of the GNU C library", true};
+        target = (struct exec_target){"musl instead of the GNU C library", .is_foreign = true};
     else if (is_linker_too_old(interpreter, view))
-        target = (struct exec_target){"a C library older than " SESSION_LIBC_VERSION, true};
-    else if (is_privileged(path, fd))
+        target = (struct exec_target){"a C library older than " SESSION_LIBC_VERSION,
+                                      .is_foreign = true};
+    bool is_safe = !is_privileged(path, fd); /* else the kernel closes the events at the exec */
+    if (!target.reason && !is_safe)
         target.reason = exec_target_is_privileged;
+    target.takes_ring = target.reason && is_safe;
     elf_close(elf);
     return target;
 }
@@ -106,9 +109,11 @@ static struct exec_target look_at_head(const char *path, const struct view *view
     if (memcmp(head, ELFMAG, SELFMAG) != 0)
         return (struct exec_target){0};
     if (elf->e_ident[EI_CLASS] != OUR_CLASS)
-        return (struct exec_target){"a 32-bit program", true};
+        return (struct exec_target){"a 32-bit program", .is_foreign = true,
+                                    .is_other_machine = true};
     if (elf->e_machine != OUR_MACHINE)
-        return (struct exec_target){"a program for another processor", true};
+        return (struct exec_target){"a program for another processor", .is_foreign = true,
+                                    .is_other_machine = true};
     return look_at_elf(path, view, fd);
 }
 

@@ -9,6 +9,8 @@
 struct exec_target {
     const char *reason; /* why the sampler cannot be loaded; NULL: no obstacle found */
     bool is_foreign;    /* the program's loader would print an error about the sampler, or fail */
+    bool takes_ring;    /* with a reason: the engine perf-ring can record the program */
+    bool is_other_machine;
 };
 
 extern const char exec_target_is_privileged[]; /* a possible reason */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,8 +101,18 @@ void launch_raise_files(struct launch *launch)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* In the child: exec, or write errno to the pipe. */
-static void run(const struct launch *launch, int report_fd, const char *path, char *const *argv,
+/* All bytes, or fewer at the end of the other side. */
+static size_t receive(int fd, void *bytes, size_t size)
+{
+    ssize_t n;
+    do
+        n = recv(fd, bytes, size, MSG_WAITALL);
+    while (n < 0 && errno == EINTR);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* In the child: exec, or send errno. */
+static void run(const struct launch *launch, int link_fd, const char *path, char *const *argv,
                 char **environment)
 {
     launch_restore_signals(launch);
@@ -121,38 +132,64 @@ static void run(const struct launch *launch, int report_fd, const char *path, ch
             execve(shell[0], shell, environment);
         }
     }
-    ssize_t n = write(report_fd, &err, sizeof(err));
+    ssize_t n = send(link_fd, &err, sizeof(err), MSG_NOSIGNAL);
     _exit(n == (ssize_t)sizeof(err) ? 127 : 126);
 }
 
-int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,
-                 struct error *error)
+static int cannot_run(const char *command, int err, struct error *error)
 {
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) {
-        error_set(error, 0, "%s: cannot run: %s", argv[0], strerror(errno));
-        return 126;
-    }
-    launch->pid = fork();
-    if (launch->pid == 0)
-        run(launch, report[1], path, argv, environment);
-    close(report[1]);
-    int err = launch->pid < 0 ? errno : 0;
-    if (launch->pid > 0) {
-        ssize_t n;
-        do
-            n = read(report[0], &err, sizeof(err));
-        while (n < 0 && errno == EINTR);
-        if (n != (ssize_t)sizeof(err))
-            err = 0;
-        else
-            waitpid(launch->pid, NULL, 0);
-    }
-    close(report[0]);
-    if (err == 0)
-        return 0;
-    error_set(error, 0, "%s: cannot run: %s", argv[0], strerror(err));
+    error_set(error, 0, "%s: cannot run: %s", command, strerror(err));
     return err == ENOENT ? 127 : 126;
+}
+
+int launch_fork(struct launch *launch, const char *path, char *const *argv, char **environment,
+                struct error *error)
+{
+    int link[2];
+    char start;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
+        return cannot_run(argv[0], errno, error);
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(link[0]);
+        if (receive(link[1], &start, 1) == 1)
+            run(launch, link[1], path, argv, environment);
+        _exit(126); /* rec has ended, or the recording cannot begin */
+    }
+    int err = errno;
+    close(link[1]);
+    if (pid < 0) {
+        close(link[0]);
+        return cannot_run(argv[0], err, error);
+    }
+    launch->pid = pid;
+    launch->link_fd = link[0];
+    return 0;
+}
+
+int launch_exec(struct launch *launch, const char *command, struct error *error)
+{
+    int err = 0;
+    if (send(launch->link_fd, "", 1, MSG_NOSIGNAL) != 1)
+        err = errno;
+    else if (receive(launch->link_fd, &err, sizeof(err)) != sizeof(err))
+        err = 0; /* closed by the exec */
+    if (err == 0) {
+        close(launch->link_fd);
+        launch->link_fd = -1;
+        return 0;
+    }
+    launch_abandon(launch);
+    return cannot_run(command, err, error);
+}
+
+void launch_abandon(struct launch *launch)
+{
+    if (launch->link_fd < 0)
+        return;
+    close(launch->link_fd);
+    launch->link_fd = -1;
+    waitpid(launch->pid, NULL, 0);
 }
 
 /* True when the command has ended (and stays a zombie). Stops rec when the command has stopped;

@@ -19,6 +19,7 @@
 
 struct launch {
     pid_t pid;
+    int link_fd; /* to the child before its exec; -1: none */
     /* Of rec before launch_block_signals(); restored in the command. */
     sigset_t old_mask;
     struct sigaction old_child, old_file_size, old_wake;
@@ -38,9 +39,13 @@ void launch_restore_signals(const struct launch *launch);
  * process. The command keeps rec's original limit. */
 void launch_raise_files(struct launch *launch);
 
-/* 0, or 126 / 127 if exec failed. */
-int launch_start(struct launch *launch, const char *path, char *const *argv, char **environment,
-                 struct error *error);
+/* Forks the child, which waits before its exec. 0, or 126. */
+int launch_fork(struct launch *launch, const char *path, char *const *argv, char **environment,
+                struct error *error);
+/* Lets the child execute the command. 0, or 126 / 127 if exec failed. */
+int launch_exec(struct launch *launch, const char *command, struct error *error);
+/* Ends the waiting child, if there is one. */
+void launch_abandon(struct launch *launch);
 
 enum launch_wakeup {
     LAUNCH_ENDED, /* ended, and still a zombie: the rusage can be read */

@@ -2,6 +2,7 @@
 #include "record/launch/probe.h"
 
 #include "record/launch/perf_event.h"
+#include "record/perf_ring/thread_events.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,6 +47,15 @@ static void explain(int err, int paranoid, char *reason, size_t size)
         snprintf(reason, size, "perf events are not available: %s", strerror(-err));
 }
 
+static void probe_ring(struct record_probe *probe)
+{
+    int err = thread_events_probe();
+    probe->perf_ring = err == 0;
+    if (err)
+        explain(err, probe->perf_event_paranoid, probe->perf_ring_reason,
+                sizeof(probe->perf_ring_reason));
+}
+
 /* A CPU timer of the calling thread, never armed. */
 static void probe_timer(struct record_probe *probe)
 {
@@ -71,6 +81,7 @@ void record_probe(struct record_probe *probe)
     else
         explain(fd, probe->perf_event_paranoid, probe->perf_trap_reason,
                 sizeof(probe->perf_trap_reason));
+    probe_ring(probe);
     probe_timer(probe);
     probe->kernel_stacks = geteuid() == 0 || probe->perf_event_paranoid < 2;
 }

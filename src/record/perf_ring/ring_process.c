@@ -37,6 +37,7 @@ struct ring_process *ring_process_add(struct ring_processes *processes, pid_t pi
 static void free_process(struct ring_process *process)
 {
     process_map_release(process->process.map);
+    event_set_release(process->events);
     if (process->process.pid_fd >= 0)
         close(process->process.pid_fd);
     free(process->tids);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "record/perf_ring/thread_events.h"
 #include "record/process/process_table.h"
 
 #include <stdbool.h>
@@ -22,7 +23,11 @@ struct ring_process {
     uint64_t maps_due_ns;    /* no further read of the mappings before */
     uint64_t maps_pause_ns;
     uint32_t live_threads;
-    pid_t *tids; /* where single threads are recorded: the threads; owned */
+    struct event_set *events; /* NULL: FORK was lost */
+    bool awaits_exec;         /* a command before its exec */
+    bool is_in_file;          /* the file has a FORK of this pid, */
+    bool is_started;          /* and the name of this program */
+    pid_t *tids;              /* where single threads are recorded: the threads; owned */
     size_t tid_count, tid_capacity;
     uint64_t start_kernel_ns, kernel_ns; /* system time: at the start, at the last look */
 };

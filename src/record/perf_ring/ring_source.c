@@ -11,6 +11,7 @@
 #include <time.h>
 
 #define STACK_BYTES (16 << 10)
+#define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Of all rings together, and of one: a quarter of a second of samples at 999 Hz. */
 #define RINGS_BYTES (UINT64_C(64) << 20)
 #define RING_BYTES_MAX (UINT64_C(4) << 20)
@@ -101,11 +102,10 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
 
 void ring_source_close(struct ring_source *source)
 {
-    thread_events_close(&source->events);
+    ring_tasks_close(&source->tasks);
     for (size_t i = 0; i < source->ring_count; i++)
         kernel_ring_close(&source->rings[i]);
     free(source->rings);
-    ring_tasks_close(&source->tasks);
     ring_unwinder_free(&source->unwinder);
     ring_modules_close(&source->modules);
     *source = (struct ring_source){.tasks.end_fd = -1};
@@ -115,7 +115,11 @@ void ring_source_close(struct ring_source *source)
 static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
-    return process ? process : ring_tasks_attach(&source->tasks, (pid_t)record->pid);
+    if (!process)
+        process = ring_tasks_attach(&source->tasks, (pid_t)record->pid, false);
+    if (process)
+        ring_tasks_start(&source->tasks, process);
+    return process;
 }
 
 static bool walk(struct ring_source *source, struct ring_process *process,
@@ -196,6 +200,15 @@ static struct kernel_ring *oldest(struct ring_source *source, uint64_t until_ns,
     return found;
 }
 
+uint64_t ring_source_fill_ns(const struct ring_source *source)
+{
+    uint64_t smallest_bytes = UINT64_MAX;
+    for (size_t i = 0; i < source->ring_count; i++)
+        if (source->rings[i].data_bytes < smallest_bytes)
+            smallest_bytes = source->rings[i].data_bytes;
+    return smallest_bytes / (STACK_BYTES + SAMPLE_BYTES) * source->events.period_ns;
+}
+
 void ring_source_drain(struct ring_source *source, uint64_t until_ns)
 {
     struct ring_record record;
@@ -230,7 +243,7 @@ static int open_threads(struct ring_source *source, struct ring_process *process
     for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
         if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
             continue;
-        int err = thread_events_open(&source->events, list[i]);
+        int err = thread_events_open(&source->events, process->events, list[i], EVENTS_NOW);
         if (err == 0)
             ring_tasks_add_thread(&source->tasks, process, list[i]);
         else if (err != -ESRCH && refusal == 0)
@@ -247,24 +260,36 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
                           size_t tid_count)
 {
     const struct timespec wait = {.tv_nsec = FORK_RECORD_WAIT_NS};
-    size_t all = 0, opened = 1;
+    size_t all = 0;
     int refusal = 0;
-    for (int pass = 0; refusal == 0 && opened > 0 && pass < PASSES_MAX; pass++) {
+    for (int pass = 0; refusal == 0 && pass < PASSES_MAX; pass++) {
+        size_t opened = 0;
         struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
         if (!process)
             break;
-        opened = 0;
         refusal = open_threads(source, process, tids, tid_count, &opened);
         all += opened;
+        if (opened == 0)
+            break;
         nanosleep(&wait, NULL);
         ring_source_drain(source, UINT64_MAX);
     }
     return refusal || all ? refusal : -ESRCH;
 }
 
+static struct ring_process *new_process(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = ring_tasks_attach(&source->tasks, pid, is_in_file);
+    if (process && process->events)
+        return process;
+    if (process)
+        ring_process_end(&source->tasks.processes, process);
+    return NULL;
+}
+
 int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count)
 {
-    struct ring_process *process = ring_tasks_attach(&source->tasks, pid);
+    struct ring_process *process = new_process(source, pid, false);
     for (size_t i = 0; process && i < tid_count; i++) {
         pid_t *place = ARRAY_PUSH(process->tids, process->tid_count, process->tid_capacity);
         if (!place)
@@ -277,9 +302,40 @@ int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids,
     return attach_threads(source, pid, tids, tid_count);
 }
 
+int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = new_process(source, pid, is_in_file);
+    if (!process)
+        return -ENOMEM;
+    ring_process_restart(process);
+    int err = attach_threads(source, pid, NULL, 0);
+    process = ring_process_find(&source->tasks.processes, pid);
+    bool is_recorded = !process || process->is_started; /* it may have ended meanwhile */
+    if (!is_recorded)
+        ring_process_end(&source->tasks.processes, process);
+    return is_recorded ? 0 : err;
+}
+
+int ring_source_add_command(struct ring_source *source, pid_t pid)
+{
+    struct ring_process *process = new_process(source, pid, false);
+    if (!process)
+        return -ENOMEM;
+    process->awaits_exec = true;
+    ring_process_restart(process);
+    int err = thread_events_open(&source->events, process->events, pid, EVENTS_AT_EXEC);
+    if (err)
+        ring_process_end(&source->tasks.processes, process);
+    else
+        ring_tasks_add_thread(&source->tasks, process, pid);
+    return err;
+}
+
 void ring_source_stop(struct ring_source *source)
 {
-    thread_events_close(&source->events);
+    struct ring_process *process = NULL;
+    while ((process = ring_process_next(&source->tasks.processes, process)))
+        event_set_close(process->events);
     ring_source_drain(source, UINT64_MAX);
     ring_tasks_finish(&source->tasks);
 }

@@ -12,7 +12,6 @@
 
 #include "record/perf_ring/ring_tasks.h"
 #include "record/perf_ring/ring_unwind.h"
-#include "record/perf_ring/thread_events.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,6 +46,17 @@ void ring_source_close(struct ring_source *source);
 /* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
  * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
 int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
+
+/* Records a child of rec, blocked before its exec, from the exec on. 0, or the kernel's negative
+ * errno: then nothing is recorded of the child. */
+int ring_source_add_command(struct ring_source *source, pid_t pid);
+
+/* As ring_source_attach(), for all threads of a process of the recording; is_in_file: as for
+ * ring_tasks_attach(). An error leaves no trace of the process. */
+int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file);
+
+/* The time in which busy processors fill their rings. */
+uint64_t ring_source_fill_ns(const struct ring_source *source);
 
 /* Takes the records up to this time from the rings. */
 void ring_source_drain(struct ring_source *source, uint64_t until_ns);

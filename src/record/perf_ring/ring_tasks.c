@@ -77,20 +77,33 @@ static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid
     else if (proc_name(pid, 0, process->name) != 0)
         strcpy(process->name, "?");
     watch_end(tasks, process);
-    tasks->samples->summary->processes++;
     return added;
 }
 
-struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid)
+struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file)
 {
     struct proc_stat stat = {0};
     (void)proc_stat_read(&stat, pid, 0);
     struct ring_process *process = add_process(tasks, pid, stat.parent, tasks->round->now_ns, NULL);
     if (!process)
         return NULL;
+    process->events = event_set_new();
+    process->is_in_file = is_in_file;
     ring_maps_inherit(tasks->maps, NULL, process);
-    task_write_start(tasks->samples->file, &process->process, false);
     return process;
+}
+
+static void write_start(struct ring_tasks *tasks, struct ring_process *process)
+{
+    task_write_start(tasks->samples->file, &process->process, process->is_in_file);
+    tasks->samples->summary->processes += !process->is_in_file;
+    process->is_in_file = process->is_started = true;
+}
+
+void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process)
+{
+    if (!process->is_started)
+        write_start(tasks, process);
 }
 
 static void write_name(struct ring_tasks *tasks, const struct ring_process *process, pid_t tid,
@@ -104,6 +117,8 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
 {
     char name[16];
     uint64_t start_ns = process->process.start_ns;
+    if (!process->awaits_exec)
+        ring_tasks_start(tasks, process);
     mark_thread(tasks, tid, true);
     process->live_threads++;
     tasks->samples->summary->threads++;
@@ -138,14 +153,30 @@ static void end_process(struct ring_tasks *tasks, struct ring_process *process, 
 {
     ring_process_look(process, tasks->round->now_ns);
     process->process.gone_ns = time_ns;
-    settle(tasks, process, time_ns);
-    task_write_exit(tasks->samples->file, &process->process, time_ns);
+    if (process->is_started) {
+        settle(tasks, process, time_ns);
+        task_write_exit(tasks->samples->file, &process->process, time_ns);
+    }
     ring_process_end(&tasks->processes, process);
+}
+
+/* The child has the events and the map of its parent. NULL: out of memory. */
+static struct ring_process *add_child(struct ring_tasks *tasks, const struct ring_record *record)
+{
+    struct ring_process *parent = ring_process_find(&tasks->processes, (pid_t)record->parent_pid);
+    struct ring_process *child = add_process(tasks, (pid_t)record->pid, (pid_t)record->parent_pid,
+                                             record->time_ns, parent ? parent->process.name : NULL);
+    if (!child)
+        return NULL;
+    child->is_in_file = child->is_started = true; /* by the FORK that follows */
+    child->events = parent ? event_set_use(parent->events) : NULL;
+    tasks->samples->summary->processes++;
+    ring_maps_inherit(tasks->maps, parent, child);
+    return child;
 }
 
 static void take_fork(struct ring_tasks *tasks, const struct ring_record *record)
 {
-    struct ring_process *parent = ring_process_find(&tasks->processes, (pid_t)record->parent_pid);
     struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
     struct perfdata_task task = {.pid = record->pid,
                                  .tid = record->tid,
@@ -155,10 +186,7 @@ static void take_fork(struct ring_tasks *tasks, const struct ring_record *record
     if (record->pid != record->parent_pid) {
         if (process) /* EXIT was lost, and the pid is in use again */
             end_process(tasks, process, record->time_ns - 1);
-        process = add_process(tasks, (pid_t)record->pid, (pid_t)record->parent_pid, record->time_ns,
-                              parent ? parent->process.name : NULL);
-        if (process)
-            ring_maps_inherit(tasks->maps, parent, process);
+        process = add_child(tasks, record);
     }
     if (!process || ring_tasks_has_thread(tasks, (pid_t)record->tid))
         return;
@@ -178,7 +206,8 @@ static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
     process->process.rights = proc_rights_of_owner(process->process.pid);
     memset(process->process.thread_root_avmas, 0, sizeof(process->process.thread_root_avmas));
     ring_maps_clear(tasks->maps, process);
-    task_write_start(tasks->samples->file, &process->process, true);
+    process->awaits_exec = false;
+    write_start(tasks, process);
 }
 
 static void take_name(struct ring_tasks *tasks, const struct ring_record *record)
@@ -287,6 +316,7 @@ void ring_tasks_finish(struct ring_tasks *tasks)
     struct ring_process *process = NULL;
     while ((process = ring_process_next(&tasks->processes, process))) {
         ring_process_look(process, tasks->round->now_ns);
-        settle(tasks, process, tasks->round->now_ns);
+        if (process->is_started)
+            settle(tasks, process, tasks->round->now_ns);
     }
 }

@@ -27,8 +27,11 @@ struct ring_tasks {
 int ring_tasks_open(struct ring_tasks *tasks);
 void ring_tasks_close(struct ring_tasks *tasks);
 
-/* A process that was there before. NULL: out of memory. */
-struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid);
+/* A process that was there before, without events yet. is_in_file: an earlier program of this pid
+ * is in the file. NULL: out of memory. */
+struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file);
+/* Writes the start of the process; later calls have no effect. */
+void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process);
 /* A thread of the process that was there before, with events from now on. */
 void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *process, pid_t tid);
 bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid);

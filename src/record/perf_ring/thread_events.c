@@ -11,6 +11,43 @@
 #include <time.h>
 #include <unistd.h>
 
+struct event_set *event_set_new(void)
+{
+    struct event_set *set = calloc(1, sizeof(*set));
+    if (set)
+        set->users = 1;
+    return set;
+}
+
+struct event_set *event_set_use(struct event_set *set)
+{
+    if (set)
+        set->users++;
+    return set;
+}
+
+static void close_from(struct event_set *set, size_t first)
+{
+    for (size_t i = first; i < set->count; i++)
+        close(set->fds[i]);
+    set->count = first;
+}
+
+void event_set_close(struct event_set *set)
+{
+    if (set)
+        close_from(set, 0);
+}
+
+void event_set_release(struct event_set *set)
+{
+    if (!set || --set->users > 0)
+        return;
+    close_from(set, 0);
+    free(set->fds);
+    free(set);
+}
+
 static int open_event(struct perf_event_attr *attr, pid_t tid, int processor)
 {
     long fd = syscall(SYS_perf_event_open, attr, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
@@ -18,12 +55,11 @@ static int open_event(struct perf_event_attr *attr, pid_t tid, int processor)
 }
 
 /* sigtrap events deliver no samples to rings, so this event is separate from perf_event.c. */
-static int open_sampler(const struct thread_events *events, const struct kernel_ring *ring,
-                        pid_t tid)
+static struct perf_event_attr sampler(const struct thread_events *events)
 {
-    struct perf_event_attr attr = {
+    return (struct perf_event_attr){
         .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(attr),
+        .size = sizeof(struct perf_event_attr),
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .sample_period = events->period_ns,
         .sample_type = RING_SAMPLE_TYPE,
@@ -43,6 +79,13 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
         .clockid = CLOCK_MONOTONIC,
         .disabled = 1,
     };
+}
+
+static int open_sampler(const struct thread_events *events, const struct kernel_ring *ring,
+                        pid_t tid, enum event_start start)
+{
+    struct perf_event_attr attr = sampler(events);
+    attr.enable_on_exec = start == EVENTS_AT_EXEC;
     int fd = open_event(&attr, tid, (int)ring->processor);
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
         int err = -errno;
@@ -52,38 +95,35 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
     return fd;
 }
 
-static void close_from(struct thread_events *events, size_t first)
+int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
+                       enum event_start start)
 {
-    for (size_t i = first; i < events->count; i++)
-        close(events->fds[i]);
-    events->count = first;
-}
-
-int thread_events_open(struct thread_events *events, pid_t tid)
-{
-    size_t first = events->count;
+    size_t first = set->count;
     for (size_t i = 0; i < events->ring_count; i++) {
-        int fd = open_sampler(events, &events->rings[i], tid);
-        int *place = fd < 0 ? NULL : ARRAY_PUSH(events->fds, events->count, events->capacity);
+        int fd = open_sampler(events, &events->rings[i], tid, start);
+        int *place = fd < 0 ? NULL : ARRAY_PUSH(set->fds, set->count, set->capacity);
         if (!place) {
             if (fd >= 0)
                 close(fd);
-            close_from(events, first);
+            close_from(set, first);
             return fd < 0 ? fd : -ENOMEM;
         }
         *place = fd;
     }
-    for (size_t i = first; i < events->count; i++)
-        ioctl(events->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+    for (size_t i = first; i < set->count && start == EVENTS_NOW; i++)
+        ioctl(set->fds[i], PERF_EVENT_IOC_ENABLE, 0);
     return 0;
 }
 
-void thread_events_close(struct thread_events *events)
+int thread_events_probe(void)
 {
-    close_from(events, 0);
-    free(events->fds);
-    events->fds = NULL;
-    events->capacity = 0;
+    const struct thread_events events = {
+        .period_ns = 1000000000, .stack_bytes = 8192, .exclude_kernel = true};
+    struct perf_event_attr attr = sampler(&events);
+    int fd = open_event(&attr, 0, -1);
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? fd : 0;
 }
 
 bool thread_events_may_sample_kernel(void)

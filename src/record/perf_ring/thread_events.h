@@ -13,6 +13,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The descriptors of the events on the threads of a process. Children inherit the events, and share
+ * the set: closing a descriptor ends the inherited events too. */
+struct event_set {
+    int *fds; /* owned */
+    size_t count, capacity;
+    uint32_t users;
+};
+
+/* With one user. NULL: out of memory. */
+struct event_set *event_set_new(void);
+/* set: NULL has no effect. */
+struct event_set *event_set_use(struct event_set *set);
+void event_set_release(struct event_set *set);
+/* Ends the sampling; the set stays. */
+void event_set_close(struct event_set *set);
+
 /* Which tasks have the events besides the thread itself. */
 enum event_reach { REACH_THREAD, REACH_PROCESS, REACH_CHILDREN };
 
@@ -23,14 +39,19 @@ struct thread_events {
     uint32_t stack_bytes;
     enum event_reach reach;
     bool exclude_kernel; /* kernel time is not sampled: the user may not */
-    int *fds;            /* owned */
-    size_t count, capacity;
 };
 
-/* Opens and starts the events of one thread. 0, or the kernel's negative errno: then the thread has
- * no event. */
-int thread_events_open(struct thread_events *events, pid_t tid);
-void thread_events_close(struct thread_events *events);
+/* When the events begin to sample. */
+enum event_start { EVENTS_NOW, EVENTS_AT_EXEC };
+
+/* Opens the events of one thread and adds them to the set. 0, or the kernel's negative errno: then
+ * the thread has no event. */
+int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
+                       enum event_start start);
+
+/* Whether rec may sample processes of its user: an event on rec itself, closed at once. 0 or the
+ * kernel's negative errno. */
+int thread_events_probe(void);
 
 /* Whether rec may sample kernel time: an event on rec itself, closed at once. */
 bool thread_events_may_sample_kernel(void);

@@ -32,13 +32,26 @@ static int compare_views(const struct process_slot *request, pid_t pid,
     return err == 0 && differs ? -EXDEV : err;
 }
 
+static bool is_go(struct admission *admission, pid_t pid, const struct stat *file)
+{
+    char link[64];
+    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+    return go_programs_have(&admission->go_programs, pid, link, file);
+}
+
+bool admission_is_go(struct admission *admission, pid_t pid)
+{
+    struct stat file;
+    uint64_t id;
+    return executable_id_read(pid, &file, &id) && is_go(admission, pid, &file);
+}
+
 /* Why the process must be left alone; NULL: it may be sampled. A process that is gone is not
  * refused. */
 static const char *refusal(struct admission *admission, struct process *process,
                            const struct process_slot *request, const struct proc_maps *mappings,
                            bool *has_one_thread)
 {
-    char link[64];
     struct stat file;
     pid_t pid = process->pid;
     bool has_file = executable_id_read(pid, &file, &process->executable_id);
@@ -53,8 +66,7 @@ static const char *refusal(struct admission *admission, struct process *process,
     *has_one_thread = status.threads == 1;
     if (status.tracer != 0)
         return "is being traced by a debugger";
-    snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-    if (has_file && go_programs_have(&admission->go_programs, pid, link, &file))
+    if (has_file && is_go(admission, pid, &file))
         return "a Go program (its runtime owns the signals)";
     return NULL;
 }

@@ -20,6 +20,9 @@ struct admission {
 /* A reason, for a process that the launcher cannot look at. */
 extern const char admission_not_visible[];
 
+/* Whether the process runs a Go program: the Go runtime owns the signals. */
+bool admission_is_go(struct admission *admission, pid_t pid);
+
 /*
  * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process
  * that it was forked from and whose program it runs, or NULL; facts of that program hold for the

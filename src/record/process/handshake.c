@@ -204,6 +204,27 @@ static void follow(struct handshake *handshake, struct join *join)
     join->mappings = (struct proc_maps){0};
 }
 
+/* A descendant of a process recorded by perf-ring, or a Go program. */
+static bool belongs_outside(struct handshake *handshake, const struct join *join)
+{
+    return outside_has(handshake->outside, join->identity.pid) ||
+           (handshake->outside->is_permitted && !original_of(handshake, &join->request) &&
+            admission_is_go(&handshake->admission, join->identity.pid));
+}
+
+/* The process runs on without a sampler. Where perf-ring is not available either, the process is
+ * found among the untracked processes. */
+static void leave_outside(struct handshake *handshake, const struct join *join)
+{
+    pid_t pid = join->identity.pid;
+    struct process *before = process_find(handshake->processes, pid);
+    handshake->is_outside[join->slot] = true;
+    reply(handshake, join, ENGINE_NONE, NULL);
+    if (!outside_has(handshake->outside, pid) &&
+        outside_adopt(handshake->outside, pid, 0, before != NULL) == 0 && before)
+        process_settle_and_end(handshake->watch, before);
+}
+
 static void answer(struct handshake *handshake, uint32_t slot)
 {
     struct join join = {.slot = slot};
@@ -216,7 +237,10 @@ static void answer(struct handshake *handshake, uint32_t slot)
     join.request.parent_pid = (uint32_t)join.identity.parent_pid;
     bool is_member = is_found && membership_descends(handshake->session, handshake->processes,
                                                      join.identity.pid);
-    if (is_member && find_mappings(handshake, &join))
+    handshake->is_outside[slot] = false;
+    if (is_member && belongs_outside(handshake, &join))
+        leave_outside(handshake, &join);
+    else if (is_member && find_mappings(handshake, &join))
         follow(handshake, &join);
     else
         reply(handshake, &join, ENGINE_NONE, NULL);
@@ -229,8 +253,10 @@ static void take_dismissed(struct handshake *handshake, uint32_t slot)
 {
     struct process_slot request;
     load_request(handshake, slot, &request);
-    handshake->samples->summary->processes++;
-    add_not_followed(handshake, &request, admission_not_visible);
+    if (!handshake->is_outside[slot]) {
+        handshake->samples->summary->processes++;
+        add_not_followed(handshake, &request, admission_not_visible);
+    }
     store_release(&shared_slot(handshake, slot)->state, PROCESS_FREE);
 }
 

@@ -27,6 +27,7 @@ struct handshake {
     struct process_maps *maps;
     struct pid_namespaces *namespaces;
     struct untracked_processes *untracked;
+    struct outside *outside;
     struct accounting *accounting;
     struct sample_writer *samples;
     const struct round *round;
@@ -34,6 +35,7 @@ struct handshake {
     bool has_command;    /* a child of rec has joined */
     bool has_inner_pids; /* a process with other ids in its own pid namespace has joined */
     uint32_t doorbell;   /* last value seen */
+    bool is_outside[SESSION_PROCESSES]; /* by slot: the last request's process has no sampler */
     uint32_t starting_pids[SESSION_PROCESSES]; /* by slot, at the last look; 0: free */
     uint64_t abandoned_due_ns;
 };

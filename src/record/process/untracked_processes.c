@@ -73,6 +73,25 @@ static void add(struct untracked_processes *untracked, pid_t pid, pid_t parent_p
     };
 }
 
+static uint64_t own_gap_ns(struct untracked_process *item)
+{
+    cpu_account_raise(&item->process.account, proc_cpu_ns(item->process.pid));
+    return cpu_account_gap_ns(&item->process.account);
+}
+
+/* The process goes over to the engine perf-ring. A descendant of a process recorded there is a part
+ * of that recording already. */
+static bool is_taken_outside(struct untracked_processes *untracked, struct untracked_process *item)
+{
+    const struct process *process = &item->process;
+    bool is_taken = outside_has(untracked->outside, process->pid) ||
+                    (untracked_takes_ring(process->pid) &&
+                     outside_adopt(untracked->outside, process->pid, own_gap_ns(item), false) == 0);
+    if (is_taken && process->parent_pid == getpid())
+        untracked->has_command = true;
+    return is_taken;
+}
+
 /* Adds the process to the file and the summary. */
 static void write_start(struct untracked_processes *untracked, struct untracked_process *item)
 {
@@ -128,7 +147,11 @@ static void look_at(struct untracked_processes *untracked, struct untracked_proc
     cpu_account_raise(&process->account, cpu_ns);
     if (is_gone || stat.state == 'Z')
         end(untracked, item);
-    else if (!item->is_written && is_certain(untracked, process, executable_id_of(process->pid)))
+    else if (item->is_written || !is_certain(untracked, process, executable_id_of(process->pid)))
+        return;
+    else if (is_taken_outside(untracked, item))
+        forget(untracked, item);
+    else
         write_start(untracked, item);
 }
 
@@ -138,7 +161,8 @@ static void look_for_children(struct untracked_processes *untracked, pid_t paren
     pid_t pids[CHILDREN_MAX];
     size_t count = proc_children(parent_pid, pids, CHILDREN_MAX);
     for (size_t i = 0; i < count; i++)
-        if (!process_find(untracked->processes, pids[i]) && !find(untracked, pids[i]))
+        if (!process_find(untracked->processes, pids[i]) && !find(untracked, pids[i]) &&
+            !outside_has(untracked->outside, pids[i]))
             add(untracked, pids[i], parent_pid, executable);
 }
 
@@ -162,6 +186,11 @@ static void check_executable(struct untracked_processes *untracked, struct proce
     }
     if (!is_certain(untracked, process, executable))
         return;
+    if (untracked_takes_ring(process->pid) &&
+        outside_adopt(untracked->outside, process->pid, 0, true) == 0) {
+        process_settle_and_end(untracked->watch, process);
+        return;
+    }
     process->executable_id = executable;
     process_turn_untracked(untracked->watch, process,
                            untracked_reason(untracked->session, process->pid, executable, 0));
@@ -208,7 +237,8 @@ static void find_command(struct untracked_processes *untracked)
     struct proc_stat stat;
     pid_t root_pid = load_relaxed(&untracked->tree->root_pid);
     if (root_pid && !process_find(untracked->processes, root_pid) && !find(untracked, root_pid) &&
-        proc_stat_read(&stat, root_pid, 0) == 0 && stat.state != 'Z')
+        !outside_has(untracked->outside, root_pid) && proc_stat_read(&stat, root_pid, 0) == 0 &&
+        stat.state != 'Z')
         add(untracked, root_pid, getpid(), 0);
 }
 

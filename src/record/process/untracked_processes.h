@@ -2,13 +2,15 @@
 /*
  * Processes of the tree that run without a sampler, and therefore without a handshake. Ten times a
  * second, the children of all tracked processes are listed, and the executables of recorded
- * processes compared: a process may execute a program that takes no sampler. Each untracked process
- * is written with name, CPU time and reason, and then looked at often enough to miss little CPU
- * time at its end. The CPU time of processes that ended before they were found stays in the
- * command's account, as [not followed].
+ * processes compared: a process may execute a program that takes no sampler. The engine perf-ring
+ * records such a process from then on. Where this is impossible, the process is written with name,
+ * CPU time and reason, and then looked at often enough to miss little CPU time at its end. The CPU
+ * time of processes that ended before they were found stays in the command's account, as
+ * [not followed].
  */
 #pragma once
 
+#include "record/perf_ring/outside.h"
 #include "record/process/process_watch.h"
 #include "record/session.h"
 
@@ -30,6 +32,7 @@ struct untracked_processes {
     struct process_watch *watch;
     struct process_tree *tree;
     struct sample_writer *samples;
+    struct outside *outside;
     const struct session *session;
     const struct round *round;
     bool command_only; /* --no-inherit */

@@ -69,6 +69,13 @@ static bool lacks_address_space(pid_t pid)
     return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur < SESSION_LEAST_SPACE_BYTES;
 }
 
+bool untracked_takes_ring(pid_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return !exec_target_inspect(path, pid).is_other_machine && !is_in_other_recording(pid);
+}
+
 const char *untracked_reason_permanent(const struct session *session, pid_t pid,
                                        uint64_t executable)
 {

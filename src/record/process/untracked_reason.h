@@ -21,6 +21,9 @@ bool executable_id_read(pid_t pid, struct stat *file, uint64_t *id);
 const char *untracked_reason_permanent(const struct session *session, pid_t pid,
                                        uint64_t executable_id);
 
+/* Whether the engine perf-ring can unwind the program, and no other rec records the process. */
+bool untracked_takes_ring(pid_t pid);
+
 /* parents_id: the parent's executable. Never NULL; static text. */
 const char *untracked_reason(const struct session *session, pid_t pid, uint64_t executable_id,
                              uint64_t parents_id);

@@ -78,8 +78,8 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
-                         size_t build_id_bytes, int fd)
+static void add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
+                size_t build_id_bytes, int fd)
 {
     if (cache->mount_count == 0)
         look_around(cache);
@@ -105,6 +105,14 @@ out:
     if (file.fd >= 0)
         close(file.fd);
     free(file.path);
+}
+
+void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
+                         size_t build_id_bytes, int fd)
+{
+    pthread_mutex_lock(&cache->mutex);
+    add(cache, path, build_id, build_id_bytes, fd);
+    pthread_mutex_unlock(&cache->mutex);
 }
 
 void open_file_cache_drop_present(struct open_file_cache *cache)

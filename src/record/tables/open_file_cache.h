@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@ struct open_file {
 
 /* All zero is empty. */
 struct open_file_cache {
+    pthread_mutex_t mutex; /* of open_file_cache_add() */
     struct open_file *files;
     size_t count, capacity;
     uint64_t bytes;                    /* of all files together */
@@ -34,7 +36,8 @@ struct open_file_cache {
     size_t mount_count;
 };
 
-/* Duplicates fd. Ignores files excluded from holding. */
+/* Duplicates fd. Ignores files excluded from holding. Thread-safe; all further functions are for
+ * the time after the last addition. */
 void open_file_cache_add(struct open_file_cache *cache, const char *path, const uint8_t *build_id,
                          size_t build_id_bytes, int fd);
 

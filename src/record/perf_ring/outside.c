@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/outside.h"
+
+#include "record/procfs/proc.h"
+
+#include <errno.h>
+
+/* A record enters its ring shortly after its time was read. */
+#define RECORD_DELAY_NS 1000000
+/* Between two looks at CPU times and ends of processes. */
+#define LOOK_NS 100000000
+/* A round must come before this part of a ring is full. */
+#define RING_PARTS 4
+
+static int open_source(struct outside *outside)
+{
+    if (!outside->is_permitted)
+        return -EPERM;
+    if (outside->is_open || outside->open_error)
+        return outside->open_error;
+    outside->open_error = ring_source_open(&outside->source, &outside->config);
+    outside->is_open = outside->open_error == 0;
+    if (outside->open_error)
+        ring_source_close(&outside->source);
+    return outside->open_error;
+}
+
+void outside_close(struct outside *outside)
+{
+    if (outside->is_open)
+        ring_source_close(&outside->source);
+    outside->is_open = false;
+}
+
+int outside_add_command(struct outside *outside, pid_t pid)
+{
+    int err = open_source(outside);
+    return err ? err : ring_source_add_command(&outside->source, pid);
+}
+
+int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file)
+{
+    int err = open_source(outside);
+    if (err == 0)
+        err = ring_source_adopt(&outside->source, pid, is_in_file);
+    struct ring_process *process =
+        err ? NULL : ring_process_find(&outside->source.tasks.processes, pid);
+    if (!process || missed_ns == 0)
+        return err;
+    sample_write_synthetic(&outside->source.samples, &process->process, pid, SYNTHETIC_NOT_FOLLOWED,
+                           missed_ns, outside->config.round->now_ns);
+    if (!outside->config.round->is_quiet)
+        process->process.account.seen_ns -= missed_ns; /* before start_cpu_ns */
+    return 0;
+}
+
+bool outside_has(struct outside *outside, pid_t pid)
+{
+    if (!outside->is_open)
+        return false;
+    if (!ring_process_find(&outside->source.tasks.processes, pid))
+        ring_source_drain(&outside->source, UINT64_MAX); /* its FORK may be there since */
+    return ring_process_find(&outside->source.tasks.processes, pid) != NULL;
+}
+
+size_t outside_count(const struct outside *outside)
+{
+    return outside->is_open ? outside->source.tasks.processes.count : 0;
+}
+
+void outside_round(struct outside *outside)
+{
+    uint64_t now_ns = outside->config.round->now_ns;
+    if (!outside->is_open)
+        return;
+    ring_source_drain(&outside->source, now_ns - RECORD_DELAY_NS);
+    if (now_ns < outside->look_due_ns)
+        return;
+    ring_tasks_look(&outside->source.tasks);
+    outside->look_due_ns = now_ns + LOOK_NS;
+}
+
+uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns)
+{
+    if (outside_count(outside) == 0)
+        return wait_ns;
+    uint64_t most_ns = ring_source_fill_ns(&outside->source) / RING_PARTS;
+    if (most_ns > LOOK_NS)
+        most_ns = LOOK_NS;
+    return wait_ns < most_ns ? wait_ns : most_ns;
+}
+
+void outside_begin(struct outside *outside)
+{
+    if (outside->is_open)
+        ring_tasks_restart(&outside->source.tasks);
+}
+
+uint64_t outside_finish(struct outside *outside, bool command_runs)
+{
+    uint64_t living_ns = 0;
+    if (!outside->is_open)
+        return 0;
+    ring_source_stop(&outside->source);
+    const struct ring_process *process = NULL;
+    while ((process = ring_process_next(&outside->source.tasks.processes, process))) {
+        struct proc_stat stat;
+        pid_t pid = process->process.pid;
+        if (command_runs || proc_stat_read(&stat, pid, 0) != 0 || stat.state == 'Z')
+            continue;
+        living_ns += proc_cpu_ns(pid) + stat.children_cpu_ns;
+        record_processes_add(&outside->config.summary->left_running, pid, process->process.name,
+                             NULL);
+    }
+    return living_ns;
+}

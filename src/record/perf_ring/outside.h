@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The perf-ring engine in the recording of a command: records the processes without a sampler, each
+ * with all its descendants.
+ *
+ *     static, Go, musl command           events opened before its exec      outside_add_command()
+ *     process of the tree, found later   events opened on all its threads   outside_adopt()
+ *
+ * The handshake refuses a process recorded here, so no process is sampled twice. The rings are
+ * opened with the first process. Collector thread only; before its start, the thread of rec.
+ */
+#pragma once
+
+#include "record/perf_ring/ring_source.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct outside {
+    struct ring_source source;
+    struct ring_source_config config;
+    bool is_permitted; /* by the choice of the engine */
+    bool is_open;
+    int open_error; /* 0, or why the rings cannot be opened: there is no second attempt */
+    uint64_t look_due_ns;
+};
+
+void outside_close(struct outside *outside);
+
+/* The command, blocked before its exec. 0 or a negative errno. */
+int outside_add_command(struct outside *outside, pid_t pid);
+
+/* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed];
+ * is_in_file: an earlier program of this pid is in the file. 0, or a negative errno: the process is
+ * not recorded. */
+int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file);
+
+/* Whether the process is recorded here. */
+bool outside_has(struct outside *outside, pid_t pid);
+size_t outside_count(const struct outside *outside);
+
+/* Reads the rings; looks at CPU times and ends of processes when due. */
+void outside_round(struct outside *outside);
+/* At most wait_ns; less where the rings must be read earlier. */
+uint64_t outside_wait_ns(const struct outside *outside, uint64_t wait_ns);
+
+/* The delay before sampling is over. */
+void outside_begin(struct outside *outside);
+
+/* Closes the events, reads the rest. command_runs: processes that outlive the recording need no
+ * mention. Returns the CPU time outside of the command's rusage. */
+uint64_t outside_finish(struct outside *outside, bool command_runs);

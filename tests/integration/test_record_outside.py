@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Programs without the sampler are recorded from outside, as the command and within a tree: complete stacks with
+names, all CPU time accounted, and no process sampled twice."""
+import os
+import subprocess
+
+import rec
+
+NOBODY = 65534
+WORK_FRAMES = 16  # of a WORK function in tests/targets/attached.c
+GO = """
+package main
+%s
+import ("os"; "os/exec"; "time")
+//go:noinline
+func burn(depth int, ms int) int {
+    if depth > 0 { return burn(depth - 1, ms) + 1 }
+    x := 0
+    for end := time.Now().Add(time.Duration(ms) * time.Millisecond); time.Now().Before(end); x++ {
+        for i := 0; i < 100000; i++ { x += i }
+    }
+    return x
+}
+func main() {
+    if len(os.Args) > 1 { exec.Command(os.Args[1], os.Args[2:]...).Run() }
+    println(burn(9, 500) != 0)
+}
+"""
+
+
+def as_nobody():
+    """Options of Popen: an ordinary user, where the tests run as root."""
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+class Outside(rec.Case):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.directory, 0o755)
+
+    def record(self, *command, **options):
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        rec_options = options.pop("rec_options", ())
+        run = self.run_in(directory, [rec.REC, *rec_options, "--", *command], **options)
+        self.assertEqual(run.status, options.get("status", 0), run.stderr.decode())
+        return run
+
+    def assert_complete(self, run, engine="perf-ring"):
+        self.assertEqual(run.summary["engine"], engine)
+        self.assertGreater(run.count("samples"), 100)
+        self.assertGreaterEqual(run.complete_percent(), 99)
+        self.assertEqual(run.lost(), 0)
+        self.assert_accounted(run)
+
+    def assert_accounted(self, run):
+        """Neither too little CPU time nor, with a process sampled twice, too much."""
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
+
+    def assert_whole_work(self, run, function):
+        """Stacks through the function have all of its frames, and begin where threads begin."""
+        stacks = {stack: weight for stack, weight in run.stacks().items() if function in stack}
+        whole = sum(weight for stack, weight in stacks.items() if stack.count(function) == WORK_FRAMES
+                    and ("_start" in stack or "clone3" in stack or "__clone3" in stack))
+        self.assertGreater(whole, 0.99 * sum(stacks.values()))
+
+    def build_go(self, name, *options, cgo=False):
+        self.need_program("go")
+        path = os.path.join(self.directory, name)
+        with open(path + ".go", "w", encoding="utf-8") as file:
+            file.write(GO % ('import "C"' if cgo else ""))
+        environment = dict(os.environ, CGO_ENABLED="1" if cgo else "0", GO111MODULE="off",
+                           GOCACHE=os.path.join(self.directory, "cache"))
+        subprocess.run(["go", "build", *options, "-o", path, path + ".go"], env=environment, check=True,
+                       cwd=self.directory, timeout=200)
+        return path
+
+
+class Command(Outside):
+    def test_a_static_command(self):
+        for program, user in (("attached_static", {}), ("attached_static_pie", as_nobody())):
+            with self.subTest(program=program, user=user):
+                run = self.record(rec.target(program), 2, 1, 3, "later", **user)
+                self.assert_complete(run)
+                self.assertEqual(run.count("processes"), 2)
+                for function in ("existing_work", "later_work", "child_work"):
+                    self.assert_whole_work(run, function)
+                    self.assertGreater(run.share_of(function), 10)
+                self.assertEqual({process["name"] for process in run.info["processes"]}, {program[:15]})
+
+    def test_children_with_a_dynamic_linker_are_recorded_too(self):
+        program = self.build_go("starts")
+        run = self.record(program, rec.target("short_run"), "500")
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assert_accounted(run)
+        self.assertGreater(run.share_of("burn_until_ns"), 20)
+        self.assertIn("short_run", {process["name"] for process in run.info["processes"]})
+
+    def test_without_children(self):
+        run = self.record(rec.target("attached_static"), 2, 1, 0, "later", rec_options=["-i"])
+        self.assertGreater(run.share_of("existing_work"), 10)
+        self.assertEqual(run.share_of("child_work"), 0)
+
+    def test_the_environment_is_unchanged(self):
+        run = self.record("env", rec_options=["--engine=perf-ring"])
+        self.assertNotIn(b"LD_PRELOAD", run.stdout)
+        self.assertNotIn(b"REC_SESSION", run.stdout)
+
+    def test_a_dynamic_command_on_request(self):
+        run = self.record(rec.target("attached"), 2, 1, 3, rec_options=["--engine=perf-ring"], **as_nobody())
+        self.assert_complete(run)
+        self.assert_whole_work(run, "existing_work")
+
+    def test_a_go_command(self):
+        run = self.record(self.build_go("go"))
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assert_accounted(run)
+        self.assertGreater(run.share_of("main.burn"), 80)
+
+
+class Lifetime(Outside):
+    def test_the_status_of_the_command(self):
+        for command, status in ((["sh", "-c", "exit 7"], 7), (["./missing"], 127), (["/etc/passwd"], 126)):
+            run = self.run_in(self.new_directory(), [rec.REC, "-q", "--engine=perf-ring", "--", *command])
+            self.assertEqual(run.status, status, run.stderr)
+
+    def test_the_recording_ends_before_the_command(self):
+        run = self.record(rec.target("attached_static"), 2, 1, 0,
+                          rec_options=["--duration", "0.5", "-D", "300"], **as_nobody())
+        self.assertLess(run.count("cpu_billed_ns"), 0.7e9)
+        self.assertEqual(run.summary["end"], "duration")
+        self.assertGreaterEqual(run.complete_percent(), 99)
+        self.assert_whole_work(run, "existing_work")
+
+
+class Tree(Outside):
+    def test_static_programs_below_a_recorded_shell(self):
+        """Once by fork and exec, once by exec alone; the dynamic program beside keeps its sampler."""
+        static, dynamic = rec.target("attached_static"), rec.target("short_run")
+        for words, user in ((f"{static} 2 1 2 later; {dynamic} 500", {}),
+                            (f"{dynamic} 500; exec {static} 2 1 2 later", as_nobody())):
+            with self.subTest(words=words, user=user):
+                run = self.record("bash", "-c", words, **user)
+                self.assertIn(run.summary["engine"], rec.ENGINES)
+                self.assert_accounted(run)
+                self.assertGreaterEqual(run.complete_percent(), 99)
+                for function in ("existing_work", "later_work", "child_work"):
+                    self.assert_whole_work(run, function)
+                for function in ("existing_work", "child_work", "burn_until_ns"):
+                    self.assertGreater(run.share_of(function), 5)
+                self.assertNotIn("not_followed.0", run.summary)
+
+    def test_a_go_program_with_the_c_library_is_recorded_from_its_start(self):
+        program = self.build_go("cgo", cgo=True)
+        run = self.record("bash", "-c", f"{program} {rec.target('short_run')} 300; true")
+        self.assert_accounted(run)
+        self.assertGreater(run.share_of("main.burn"), 20)
+        self.assertGreater(run.share_of("burn_until_ns"), 20)
+        self.assertNotIn("not_followed.0", run.summary)
+
+
+if __name__ == "__main__":
+    rec.main()
