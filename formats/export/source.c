@@ -16,6 +16,7 @@ enum { SOURCE_LIMIT_BYTES = 1 << 20 };
 
 static int read_text(int fd, struct buffer *out)
 {
+    buffer_clear(out);
     int err = io_read_all(fd, out, SOURCE_LIMIT_BYTES);
     if (err != 0)
         return err;
@@ -35,7 +36,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 /* By suffix: a compiled language, or a header of a C++ standard library, without suffix.
  * Languages used for configuration and its passwords (Python, JavaScript, Lua) are left out. */
-static bool is_named_like_source(const char *path)
+static bool is_compiled_source(const char *path)
 {
     static const char *const suffixes[] = {
         "c",   "cc",  "cpp", "cxx", "c++",   "h",   "hh",  "hpp", "hxx",  "h++", "inc",
@@ -49,8 +50,17 @@ static bool is_named_like_source(const char *path)
                : strstr(path, "/include/c++/") != NULL;
 }
 
+static bool is_any_source(const char *path)
+{
+    static const char *const suffixes[] = {"js",  "mjs", "cjs", "ts",  "tsx", "jsx", "py",
+                                           "pyi", "rb",  "lua", "php", "pl",  "erl", NULL};
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return is_compiled_source(path) || (dot && dot != name && is_one_of(dot + 1, suffixes));
+}
+
 /* The target of a link must look like source, too. */
-static bool leads_to_source(int fd)
+static bool leads_to_source(int fd, bool is_accepted(const char *path))
 {
     char link[64], target[PATH_MAX];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -58,30 +68,52 @@ static bool leads_to_source(int fd)
     if (length < 0)
         return false;
     target[length] = '\0';
-    return is_named_like_source(target);
+    return is_accepted(target);
 }
 
 /* The name is checked before the file is opened. */
-static int open_source(const char *path, struct stat *file)
+static int open_source(const char *path, bool is_accepted(const char *path), struct stat *file)
 {
     int place = foreign_file_find(0, path, 0, rights_reader());
-    if (place >= 0 && !leads_to_source(place)) {
+    if (place >= 0 && !leads_to_source(place, is_accepted)) {
         close(place);
         return -EINVAL;
     }
     return foreign_file_reopen(place, rights_reader(), file);
 }
 
-int source_read(const char *path, time_t before, struct buffer *out)
+static int read_accepted(const char *path, bool is_accepted(const char *path), time_t before,
+                         struct buffer *out)
 {
-    if (path[0] != '/' || !is_named_like_source(path))
+    if (path[0] != '/' || !is_accepted(path))
         return -EINVAL;
     struct stat file;
-    int fd = open_source(path, &file);
+    int fd = open_source(path, is_accepted, &file);
     if (fd < 0)
         return fd;
     bool is_changed = before != 0 && file.st_mtime > before;
     int err = is_changed ? -ESTALE : read_text(fd, out);
     close(fd);
     return err;
+}
+
+int source_read(const char *path, time_t before, struct buffer *out)
+{
+    return read_accepted(path, is_compiled_source, before, out);
+}
+
+int source_read_shown(const char *path, time_t before, struct buffer *out)
+{
+    return read_accepted(path, is_any_source, before, out);
+}
+
+time_t source_build_time(const struct profile *profile, uint32_t lib)
+{
+    struct stat binary;
+    bool is_known = profile->start_wall_ns && !profile->is_wall_time_of_file;
+    time_t time = is_known ? (time_t)(profile->start_wall_ns / 1000000000) : 0;
+    if (lib == PROFILE_NONE || stat(profile_text(profile, profile->libs[lib].path), &binary) != 0 ||
+        !S_ISREG(binary.st_mode))
+        return time;
+    return time == 0 || binary.st_mtime < time ? binary.st_mtime : time;
 }

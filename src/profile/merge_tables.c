@@ -128,6 +128,7 @@ static int add_process(struct merge_step *step, const struct profile_process *fr
         return -ENOMEM;
     *process = *from;
     process->name = merge_string(step, from->name);
+    process->jit_dump = merge_string(step, from->jit_dump);
     process->start_ns += step->shift_ns;
     process->end_ns = from->end_ns ? from->end_ns + step->shift_ns : 0;
     return take_number(step->merge, from->pid, &process->number);

@@ -114,6 +114,7 @@ struct profile_process {
     uint32_t number; /* counts the processes with the same pid, from 0 */
     int32_t parent_pid;
     uint32_t name;             /* of the main thread, after exec */
+    uint32_t jit_dump;         /* string, the path of a mapped jitdump; PROFILE_NONE: none */
     uint64_t start_ns, end_ns; /* end 0: still running at the end */
 };
 

@@ -4,9 +4,6 @@
 
 #include "export/source.h"
 
-#include <sys/stat.h>
-#include <time.h>
-
 enum { /* frameTable.flags */
        FRAME_INLINED = 1,
        FRAME_HAS_ADDRESS = 2,
@@ -279,24 +276,11 @@ static int64_t source_path(struct firefox *firefox, size_t row)
     return *(const uint32_t *)intern_bytes(firefox->sources, (uint32_t)row, NULL);
 }
 
-/* An upper bound for the source's last change: the binary's, if still present, and the time of
- * the recording. */
-static time_t build_time(const struct profile *profile, uint32_t lib)
-{
-    struct stat binary;
-    bool is_known = profile->start_wall_ns && !profile->is_wall_time_of_file;
-    time_t time = is_known ? (time_t)(profile->start_wall_ns / 1000000000) : 0;
-    if (lib == PROFILE_NONE || stat(profile_text(profile, profile->libs[lib].path), &binary) != 0 ||
-        !S_ISREG(binary.st_mode))
-        return time;
-    return time == 0 || binary.st_mtime < time ? binary.st_mtime : time;
-}
-
 static void embed(struct firefox *firefox, const char *path, uint32_t lib)
 {
     const struct export_options *options = firefox->options;
     struct buffer text = {0};
-    int err = source_read(path, build_time(firefox->profile, lib), &text);
+    int err = source_read(path, source_build_time(firefox->profile, lib), &text);
     if (err == 0)
         json_string(firefox->out, (const char *)text.bytes);
     else

@@ -21,7 +21,8 @@
 struct jit_code {
     uint64_t since_ns; /* 0: from the beginning */
     uint64_t avma, bytes;
-    size_t name; /* offset in texts; 0: stored elsewhere */
+    size_t name;    /* offset in texts; 0: stored elsewhere */
+    size_t code_at; /* offset of the machine code in a jitdump; 0: not there */
     size_t first_line, line_count;
     uint32_t generation; /* 0 until sorted */
     uint32_t order;      /* among all, by time; set when sorted */

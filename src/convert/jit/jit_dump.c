@@ -19,6 +19,7 @@ enum { RECORD_LOAD, RECORD_MOVE, RECORD_DEBUG_INFO, RECORD_CLOSE };
 enum { LINES_MAX = 1 << 16 /* of a piece */, ELF_HEADER_BYTES = 64 };
 
 struct dump {
+    const uint8_t *bytes;
     struct jit_codes *codes;
     const struct jit_counter *counter; /* NULL: times are times */
     struct intern *starts; /* address -> index in latest: the last piece with this start */
@@ -76,6 +77,8 @@ static int read_load(struct dump *dump, struct cursor *c, uint64_t time_ns)
     if (!name)
         return 0;
     code.name = jit_codes_text(dump->codes, name, strlen(name));
+    if (cursor_left(c) >= code.bytes)
+        code.code_at = (size_t)(c->bytes + c->at - dump->bytes);
     if (dump->line_count && (dump->lines_avma == code_addr || dump->lines_avma == vma)) {
         code.first_line = dump->first_line;
         code.line_count = dump->line_count;
@@ -185,7 +188,8 @@ int jit_dump_parse(struct jit_codes *codes, const struct jit_counter *counter, c
     bool counts = cursor_u64(&c) & FLAG_ARCH_TIMESTAMP;
     if (counts && counter->multiplier == 0)
         return -ENOTSUP;
-    struct dump dump = {.codes = codes, .counter = counts ? counter : NULL, .starts = intern_new()};
+    struct dump dump = {
+        .bytes = bytes, .codes = codes, .counter = counts ? counter : NULL, .starts = intern_new()};
     cursor_seek(&c, header_bytes);
     int err = dump.starts ? 0 : -ENOMEM;
     while (err == 0 && !c.failed && cursor_left(&c) > 0) {

@@ -47,6 +47,15 @@ bool jits_is_lib(const char *path)
     return parse_lib(path, &name);
 }
 
+bool jits_process_of_lib(const char *path, int32_t *pid, uint32_t *number)
+{
+    struct lib_name name;
+    bool is_lib = parse_lib(path, &name);
+    *pid = name.pid;
+    *number = name.number;
+    return is_lib;
+}
+
 static struct jit_process *process_of(struct jits *jits, uint32_t process)
 {
     while (jits->count <= process)
@@ -79,6 +88,7 @@ int jits_note_file(struct jits *jits, uint32_t process, const char *path)
         jit->codes = NULL;
     free(jit->dump_path);
     jit->dump_path = copy;
+    jits->profile->processes[process].jit_dump = profile_string(jits->profile, path);
     return 0;
 }
 

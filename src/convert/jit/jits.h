@@ -51,3 +51,6 @@ uint32_t jits_address(struct jits *jits, const struct jit_place *place, uint64_t
 
 /* Whether a lib holds generated code. */
 bool jits_is_lib(const char *path);
+
+/* The same, and the lib's process, as in profile_process. */
+bool jits_process_of_lib(const char *path, int32_t *pid, uint32_t *number);

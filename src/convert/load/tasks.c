@@ -97,6 +97,7 @@ static uint32_t add_process(struct tasks *tasks, uint32_t pid, uint32_t *slot, u
                                         .number = number,
                                         .name = pid ? name_by_id(profile, (int32_t)pid)
                                                     : profile_string(profile, "swapper"),
+                                        .jit_dump = PROFILE_NONE,
                                         .start_ns = time_ns};
     *slot = (uint32_t)profile->process_count - 1;
     forget_recent(tasks);

@@ -25,6 +25,8 @@ enum { MEMORY_BYTES = 128 << 20 };
 
 typedef void *begin_function(void);
 typedef int find_function(void *client, const unsigned char *build_id, int size, char **path);
+typedef int source_function(void *client, const unsigned char *build_id, int size,
+                            const char *source, char **path);
 
 /* The parent's exit status has 8 bits; errnos of Linux are below 134. */
 __attribute__((noreturn)) static void end(int err)
@@ -85,12 +87,18 @@ static int download(const struct debuginfod_fetch *fetch, int io_fd, char **path
 {
     void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
     begin_function *begin = library ? (begin_function *)dlsym(library, "debuginfod_begin") : NULL;
-    find_function *find =
-        library ? (find_function *)dlsym(library, "debuginfod_find_debuginfo") : NULL;
+    void *find = library ? dlsym(library, fetch->source ? "debuginfod_find_source"
+                                                        : "debuginfod_find_debuginfo")
+                         : NULL;
     if (!begin || !find)
         return DEBUGINFOD_NO_LIBRARY;
     void *client = begin();
-    int fd = client ? find(client, fetch->build_id, fetch->build_id_bytes, path) : -ENOMEM;
+    int fd = -ENOMEM;
+    if (client && fetch->source)
+        fd = ((source_function *)find)(client, fetch->build_id, fetch->build_id_bytes,
+                                       fetch->source, path);
+    else if (client)
+        fd = ((find_function *)find)(client, fetch->build_id, fetch->build_id_bytes, path);
     if (fd < 0 && has_written(io_fd, fetch->largest_bytes))
         return DEBUGINFOD_TOO_LARGE;
     return fd < 0 ? fd : 0;
@@ -121,7 +129,7 @@ __attribute__((noreturn)) static void run(const struct debuginfod_fetch *fetch, 
     unsetenv("DEBUGINFOD_PROGRESS");
     if (!err)
         err = download(fetch, io_fd, &path);
-    if (!err)
+    if (!err && !fetch->source)
         err = check_build(fetch, path);
     if (!err)
         err = io_write(out, path, strlen(path));

@@ -18,6 +18,7 @@
 struct debuginfod_fetch {
     const uint8_t *build_id;
     uint8_t build_id_bytes;
+    const char *source;     /* the path of a source file in the debug info; NULL: the debug file */
     uint64_t largest_bytes; /* of the file, decompressed */
     unsigned seconds;
 };
