@@ -2,7 +2,7 @@
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
 # (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
 # (.gnu_debugdata), deflate (zlib sections and .gz files, faster), isal (zlib
-# sections in little memory). Each with its reason in README.md.
+# sections in little memory), Zydis and capstone (machine code). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -32,3 +32,5 @@ rec_find_optional(REC_ZSTD zstd zstd.h libzstd-dev)
 rec_find_optional(REC_LZMA lzma lzma.h liblzma-dev)
 rec_find_optional(REC_DEFLATE deflate libdeflate.h libdeflate-dev)
 rec_find_optional(REC_ISAL isal isa-l/igzip_lib.h libisal-dev)
+rec_find_optional(REC_ZYDIS Zydis Zydis/Zydis.h libzydis-dev)
+rec_find_optional(REC_CAPSTONE capstone capstone/capstone.h libcapstone-dev)

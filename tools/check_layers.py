@@ -27,13 +27,15 @@ ALLOWED = {
     "symbols": {"base", "elf"},
     "convert": {"base", "elf", "perfdata", "profile", "symbols", "unwind", "unwind-shared"},
     "export": {"base", "profile"},
+    "annotate": {"base", "elf", "profile", "symbols", "convert", "export"},
     "cli": {"base", "elf", "wire", "unwind", "unwind-shared", "record", "perfdata", "profile",
-            "symbols", "convert", "export"},
+            "symbols", "convert", "annotate", "export"},
 }
 
 # system headers -> the only layers that may include them
 KEPT_TO = [
     (re.compile(r"^(elfutils/.*|libelf\.h|gelf\.h|dwarf\.h|libiberty/.*)$"), {"symbols"}),
+    (re.compile(r"^(Zydis/.*|capstone/.*)$"), {"annotate"}),
 ]
 # layers -> system headers they must do without: no allocation, no stdio
 FORBIDDEN = {

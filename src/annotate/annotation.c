@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "annotate/annotation.h"
+
+#include "base/containers/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void annotation_free(struct annotation *annotation)
+{
+    for (size_t i = 0; i < annotation->file_count; i++)
+        buffer_free(&annotation->files[i].text);
+    for (size_t i = 0; i < annotation->symbol_count; i++)
+        code_free(&annotation->symbols[i].code);
+    free(annotation->files);
+    free(annotation->symbols);
+    free(annotation->symbol_of);
+    tally_free(&annotation->tally);
+    function_choice_free(&annotation->choice);
+    *annotation = (struct annotation){0};
+}
+
+static void read_source(const struct annotation *annotation, struct annotated_file *file)
+{
+    const struct annotation_request *request = annotation->request;
+    const struct source_request source = {
+        .profile = request->profile,
+        .options = request->options,
+        .dirs = request->dirs,
+        .lib = annotation->tally.lines[file->first].lib,
+        .file = profile_text(request->profile, file->file),
+    };
+    if (file->file == PROFILE_NONE)
+        return;
+    if (source_text(&source, &file->text, &file->error) != 0)
+        buffer_free(&file->text);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct annotated_file *a = left, *b = right;
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static int add_files(struct annotation *annotation)
+{
+    const struct tally *tally = &annotation->tally;
+    struct annotated_file *file = NULL;
+    for (size_t i = 0; i < tally->line_count; i++) {
+        const struct tally_line *line = &tally->lines[i];
+        if (!file || file->file != line->file) {
+            file = ARRAY_PUSH(annotation->files, annotation->file_count, annotation->file_capacity);
+            if (!file)
+                return -ENOMEM;
+            file->file = line->file;
+            file->first = i;
+        }
+        file->count++;
+        file->self += line->self;
+        file->total += line->total;
+    }
+    if (annotation->file_count)
+        qsort(annotation->files, annotation->file_count, sizeof(*annotation->files), by_time);
+    for (size_t i = 0; i < annotation->file_count; i++)
+        read_source(annotation, &annotation->files[i]);
+    return 0;
+}
+
+static void read_code(const struct annotation *annotation, struct annotated_symbol *symbol)
+{
+    const struct annotation_request *request = annotation->request;
+    const struct profile_symbol *of = &request->profile->symbols[symbol->symbol];
+    const struct code_request code = {.profile = request->profile,
+                                      .options = request->options,
+                                      .owner = request->owner,
+                                      .lib = of->lib,
+                                      .svma = of->svma,
+                                      .bytes = of->bytes,
+                                      .symbol = symbol->symbol,
+                                      .is_open_ended = of->bytes == 0,
+                                      .is_att = request->is_att,
+                                      .wants_lines = !request->options->symbols_only};
+    (void)code_read(&symbol->code, &code, &symbol->error);
+}
+
+static int by_self(const void *left, const void *right)
+{
+    const struct annotated_symbol *a = left, *b = right;
+    if (a->self != b->self)
+        return a->self < b->self ? 1 : -1;
+    if (a->total != b->total)
+        return a->total < b->total ? 1 : -1;
+    return (a->symbol > b->symbol) - (a->symbol < b->symbol);
+}
+
+static int add_symbols(struct annotation *annotation)
+{
+    const struct tally *tally = &annotation->tally;
+    struct annotated_symbol *symbol = NULL;
+    for (size_t i = 0; i < tally->address_count; i++) {
+        const struct tally_address *address = &tally->addresses[i];
+        if (!symbol || symbol->symbol != address->symbol) {
+            symbol = ARRAY_PUSH(annotation->symbols, annotation->symbol_count,
+                                annotation->symbol_capacity);
+            if (!symbol)
+                return -ENOMEM;
+            symbol->symbol = address->symbol;
+        }
+        symbol->self += address->self;
+        symbol->total += address->total;
+    }
+    if (annotation->symbol_count)
+        qsort(annotation->symbols, annotation->symbol_count, sizeof(*annotation->symbols), by_self);
+    annotation->symbol_of =
+        calloc(annotation->request->profile->symbol_count + 1, sizeof(*annotation->symbol_of));
+    if (!annotation->symbol_of)
+        return -ENOMEM;
+    for (size_t i = 0; i < annotation->symbol_count; i++) {
+        annotation->symbol_of[annotation->symbols[i].symbol] = (uint32_t)i + 1;
+        read_code(annotation, &annotation->symbols[i]);
+    }
+    return 0;
+}
+
+static uint64_t instruction_at(const void *context, uint32_t symbol, uint64_t svma)
+{
+    const struct annotation *annotation = context;
+    uint32_t index = annotation->symbol_of[symbol];
+    const struct code *code = index ? &annotation->symbols[index - 1].code : NULL;
+    size_t place = code ? ARRAY_COUNT_UP_TO(code->lines, code->count, svma, svma) : 0;
+    const struct code_line *line = place ? &code->lines[place - 1] : NULL;
+    return line && svma - line->svma < line->bytes ? line->svma : svma;
+}
+
+/* Addresses of callers lie inside of a call; the instruction of both is the call. */
+static int count_instructions(struct annotation *annotation)
+{
+    const struct tally_request request = {.profile = annotation->request->profile,
+                                          .chosen = annotation->choice.is_chosen,
+                                          .instruction_at = instruction_at,
+                                          .context = annotation};
+    tally_free(&annotation->tally);
+    return tally_build(&annotation->tally, &request);
+}
+
+int annotation_build(struct annotation *annotation, const struct annotation_request *request,
+                     struct error *error)
+{
+    *annotation = (struct annotation){.request = request};
+    int err = function_choose(&annotation->choice, request->profile, request->function, error);
+    if (err)
+        return err;
+    const struct tally_request all = {.profile = request->profile,
+                                      .chosen = annotation->choice.is_chosen};
+    err = tally_build(&annotation->tally, &all);
+    if (!err)
+        err = add_files(annotation);
+    if (!err && request->wants_code)
+        err = add_symbols(annotation);
+    if (!err && request->wants_code)
+        err = count_instructions(annotation);
+    if (err) {
+        annotation_free(annotation);
+        error_set(error, err, "out of memory");
+    }
+    return err;
+}
+
+const char *annotated_file_line(const struct annotated_file *file, uint32_t line, size_t *length)
+{
+    const char *at = (const char *)file->text.bytes;
+    const char *end = at ? at + strlen(at) : NULL;
+    *length = 0;
+    for (uint32_t number = 1; at && at < end; number++) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        if (number == line) {
+            *length = (size_t)((next ? next : end) - at);
+            return at;
+        }
+        at = next ? next + 1 : end;
+    }
+    return "";
+}

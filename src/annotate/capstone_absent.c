@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of capstone.c where capstone was not there to build with. */
+#include "annotate/disassembler_parts.h"
+
+void capstone_prepare(void)
+{
+}
+
+bool capstone_is_there(void)
+{
+    return false;
+}
+
+bool capstone_is_built_in(void)
+{
+    return false;
+}
+
+bool capstone_disassemble(const struct disassembly *disassembly)
+{
+    (void)disassembly;
+    return false;
+}
