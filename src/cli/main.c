@@ -15,8 +15,9 @@ static const struct {
     const char *name;
     int (*run)(char *const *words);
 } commands[] = {
-    {"record", cmd_record}, {"convert", cmd_convert}, {"report", cmd_report},
-    {"info", cmd_info},     {"list", cmd_list},       {"doctor", cmd_doctor},
+    {"record", cmd_record},     {"convert", cmd_convert}, {"report", cmd_report},
+    {"info", cmd_info},         {"list", cmd_list},       {"doctor", cmd_doctor},
+    {"annotate", cmd_annotate},
 };
 
 /* Detects lost output: `rec info >/dev/full` is a failure. */

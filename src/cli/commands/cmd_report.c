@@ -6,20 +6,10 @@
 #include "cli/report/report.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
+#include "cli/terminal/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-/* The terminal's width; in a file or pipe there is room. */
-static unsigned columns_of_stdout(void)
-{
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 80)
-        return size.ws_col;
-    return isatty(STDOUT_FILENO) ? 80 : 160;
-}
 
 static int show(const struct view_request *request, struct error *error)
 {
@@ -41,8 +31,9 @@ static int show(const struct view_request *request, struct error *error)
         buffer_free(&out);
     } else {
         report_print(&report, &request->inputs, !filter_is_empty(&request->from.filter),
-                     columns_of_stdout());
+                     pager_columns());
     }
+    pager_finish();
     diagnostics_print_for_file(profile, request->from.symfs);
     report_free(&report);
     profile_free(profile);

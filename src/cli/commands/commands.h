@@ -17,5 +17,6 @@ int cmd_record(char *const *words);
 int cmd_convert(char *const *words);
 int cmd_report(char *const *words);
 int cmd_info(char *const *words);
+int cmd_annotate(char *const *words);
 int cmd_list(char *const *words);
 int cmd_doctor(char *const *words);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/help.h"
 
+#include "annotate/disassembler.h"
 #include "cli/tables/command_table.h"
 #include "cli/options/help_text.h"
 #include "cli/tables/record_table.h"
@@ -118,10 +119,12 @@ void help_print_command(FILE *stream, const struct command_spec *command)
 
 void help_print_version(FILE *stream)
 {
+    const char *codecs = decompress_missing(), *disassemblers = disassemblers_missing();
+    bool is_whole = !codecs[0] && !disassemblers[0];
     fprintf(stream,
             "rec %s, MIT licence\n"
-            "built with elfutils %s and zlib %s; %s%s\n",
+            "built with elfutils %s and zlib %s; %s%s%s%s\n",
             REC_VERSION, REC_ELFUTILS_VERSION, ZLIB_VERSION,
-            decompress_missing()[0] ? "missing: " : "nothing optional is missing",
-            decompress_missing());
+            is_whole ? "nothing optional is missing" : "missing: ", codecs,
+            codecs[0] && disassemblers[0] ? ", " : "", disassemblers);
 }

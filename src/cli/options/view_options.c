@@ -11,6 +11,7 @@
 #include "cli/options/options.h"
 #include "cli/options/symbol_options.h"
 #include "cli/tables/view_table.h"
+#include "cli/terminal/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,9 +57,12 @@ int view_run(char *const *words, const struct command_spec *command,
     else if (request.help)
         help_print_command(stdout, command);
     else if ((err = inputs_resolve(&request.inputs, command, &error)) == 0) {
+        if (command == &report_command && !request.json)
+            pager_start();
         confine_to_outputs(NULL, request.from.use_debuginfod);
         err = show(&request, &error);
     }
+    pager_finish();
     if (err == -ENOMEM)
         memory_limit_explain(inputs_label(&request.inputs).text, &error);
     if (err)

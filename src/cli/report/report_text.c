@@ -6,6 +6,7 @@
 #include "profile/synthetic.h"
 #include "cli/terminal/ellipsize.h"
 #include "cli/terminal/format.h"
+#include "cli/terminal/pager.h"
 #include "cli/terminal/weight.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ struct report_place report_place(const struct profile *profile, uint32_t func)
 static void print_heading(const char *text)
 {
     const char *no_color = getenv("NO_COLOR");
-    bool is_bold = isatty(STDOUT_FILENO) && !(no_color && *no_color);
+    bool is_bold = pager_is_terminal() && !(no_color && *no_color);
     printf("\n%s%s%s\n", is_bold ? "\033[1m" : "", text, is_bold ? "\033[m" : "");
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/tables/command_table.h"
 
+#include "cli/tables/annotate_table.h"
 #include "cli/tables/convert_table.h"
 #include "cli/tables/record_table.h"
 #include "cli/tables/view_table.h"
@@ -55,8 +56,9 @@ const struct command_spec help_command = {
 };
 
 const struct command_spec *const command_table[] = {
-    &record_command, &report_command, &convert_command, &info_command,
-    &list_command,   &doctor_command, &help_command,    NULL,
+    &record_command,  &report_command, &annotate_command,
+    &convert_command, &info_command,   &list_command,
+    &doctor_command,  &help_command,   NULL,
 };
 
 const char command_overview[] =
