@@ -105,6 +105,7 @@ static struct stack_frame narrow(const struct full_regs *full, bool is_return_ad
                  .fp = has_fp ? full->value[UNWIND_DWARF_FP] : 0},
         .is_return_address = is_return_address,
         .fp_is_known = has_fp,
+        .all = full,
     };
 }
 
@@ -155,6 +156,7 @@ static enum unwind_result step_by_frame_pointer(struct stack_walk *walk, struct 
     if (walk->leads_nowhere)
         return UNWIND_NO_ROW;
     frame->regs = caller;
+    frame->all = NULL;
     walk->has_lost_sp = !keeps_sp(walk);
     return UNWIND_OK;
 }
@@ -203,6 +205,7 @@ static enum unwind_result step_by_row(struct stack_walk *walk, const struct offl
     if (result == UNWIND_NO_ROW)
         return step_without_cfi(walk, frame, is_signal_frame);
     frame->fp_is_known = keeps_fp(place->rule, frame->fp_is_known);
+    frame->all = NULL;
     return result;
 }
 

@@ -2,6 +2,7 @@
 /* Machine code of arbitrary bytes: decoded instruction by instruction, and searched for callers. The first three quarters
  * of the input are an ELF file, the rest is the stack. */
 #include "unwind/arch/x86_64_code.h"
+#include "unwind/arch/x86_64_frame.h"
 #include "unwind/code/caller_search.h"
 
 #include <stdlib.h>

@@ -125,6 +125,14 @@ class Callers(rec.Case):
                 self.assertGreater(sort, 5, shares)
                 self.assertLess(100 - sort - sum(shares[callers] for callers in CALLERS), 3, shares)
 
+    def test_code_written_by_hand_is_complete(self):
+        run = self.recorded(rec.target("by_hand"), "1000", rec_options=["-q", "-F", "999"])
+        self.assertGreater(run.complete_percent(), 99, run.summary)
+        for name in ("hand_leaf", "hand_pushes", "hand_realigns", "hand_realigns_and_calls", "hand_end"):
+            self.assertGreater(run.share_of(name), 1, name)
+            strays = [stack for stack in run.stacks() if name in stack and "call_all" not in stack]
+            self.assertEqual(strays, [])
+
     def test_a_stripped_program_is_as_complete(self):
         program = self.build()
         subprocess.run(["strip", program], check=True)

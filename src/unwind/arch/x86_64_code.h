@@ -66,17 +66,3 @@ bool x86_64_may_end_function(const uint8_t *bytes, size_t size);
 /* Whether a function may start behind the instruction: it returns, jumps, calls (maybe a function
  * that never returns), traps, or is padding behind such an instruction. */
 bool x86_64_may_precede_function(const uint8_t *bytes, size_t size, bool is_behind_such);
-
-/* The frame of a function at an instruction. */
-struct code_frame {
-    bool is_known;         /* else SP was realigned, or the code is beyond the decoder */
-    uint64_t return_bytes; /* from SP up to the return address */
-    bool has_fp;           /* FP was set up: the return address lies fp_return_bytes above FP */
-    uint64_t fp_return_bytes;
-    bool saves_fp; /* the caller's FP lies saved_fp_return_bytes below the return address */
-    uint64_t saved_fp_return_bytes;
-};
-
-/* bytes: from the start of the function up to the instruction. Follows the code in the order of
- * addresses: behind a return, or a jump, the frame is as before the epilogue. */
-struct code_frame x86_64_frame_at(const uint8_t *bytes, size_t size);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/containers/two_way_cache.h"
-#include "unwind/arch/x86_64_code.h"
+#include "unwind/arch/x86_64_frame.h"
 #include "unwind/code/evidence.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct caller_cache { /* zeros: empty */
 struct caller_cache_key {
     uint64_t generation; /* of the code; changes with every mapping and every image read; not 0 */
     uint64_t avma;
-    uint64_t start_avma;
+    uint64_t start_avma; /* the highest bit: of a search at the place given by the prologue */
 };
 
 void caller_cache_free(struct caller_cache *cache);

@@ -7,6 +7,7 @@ enum {
     FUNCTION_BYTES_MAX = 64 << 10, /* decoded from the function's start up to PC */
     TAIL_CALL_BYTES_MAX = 4096,    /* looked through for a tail call */
     JUMP_BYTES = 12,               /* endbr64, bnd jmp *slot(%rip) */
+    ENTRY_BYTES_MAX = 256,         /* between two entries of a function */
     ROOT_BYTES = 32,               /* behind the return address of a thread's first function */
     TARGETS_MAX = 32,              /* functions looked through in a search */
     TARGET_DEPTH = 3,              /* tail calls between the function called and the callee */
@@ -22,6 +23,8 @@ struct search {
     const struct stack_view *stack;
     struct code_place place; /* of the callee */
     uint64_t start_svma;     /* of the callee's function */
+    uint64_t end_svma;       /* the next known start behind the callee's PC */
+    bool is_at_place;        /* the word is where the prologue puts the return address */
     struct code_frame frame;
     struct stack_frame callee;
     unsigned targets_left;
@@ -31,6 +34,14 @@ static enum caller_evidence judge_target(struct search *s, const struct code_pla
                                          uint64_t svma, int depth);
 static enum caller_evidence judge_slot(struct search *s, const struct code_place *place,
                                        uint64_t slot_svma, int depth);
+
+/* Whether a jump leads behind the callee's start: hand-written functions share their ends. Stale
+ * return addresses of such functions are frequent, so this counts at the prologue's place only. */
+static bool is_shared_end(const struct search *s, const struct code_place *place, uint64_t svma)
+{
+    return s->is_at_place && place->image == s->place.image && svma > s->start_svma &&
+           svma < s->end_svma;
+}
 
 /* Whether the function leaves by a jump to the callee, maybe through another function. */
 static enum caller_evidence judge_tail_calls(struct search *s, const struct code_place *place,
@@ -43,7 +54,10 @@ static enum caller_evidence judge_tail_calls(struct search *s, const struct code
                          bytes < TAIL_CALL_BYTES_MAX ? (size_t)bytes : TAIL_CALL_BYTES_MAX, &size);
     while (x86_64_next_jump(code, size, &at, svma, &target_svma)) {
         bool is_inside = target_svma > svma && target_svma < function->end_svma;
-        if (!is_inside && judge_target(s, place, target_svma, depth - 1) == CALLER_VERIFIED)
+        if (is_inside)
+            continue;
+        if (is_shared_end(s, place, target_svma) ||
+            judge_target(s, place, target_svma, depth - 1) == CALLER_VERIFIED)
             return CALLER_VERIFIED;
     }
     return x86_64_has_indirect_jump(code, size) ? CALLER_PLAUSIBLE : CALLER_GUESSED;
@@ -128,7 +142,9 @@ static enum caller_evidence judge_call(struct search *s, const struct code_place
 
 static struct caller_cache_key cache_key(const struct search *s, uint64_t avma)
 {
-    return (struct caller_cache_key){s->map->generation, avma, s->start_svma + s->place.bias};
+    uint64_t at_place = s->is_at_place ? UINT64_C(1) << 63 : 0;
+    return (struct caller_cache_key){s->map->generation, avma,
+                                     at_place | (s->start_svma + s->place.bias)};
 }
 
 /* How likely a word is the return address of the callee. */
@@ -159,7 +175,7 @@ static enum caller_evidence judge(struct search *s, uint64_t word)
 static void find_fp(const struct search *s, uint64_t slot_avma, struct stack_frame *caller)
 {
     caller->regs.fp = s->callee.regs.fp;
-    caller->fp_is_known = s->callee.fp_is_known && s->frame.is_known;
+    caller->fp_is_known = s->callee.fp_is_known && (s->frame.is_known || s->frame.has_copy);
     if (s->frame.saves_fp)
         caller->fp_is_known =
             slot_avma - s->frame.saved_fp_return_bytes >= s->callee.regs.sp &&
@@ -183,7 +199,9 @@ static struct caller try_place(struct search *s, uint64_t slot_avma)
     if (slot_avma % sizeof(word) != 0 || slot_avma < s->callee.regs.sp ||
         !stack_load(s->stack, slot_avma, &word))
         return (struct caller){.evidence = CALLER_NONE};
+    s->is_at_place = true;
     enum caller_evidence evidence = judge(s, word);
+    s->is_at_place = false;
     return caller_at(s, slot_avma, word,
                      evidence == CALLER_UNREADABLE ? CALLER_PLAUSIBLE : evidence);
 }
@@ -218,20 +236,36 @@ static void find_frame(struct search *s)
     caller_cache_keep_frame(s->map->cache, &key, &s->frame);
 }
 
+/* SP before it was realigned. */
+static bool find_copy(const struct search *s, uint64_t *sp)
+{
+    const struct full_regs *all = s->callee.all;
+    uint32_t reg = s->frame.copy_register;
+    if (s->frame.saves_copy)
+        return stack_load(s->stack, s->callee.regs.sp + s->frame.saved_copy_bytes, sp);
+    if (!s->frame.has_copy || !all || !(all->known >> reg & 1))
+        return false;
+    *sp = all->value[reg];
+    return true;
+}
+
 /* By the prologue, if the function starts at start_svma. */
 static struct caller try_start(struct search *s, uint64_t start_svma)
 {
-    struct caller by_sp = {.evidence = CALLER_NONE}, by_fp = by_sp;
+    struct caller by_sp = {.evidence = CALLER_NONE}, other = by_sp;
     const struct unwind_regs *regs = &s->callee.regs;
+    uint64_t copied_sp;
     s->start_svma = start_svma;
     find_frame(s);
     if (s->frame.is_known)
         by_sp = try_place(s, regs->sp + s->frame.return_bytes);
     if (by_sp.evidence == CALLER_VERIFIED)
         return by_sp;
-    if (s->frame.has_fp && s->callee.fp_is_known)
-        by_fp = try_place(s, regs->fp + s->frame.fp_return_bytes);
-    return by_fp.evidence >= CALLER_PLAUSIBLE ? by_fp : by_sp;
+    if (find_copy(s, &copied_sp))
+        other = try_place(s, copied_sp + s->frame.copy_return_bytes);
+    else if (s->frame.has_fp && s->callee.fp_is_known)
+        other = try_place(s, regs->fp + s->frame.fp_return_bytes);
+    return other.evidence >= CALLER_PLAUSIBLE ? other : by_sp;
 }
 
 /* The function may start later than the last known start: behind padding. */
@@ -252,8 +286,32 @@ static struct caller try_unnamed_starts(struct search *s, uint64_t named_svma)
     return (struct caller){.evidence = CALLER_NONE};
 }
 
-/* From the last known start, and from earlier ones as long as the start is not firm. Ends with the
- * frame of the earliest. */
+/* Whether the code from start_svma on runs into end_svma: hand-written functions have a second
+ * entry behind their first instructions. */
+static bool runs_into(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
+{
+    uint64_t bytes = end_svma - start_svma;
+    size_t size, at = 0, step = 1;
+    bool may_end = true;
+    const uint8_t *code =
+        code_image_bytes(image, start_svma, bytes < ENTRY_BYTES_MAX ? (size_t)bytes : 0, &size);
+    for (; at < size && step > 0; at += step) {
+        step = x86_64_instruction_bytes(code + at, size - at);
+        may_end = x86_64_may_precede_function(code + at, size - at, may_end);
+    }
+    return at == bytes && step > 0 && !may_end;
+}
+
+/* The start before that the function may have in truth: of its first entry, or if the start is not
+ * firm. */
+static bool find_earlier_start(const struct code_image *image, struct code_function *function)
+{
+    const struct code_function later = *function;
+    return code_image_function(image, later.start_svma - 1, function) &&
+           (!later.is_firm || runs_into(image, function->start_svma, later.start_svma));
+}
+
+/* From the last known start, and from earlier ones. Ends with the frame of the earliest. */
 static struct caller try_named_starts(struct search *s, struct code_function function)
 {
     struct caller best = {.evidence = CALLER_NONE};
@@ -263,8 +321,7 @@ static struct caller try_named_starts(struct search *s, struct code_function fun
             return caller;
         if (caller.evidence > best.evidence)
             best = caller;
-        if (function.is_firm ||
-            !code_image_function(s->place.image, function.start_svma - 1, &function))
+        if (!find_earlier_start(s->place.image, &function))
             break;
     }
     return best;
@@ -329,6 +386,7 @@ struct caller caller_search(const struct code_map *map, const struct stack_frame
         return interrupted(&s);
     if (!code_image_function(s.place.image, lookup_pc - s.place.bias, &function))
         return (struct caller){.evidence = CALLER_NONE};
+    s.end_svma = function.end_svma;
     struct caller caller = root(&s, function.start_svma);
     return caller.evidence == CALLER_IS_ROOT ? caller : search(&s, &function);
 }

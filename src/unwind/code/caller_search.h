@@ -22,6 +22,7 @@
 #include "unwind/code/caller_cache.h"
 #include "unwind/code/code_image.h"
 #include "unwind/code/evidence.h"
+#include "unwind/registers.h"
 #include "unwind/step.h"
 
 enum { SEARCH_BYTES_MAX = 16 << 10 };
@@ -42,8 +43,9 @@ struct code_map {
 
 struct stack_frame {
     struct unwind_regs regs;
-    bool is_return_address; /* PC: of the instruction behind a call */
-    bool fp_is_known;       /* else regs.fp is meaningless */
+    bool is_return_address;      /* PC: of the instruction behind a call */
+    bool fp_is_known;            /* else regs.fp is meaningless */
+    const struct full_regs *all; /* of the same frame; NULL: no other registers are known */
 };
 
 struct caller {

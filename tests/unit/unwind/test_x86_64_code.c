@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls, jumps and frames in hand-written machine code; lengths of instructions as objdump has them. */
+/* Calls and jumps in hand-written machine code; lengths of instructions as objdump has them. */
 #include "unwind/arch/x86_64_code.h"
 
 #include <setjmp.h>
@@ -65,77 +65,6 @@ static void jumps_of_stubs_are_read(void **state)
 }
 
 /* push %rbp; push %rbx; sub $0x28, %rsp; mov %rdi, %rbx */
-#define PROLOGUE 0x55, 0x53, 0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0xfb
-/* add $0x28, %rsp; pop %rbx; pop %rbp */
-#define EPILOGUE 0x48, 0x83, 0xc4, 0x28, 0x5b, 0x5d
-
-static void the_return_address_is_above_pushes_and_locals(void **state)
-{
-    (void)state;
-    struct code_frame frame = x86_64_frame_at(NULL, 0);
-    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.saves_fp);
-    frame = x86_64_frame_at(BYTES(0x55));
-    assert_true(frame.is_known && frame.return_bytes == 8 && frame.saves_fp);
-    assert_int_equal(frame.saved_fp_return_bytes, 8);
-    frame = x86_64_frame_at(BYTES(PROLOGUE));
-    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp && !frame.has_fp);
-    frame = x86_64_frame_at(BYTES(PROLOGUE, 0x48, 0x83, 0xc4, 0x28, 0x5b));
-    assert_true(frame.is_known && frame.return_bytes == 8 && frame.saves_fp);
-    frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE));
-    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.saves_fp);
-}
-
-static void behind_a_return_the_frame_is_as_before_the_epilogue(void **state)
-{
-    (void)state;
-    struct code_frame frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xc3));
-    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp);
-    frame = x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xe9, 0, 1, 0, 0, 0x90));
-    assert_true(frame.is_known && frame.return_bytes == 56);
-}
-
-static void pops_apart_from_one_another_are_one_epilogue(void **state)
-{
-    (void)state;
-    /* The second epilogue has an addition between its parts. */
-    struct code_frame frame =
-        x86_64_frame_at(BYTES(PROLOGUE, EPILOGUE, 0xc3, 0x90, 0x48, 0x83, 0xc4, 0x28, 0x48, 0x83,
-                              0xc0, 1, 0x5b, 0x48, 0x83, 0xd0, 1, 0x5d, 0x48, 0x83, 0xd0, 1, 0xc3));
-    assert_true(frame.is_known && frame.return_bytes == 56 && frame.saves_fp);
-}
-
-/* push %rdx; push %rax; call; pop %rcx; pop %rsi; jmp back */
-static void popped_arguments_are_no_epilogue(void **state)
-{
-    (void)state;
-    struct code_frame frame = x86_64_frame_at(
-        BYTES(PROLOGUE, 0x52, 0x50, 0xe8, 0, 0, 0, 0, 0x59, 0x5e, 0xeb, 0xf0, 0x90));
-    assert_true(frame.is_known && frame.return_bytes == 56);
-}
-
-/* The branch skips the first push and a return: test %rdi, %rdi; jz; push %rbx; pop %rbx; ret */
-static void behind_a_return_the_frame_is_that_of_the_jump(void **state)
-{
-    (void)state;
-    struct code_frame frame =
-        x86_64_frame_at(BYTES(0x48, 0x85, 0xff, 0x74, 0x03, 0x53, 0x5b, 0xc3, 0x90));
-    assert_true(frame.is_known && frame.return_bytes == 0);
-    /* jz with 32 bits of distance */
-    frame =
-        x86_64_frame_at(BYTES(0x48, 0x85, 0xff, 0x0f, 0x84, 0x03, 0, 0, 0, 0x53, 0x5b, 0xc3, 0x90));
-    assert_true(frame.is_known && frame.return_bytes == 0);
-}
-
-/* sub $40, %rsp; mov %rbp, 24(%rsp) */
-static void fp_may_be_saved_by_a_move(void **state)
-{
-    (void)state;
-    struct code_frame frame =
-        x86_64_frame_at(BYTES(0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0x6c, 0x24, 0x18));
-    assert_true(frame.is_known && frame.return_bytes == 40 && frame.saves_fp);
-    assert_int_equal(frame.saved_fp_return_bytes, 16);
-}
-
 static void a_function_may_start_behind_what_does_not_go_on(void **state)
 {
     (void)state;
@@ -151,28 +80,6 @@ static void a_function_may_start_behind_what_does_not_go_on(void **state)
     assert_false(x86_64_may_precede_function(BYTES(0x90), false));
     assert_true(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), true));
     assert_false(x86_64_may_precede_function(BYTES(0x0f, 0x1f, 0x40, 0), false));
-}
-
-static void frame_pointers_lead_to_the_return_address(void **state)
-{
-    (void)state;
-    /* push %rbp; mov %rsp, %rbp; push %rbx; sub %rax, %rsp (alloca) */
-    struct code_frame frame =
-        x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x53, 0x48, 0x29, 0xc4));
-    assert_true(!frame.is_known && frame.has_fp && frame.fp_return_bytes == 8);
-    /* and $-32, %rsp */
-    frame = x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xe4, 0xe0));
-    assert_true(!frame.is_known && frame.has_fp);
-    /* leave */
-    frame = x86_64_frame_at(BYTES(0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x10, 0xc9));
-    assert_true(frame.is_known && frame.return_bytes == 0 && !frame.has_fp && !frame.saves_fp);
-}
-
-static void undecodable_code_has_no_frame(void **state)
-{
-    (void)state;
-    struct code_frame frame = x86_64_frame_at(BYTES(0x55, 0x0f));
-    assert_false(frame.is_known || frame.saves_fp || frame.has_fp);
 }
 
 static void ends_of_threads_and_signal_handlers_are_known(void **state)
@@ -258,7 +165,6 @@ static void random_bytes_are_harmless(void **state)
         uint8_t *end = bytes + 64 - size; /* the allocation ends with the bytes */
         memmove(end, bytes, size);
         assert_true(x86_64_instruction_bytes(end, size) <= size);
-        (void)x86_64_frame_at(end, size);
         (void)x86_64_call_before(end, size, svma);
         (void)x86_64_jump_at(end, size, svma);
         (void)x86_64_function_reference(end, size, svma, &target);
@@ -275,15 +181,7 @@ int main(void)
         cmocka_unit_test(the_call_before_a_return_address_is_read),
         cmocka_unit_test(other_instructions_are_no_calls),
         cmocka_unit_test(jumps_of_stubs_are_read),
-        cmocka_unit_test(the_return_address_is_above_pushes_and_locals),
-        cmocka_unit_test(behind_a_return_the_frame_is_as_before_the_epilogue),
-        cmocka_unit_test(pops_apart_from_one_another_are_one_epilogue),
-        cmocka_unit_test(popped_arguments_are_no_epilogue),
-        cmocka_unit_test(behind_a_return_the_frame_is_that_of_the_jump),
-        cmocka_unit_test(fp_may_be_saved_by_a_move),
         cmocka_unit_test(a_function_may_start_behind_what_does_not_go_on),
-        cmocka_unit_test(frame_pointers_lead_to_the_return_address),
-        cmocka_unit_test(undecodable_code_has_no_frame),
         cmocka_unit_test(ends_of_threads_and_signal_handlers_are_known),
         cmocka_unit_test(lengths_are_those_of_objdump),
         cmocka_unit_test(prefixes_end_at_15_bytes),

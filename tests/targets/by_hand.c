@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * by_hand [MILLISECONDS]: functions written by hand without CFI, in the ways of codecs and ciphers, called by compiled
+ * code with CFI, directly and by pointer. Without an argument each is called a few times, for tests that step through.
+ */
+#include "burn.h"
+
+#include <stdlib.h>
+
+#define FUNCTION(name) ".globl " #name "\n.type " #name ", @function\n" #name ":\n"
+#define END(name) ".size " #name ", . - " #name "\n.p2align 4\n"
+
+__asm__(".text\n"
+        /* A few rounds, with nothing on the stack. */
+        "hand_work:\n"
+        "  mov %rdi, %rax\n"
+        "hand_work_behind:\n" /* a second entry */
+        "  mov $20, %ecx\n"
+        "1: imul $7, %rax, %rax\n"
+        "  add $3, %rax\n"
+        "  dec %ecx\n"
+        "  jnz 1b\n"
+        "  ret\n"
+        ".p2align 4\n" FUNCTION(hand_leaf) "  call hand_work\n"
+                                           "  call hand_work_behind\n"
+                                           "  ret\n" END(hand_leaf)
+        /* The loop lies behind an early return. */
+        FUNCTION(hand_pushes) "  push %rbx\n"
+                              "  push %rbp\n"
+                              "  sub $40, %rsp\n"
+                              "  mov %rdi, %rbx\n"
+                              "  test $1, %edi\n"
+                              "  jnz 2f\n"
+                              "  add $40, %rsp\n"
+                              "  pop %rbp\n"
+                              "  pop %rbx\n"
+                              "  ret\n"
+                              "2: mov $3, %ebp\n"
+                              "3: mov %rbx, %rdi\n"
+                              "  sub $16, %rsp\n"
+                              "  call hand_work\n"
+                              "  add $16, %rsp\n"
+                              "  dec %ebp\n"
+                              "  jnz 3b\n"
+                              "  add $40, %rsp\n"
+                              "  pop %rbp\n"
+                              "  pop %rbx\n"
+                              "  ret\n" END(hand_pushes)
+        /* The stack is realigned; SP is kept in a register. */
+        FUNCTION(hand_realigns) "  push %r14\n"
+                                "  mov %rsp, %r14\n"
+                                "  and $-64, %rsp\n"
+                                "  sub $256, %rsp\n"
+                                "  mov $60, %ecx\n"
+                                "1: mov %rdi, 64(%rsp)\n"
+                                "  add 64(%rsp), %rdi\n"
+                                "  dec %ecx\n"
+                                "  jnz 1b\n"
+                                "  mov %rdi, %rax\n"
+                                "  mov %r14, %rsp\n"
+                                "  pop %r14\n"
+                                "  ret\n" END(hand_realigns)
+        /* … and on the stack, across calls. */
+        FUNCTION(hand_realigns_and_calls) "  mov %rsp, %rax\n"
+                                          "  and $-32, %rsp\n"
+                                          "  sub $96, %rsp\n"
+                                          "  mov %rax, 80(%rsp)\n"
+                                          "  call hand_work\n"
+                                          "  mov %rax, %rdi\n"
+                                          "  call hand_work\n"
+                                          "  mov 80(%rsp), %rsp\n"
+                                          "  ret\n" END(hand_realigns_and_calls)
+        /* Two functions with one end. */
+        FUNCTION(hand_end) "  lea 1(%rdi), %rax\n"
+                           "hand_shared:\n"
+                           "  mov $30, %ecx\n"
+                           "1: imul $5, %rax, %rax\n"
+                           "  dec %ecx\n"
+                           "  jnz 1b\n"
+                           "  ret\n" END(hand_end)
+                               FUNCTION(hand_other) "  lea 2(%rdi), %rax\n"
+                                                    "  jmp hand_shared\n" END(hand_other));
+
+long hand_leaf(long n), hand_pushes(long n), hand_realigns(long n), hand_realigns_and_calls(long n),
+    hand_end(long n), hand_other(long n);
+
+static long (*volatile const by_pointer[])(long) = {
+    hand_leaf, hand_pushes, hand_realigns_and_calls, hand_realigns, hand_end, hand_other};
+enum { COUNT = sizeof(by_pointer) / sizeof(by_pointer[0]) };
+
+__attribute__((noinline)) static long call_all(long n)
+{
+    long sum = hand_leaf(n) + hand_pushes(n | 1) + hand_pushes(n & ~1L) + hand_realigns(n);
+    sum += hand_realigns_and_calls(n) + hand_end(n) + hand_other(n);
+    for (int i = 0; i < COUNT; i++)
+        sum += by_pointer[i](n + i);
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t end_ns = argc > 1 ? strtoull(argv[1], NULL, 10) * 1000000 : 0;
+    long sum = 0;
+    for (int i = 0; i < 4; i++)
+        sum += call_all(i);
+    while (burn_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+        for (int i = 0; i < 1000; i++)
+            sum += call_all(sum);
+    return sum == 1;
+}
