@@ -46,7 +46,7 @@ struct offline_place {
     uint64_t bias;
     uint32_t rule;
 };
-enum { PLACES_MOST = 1 << 15 };
+enum { PLACES_MOST = 1 << 15, FRAMES_WALKED_MAX = 1 << 20 };
 
 static struct offline_place place_of(const struct offline_mapping *mapping,
                                      struct two_way_cache_key key)
@@ -305,12 +305,49 @@ static enum unwind_result step(struct stack_walk *walk, const struct offline_pla
     return result;
 }
 
+/* The root part is circular until settle(). */
 static void put_frame(const struct offline_frames *frames, size_t index,
                       const struct stack_walk *walk)
 {
+    if (index >= frames->max)
+        index = frames->leaf_max + (index - frames->leaf_max) % (frames->max - frames->leaf_max);
     frames->pcs[index] = walk->frame.regs.pc;
     if (frames->are_return_addresses)
         frames->are_return_addresses[index] = walk->frame.is_return_address;
+}
+
+static void swap_frames(const struct offline_frames *frames, size_t a, size_t b)
+{
+    uint64_t pc = frames->pcs[a];
+    frames->pcs[a] = frames->pcs[b];
+    frames->pcs[b] = pc;
+    if (!frames->are_return_addresses)
+        return;
+    bool is_return_address = frames->are_return_addresses[a];
+    frames->are_return_addresses[a] = frames->are_return_addresses[b];
+    frames->are_return_addresses[b] = is_return_address;
+}
+
+static void reverse_frames(const struct offline_frames *frames, size_t start, size_t end)
+{
+    for (; start + 1 < end; start++, end--)
+        swap_frames(frames, start, end - 1);
+}
+
+/* Puts the root part of a deep stack in order. */
+static struct offline_result settle(const struct offline_frames *frames,
+                                    struct offline_result result)
+{
+    if (result.frame_count <= frames->max)
+        return result;
+    size_t leaf = frames->leaf_max, max = frames->max;
+    size_t oldest = leaf + (result.frame_count - leaf) % (max - leaf);
+    reverse_frames(frames, leaf, oldest);
+    reverse_frames(frames, oldest, max);
+    reverse_frames(frames, leaf, max);
+    result.dropped = result.frame_count - max;
+    result.frame_count = max;
+    return result;
 }
 
 static struct cached_frame frame_of(const struct stack_walk *walk)
@@ -379,7 +416,40 @@ static struct offline_result result_of(const struct stack_walk *walk, size_t cou
                                        enum offline_end end, struct cached_walk *cached)
 {
     bool root_is_in_code = end == OFFLINE_ROOT && walk->evidence == CALLER_IS_ROOT;
-    return (struct offline_result){count, end, cached, walk->searched, root_is_in_code};
+    return (struct offline_result){.frame_count = count,
+                                   .end = end,
+                                   .walk = cached,
+                                   .searched = walk->searched,
+                                   .root_is_in_code = root_is_in_code};
+}
+
+/* Frames of the result may exceed the room. */
+static struct offline_result walk_up(struct stack_walk *walk, const struct offline_frames *frames)
+{
+    const struct cached_frame first = frame_of(walk);
+    const size_t most = frames->leaf_max ? FRAMES_WALKED_MAX : frames->max;
+    for (size_t count = 0; count < most; count++) {
+        struct cached_walk *known = find_known(walk, frames, count);
+        if (known) {
+            size_t all = put_known(walk, known, frames, count);
+            return result_of(walk, all, OFFLINE_ROOT, count ? keep(walk, &first, known) : known);
+        }
+        uint64_t lookup_pc = unwind_lookup_pc(walk->frame.regs.pc, walk->frame.is_return_address);
+        struct offline_place place;
+        bool is_found = find_place(walk, lookup_pc, &place);
+        /* A caller outside of code is no frame; the innermost PC was sampled. */
+        if (is_found || count == 0)
+            put_frame(frames, count, walk);
+        if (!is_found)
+            return result_of(walk, count ? count : 1, end_outside(walk), NULL);
+        enum unwind_result result = step(walk, &place);
+        if (result == UNWIND_END)
+            put_frame(frames, count, walk); /* maybe another address of the root */
+        if (result != UNWIND_OK)
+            return result_of(walk, count + 1, end_of(walk, result),
+                             result == UNWIND_END ? keep(walk, &first, NULL) : NULL);
+    }
+    return result_of(walk, most, OFFLINE_TOO_DEEP, NULL);
 }
 
 struct offline_result offline_unwind_in(const struct offline_map *map, const struct full_regs *regs,
@@ -394,31 +464,9 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
         .full = *regs,
         .full_is_return_address = first_is_return_address,
     };
-    const struct cached_frame first = frame_of(&walk);
     if (map->walks)
         unwind_cache_begin(map->walks);
-    for (size_t count = 0; count < frames->max; count++) {
-        struct cached_walk *known = find_known(&walk, frames, count);
-        if (known) {
-            size_t all = put_known(&walk, known, frames, count);
-            return result_of(&walk, all, OFFLINE_ROOT, count ? keep(&walk, &first, known) : known);
-        }
-        uint64_t lookup_pc = unwind_lookup_pc(walk.frame.regs.pc, walk.frame.is_return_address);
-        struct offline_place place;
-        bool is_found = find_place(&walk, lookup_pc, &place);
-        /* A caller outside of code is no frame; the innermost PC was sampled. */
-        if (is_found || count == 0)
-            put_frame(frames, count, &walk);
-        if (!is_found)
-            return result_of(&walk, count ? count : 1, end_outside(&walk), NULL);
-        enum unwind_result result = step(&walk, &place);
-        if (result == UNWIND_END)
-            put_frame(frames, count, &walk); /* maybe another address of the root */
-        if (result != UNWIND_OK)
-            return result_of(&walk, count + 1, end_of(&walk, result),
-                             result == UNWIND_END ? keep(&walk, &first, NULL) : NULL);
-    }
-    return result_of(&walk, frames->max, OFFLINE_TOO_DEEP, NULL);
+    return settle(frames, walk_up(&walk, frames));
 }
 
 struct sorted_mappings {

@@ -41,6 +41,7 @@ struct offline_callers {
 
 struct offline_result {
     size_t frame_count;
+    size_t dropped; /* frames left out between the leaf part and the root part */
     enum offline_end end;
     struct cached_walk *walk; /* cached from now on, or NULL; valid until the next walk */
     struct offline_callers searched;
@@ -63,6 +64,8 @@ struct offline_frames { /* room for the result */
     uint64_t *pcs;
     bool *are_return_addresses; /* NULL: not needed */
     size_t max;
+    size_t leaf_max; /* of a deeper stack, so many innermost frames and the outermost ones are kept;
+                      * 0: the walk ends at max */
 };
 
 /* Writes the PCs, innermost first: regs' PC, then return addresses as on the stack (behind a signal

@@ -88,8 +88,9 @@ static inline bool record_are_user_frames(const uint64_t *frames, uint32_t count
 
 /*
  * RECORD_COPY: header, stack, this, the frames, the bytes. The registers belong to the frame after
- * frame_count frames: the interrupted registers (all known) if frame_count is 0, else PC, SP and FP
- * only. RECORD_CHECK: the same, with the complete frames and the interrupted registers.
+ * frame_count and dropped frames: the interrupted registers (all known) if frame_count is 0, else
+ * PC, SP and FP only. RECORD_CHECK: the same, with the complete frames and the interrupted
+ * registers.
  *
  * The bytes of a large stack are three parts:
  *

@@ -64,11 +64,13 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
                                     .cache = &unwinder->rules,
                                     .walks = &unwinder->walks,
                                     .generation = process->map_generation};
-    const struct offline_frames out = {.pcs = unwinder->frames, .max = RECORD_FRAMES_MAX};
+    const struct offline_frames out = {
+        .pcs = unwinder->frames, .max = RECORD_FRAMES_MAX, .leaf_max = RECORD_FRAMES_LEAF};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
     size_t count = user_frames(unwinder->frames, result.frame_count);
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
+    sample->dropped = count > RECORD_FRAMES_LEAF ? result.dropped : 0;
     sample->is_complete = result.end == OFFLINE_ROOT && count == result.frame_count;
     sample->is_fiber = result.root_is_in_code;
     sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);

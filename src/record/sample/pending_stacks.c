@@ -80,7 +80,10 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
     while (count < result->frame_count && frames[count] < RECORD_ADDRESSES_END)
         count++;
     if (count < result->frame_count)
-        *result = (struct offline_result){.end = OFFLINE_UNMAPPED, .frame_count = count};
+        *result =
+            (struct offline_result){.end = OFFLINE_UNMAPPED,
+                                    .frame_count = count,
+                                    .dropped = count > RECORD_FRAMES_LEAF ? result->dropped : 0};
 }
 
 /* Coroutines start in code that ends the thread, or without a return address. */
@@ -94,13 +97,7 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
                               struct walked_sample *sample, enum patience patience,
                               uint64_t frames[RECORD_FRAMES_MAX])
 {
-    uint32_t walked = from->stack.frame_count;
-    memcpy(frames, from->frames, 8 * (size_t)walked);
-    struct stack_walk walk = {.map = sample->map,
-                              .from = from,
-                              .is_return_address = walked > 0,
-                              .frames = frames + walked,
-                              .max_frames = RECORD_FRAMES_MAX - walked};
+    struct stack_walk walk = {.map = sample->map, .from = from, .frames = frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     if (walk.unread && patience != WAITS_NO_LONGER) {
         stack_unwind_want(&pending->unwinder, &walk);
@@ -112,9 +109,11 @@ static enum outcome walk_copy(struct pending_stacks *pending, const struct stack
         return NEEDS_MAP;
     pending->samples->summary->callers_verified += result.searched.verified;
     pending->samples->summary->callers_plausible += result.searched.plausible;
-    cut_at_no_address(&result, frames + walked);
+    cut_at_no_address(&result, frames);
+    stack_unwind_join(from, frames, &result);
     sample->frames = frames;
-    sample->frame_count = walked + (uint32_t)result.frame_count;
+    sample->frame_count = (uint32_t)result.frame_count;
+    sample->dropped = result.dropped;
     sample->is_fiber = is_fiber(from, &result);
     sample->is_complete = result.end == OFFLINE_ROOT || sample->is_fiber;
     sample->cut = cut_of(from, result.end);
@@ -156,8 +155,7 @@ static void self_check(struct pending_stacks *pending, const struct raw_sample *
     if (!raw->process->map || !stack_copy_parse(&from, raw->record, raw->bytes))
         return;
     uint64_t frames[RECORD_FRAMES_MAX];
-    struct stack_walk walk = {
-        .map = raw->process->map, .from = &from, .frames = frames, .max_frames = RECORD_FRAMES_MAX};
+    struct stack_walk walk = {.map = raw->process->map, .from = &from, .frames = frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     summary->checked++;
     if (result.frame_count != from.stack.frame_count ||

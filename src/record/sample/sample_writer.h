@@ -42,7 +42,7 @@ struct walked_sample {
     uint64_t weight; /* in the event's unit */
     const uint64_t *frames;
     uint32_t frame_count;
-    uint32_t dropped;
+    uint64_t dropped; /* frames left out behind the first RECORD_FRAMES_LEAF */
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
     bool is_fiber;       /* the root of a coroutine, on a stack made by the program */

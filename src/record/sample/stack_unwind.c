@@ -134,8 +134,38 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
                                   .cache = generation ? &unwinder->callers : NULL,
                                   .generation = generation};
     const struct offline_map map = {.find = find_mapping, .context = &lookup, .code = &code};
-    const struct offline_frames out = {.pcs = walk->frames, .max = walk->max_frames};
-    return offline_unwind_in(&map, &regs, walk->is_return_address, &stack.view, &out);
+    const struct offline_frames out = {
+        .pcs = walk->frames, .max = RECORD_FRAMES_MAX, .leaf_max = RECORD_FRAMES_LEAF};
+    bool is_return_address =
+        walk->from->header.kind == RECORD_COPY && walk->from->stack.frame_count > 0;
+    return offline_unwind_in(&map, &regs, is_return_address, &stack.view, &out);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* In place: frames of the result move outwards, the outermost first. */
+void stack_unwind_join(const struct stack_copy *from, uint64_t frames[RECORD_FRAMES_MAX],
+                       struct offline_result *result)
+{
+    const size_t inner = from->stack.frame_count, outer = result->frame_count;
+    const size_t kept = least(inner + outer, RECORD_FRAMES_MAX);
+    result->dropped += inner + outer - kept + from->stack.dropped;
+    result->frame_count = kept;
+    const size_t leaf = result->dropped ? least(kept, RECORD_FRAMES_LEAF) : kept;
+    const size_t inner_leaf = least(inner, leaf);
+    for (size_t i = kept; i-- > inner_leaf;) {
+        size_t from_root = kept - 1 - i;
+        if (i < leaf)
+            frames[i] = frames[i - inner_leaf];
+        else if (from_root < outer)
+            frames[i] = frames[outer - 1 - from_root];
+        else
+            frames[i] = from->frames[inner + outer - 1 - from_root];
+    }
+    memcpy(frames, from->frames, 8 * inner_leaf);
 }
 
 void stack_unwinder_free(struct stack_unwinder *unwinder)

@@ -29,14 +29,16 @@ struct stack_unwinder {
 struct stack_walk {
     const struct process_map *map; /* NULL: no mappings */
     const struct stack_copy *from;
-    bool is_return_address; /* of the first PC: frames were walked before */
-    uint64_t *frames;       /* out */
-    size_t max_frames;
+    uint64_t *frames;            /* out: RECORD_FRAMES_MAX */
     struct known_module *unread; /* out: the first unread module on the way; NULL */
     bool needs_code;             /* out: unread is the module's code, else the CFI */
 };
 
 struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack_walk *walk);
+
+/* The frames of a RECORD_COPY, walked by the sampler, followed by the frames of the result. */
+void stack_unwind_join(const struct stack_copy *from, uint64_t frames[RECORD_FRAMES_MAX],
+                       struct offline_result *result);
 
 /* Requests the CFI or the code of walk->unread. */
 void stack_unwind_want(struct stack_unwinder *unwinder, const struct stack_walk *walk);

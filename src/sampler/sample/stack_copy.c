@@ -180,6 +180,8 @@ bool stack_copy_record(struct walk *walk, struct record_header header, enum walk
     bytes = least(copy.stack_end_avma - copy.stack_start_avma, bytes);
     if (!is_check)
         walk->frame_count = kept;
+    if (kept == 0)
+        walk->dropped = 0;
     uint32_t before_stack = fixed + (uint32_t)sizeof(copy) + 8 * walk->frame_count;
     uint64_t position;
     uint8_t *record = reserve(walk, before_stack, &bytes, is_check, &position);
@@ -189,7 +191,7 @@ bool stack_copy_record(struct walk *walk, struct record_header header, enum walk
     move_words(frames, walk->frames, walk->frame_count); /* before anything is written there */
     uint32_t copied = copy_stack(walk, &copy, record + before_stack, bytes, is_check);
     *(struct record_copy *)(void *)(record + fixed) = copy;
-    stack_record_describe(record, walk->frame_count, end, unload_count);
+    stack_record_describe(record, walk->frame_count, walk->dropped, end, unload_count);
     header.bytes = before_stack + copied;
     return stack_record_commit(&walk->thread->ring, record, position, header);
 }

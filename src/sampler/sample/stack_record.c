@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sample/stack_record.h"
 
-void stack_record_describe(uint8_t *record, uint32_t frame_count, enum walk_end end,
-                           uint32_t unload_count)
+void stack_record_describe(uint8_t *record, uint32_t frame_count, uint32_t dropped,
+                           enum walk_end end, uint32_t unload_count)
 {
     struct record_stack *stack =
         (struct record_stack *)(void *)(record + sizeof(struct record_header));
-    uint32_t kept = frame_count < RECORD_FRAMES_MAX ? frame_count : RECORD_FRAMES_MAX;
-    stack->frame_count = kept;
-    stack->dropped = frame_count - kept;
+    stack->frame_count = frame_count;
+    stack->dropped = dropped;
     stack->end = end;
     stack->unload_count = unload_count;
 }

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /* Fills in the part behind the header; frames are in place already or follow. Async-signal-safe. */
-void stack_record_describe(uint8_t *record, uint32_t frame_count, enum walk_end end,
-                           uint32_t unload_count);
+void stack_record_describe(uint8_t *record, uint32_t frame_count, uint32_t dropped,
+                           enum walk_end end, uint32_t unload_count);
 /* Publishes the record at `position`; true. Async-signal-safe. */
 bool stack_record_commit(struct ring *ring, uint8_t *record, uint64_t position,
                          struct record_header header);

@@ -225,31 +225,31 @@ static void reverse(uint64_t *words, uint32_t count)
     }
 }
 
-/* Puts the circular root part in order; returns how many frames are kept. */
-static uint32_t settle_frames(struct walk *walk)
+/* Puts the circular root part in order, and counts the frames left out. */
+static void settle_frames(struct walk *walk)
 {
+    walk->dropped = 0;
     if (walk->frame_count <= RECORD_FRAMES_MAX)
-        return walk->frame_count;
+        return;
     uint64_t *root = walk->frames + RECORD_FRAMES_LEAF;
     uint32_t oldest = (walk->frame_count - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
     reverse(root, oldest);
     reverse(root + oldest, FRAMES_ROOT - oldest);
     reverse(root, FRAMES_ROOT);
-    return RECORD_FRAMES_MAX;
+    walk->dropped = walk->frame_count - RECORD_FRAMES_MAX;
+    walk->frame_count = RECORD_FRAMES_MAX;
 }
 
-static bool wants_copy(const struct walk *walk, enum walk_end end)
+static bool wants_copy(enum walk_end end)
 {
-    bool is_for_launcher =
-        end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD || end == WALK_SEARCH;
-    return is_for_launcher && walk->frame_count <= RECORD_FRAMES_MAX;
+    return end == WALK_UNKNOWN || end == WALK_COMPLEX || end == WALK_WITHHELD || end == WALK_SEARCH;
 }
 
 static bool wants_check(const struct walk *walk, enum walk_end end)
 {
     uint32_t every = process.tables->header.self_check_every;
-    return every && end == WALK_ROOT && walk->thread->samples % every == 0 &&
-           walk->frame_count <= RECORD_FRAMES_MAX && stack_copy_fits_from_leaf(walk);
+    return every && end == WALK_ROOT && walk->thread->samples % every == 0 && walk->dropped == 0 &&
+           stack_copy_fits_from_leaf(walk);
 }
 
 /* The published map. The launcher may publish another map during the walk; afterwards it may
@@ -305,12 +305,13 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         end = walk_once(&walk, unload_count);
     if (end == WALK_ENDS)
         end = WALK_OFF_STACK;
+    settle_frames(&walk);
     struct record_header header = {.event = RECORD_EVENT_CPU,
                                    .kind = RECORD_COPY,
                                    .flags = flags,
                                    .ticks = ticks,
                                    .weight_ns = weight_ns};
-    if (wants_copy(&walk, end)) {
+    if (wants_copy(end)) {
         add_relaxed(&process.slot->unknown_count, 1);
         return stack_copy_record(&walk, header, end, unload_count);
     }
@@ -319,7 +320,7 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
         return stack_copy_record(&walk, header, end, unload_count);
     }
     header.kind = RECORD_STACK;
-    stack_record_describe(record, walk.frame_count, end, unload_count);
-    header.bytes = fixed + 8 * settle_frames(&walk);
+    stack_record_describe(record, walk.frame_count, walk.dropped, end, unload_count);
+    header.bytes = fixed + 8 * walk.frame_count;
     return stack_record_commit(&thread->ring, record, position, header);
 }

@@ -17,6 +17,7 @@ struct walk {
     bool is_foreign; /* an unknown stack: only the page of SP may be read */
     bool is_context; /* the stack was given to makecontext() */
     bool is_return_address;
-    uint32_t frame_count; /* all frames, kept or not */
+    uint32_t frame_count; /* all frames, kept or not; after the walk, the kept ones */
+    uint32_t dropped;     /* after the walk: between the leaf part and the root part */
     uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
 };

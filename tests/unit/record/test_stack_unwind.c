@@ -191,6 +191,63 @@ static void machine_code_is_requested_once_and_behind_the_cfi(void **state)
     assert_true(search_in(&walk));
 }
 
+/* What is kept of the frames 0, 1, … of a stack. Returns the number of frames. */
+static size_t keep(uint64_t kept[RECORD_FRAMES_MAX], uint64_t first, size_t count)
+{
+    size_t leaf = count > RECORD_FRAMES_MAX ? RECORD_FRAMES_LEAF : count;
+    size_t most = count > RECORD_FRAMES_MAX ? RECORD_FRAMES_MAX : count;
+    for (size_t i = 0; i < most; i++)
+        kept[i] = first + (i < leaf ? i : count - most + i);
+    return most;
+}
+
+/* The sampler walked `inner` frames, the launcher `outer`. */
+static void join_parts(size_t inner, size_t outer)
+{
+    static uint64_t walked[RECORD_FRAMES_MAX], frames[RECORD_FRAMES_MAX],
+        expected[RECORD_FRAMES_MAX];
+    struct offline_result result = {.frame_count = keep(frames, inner, outer)};
+    result.dropped = outer - result.frame_count;
+    /* The last frame walked is repeated by the launcher. */
+    size_t known = keep(walked, 0, inner + 1) - 1;
+    const struct stack_copy from = {
+        .frames = walked,
+        .stack = {.frame_count = (uint32_t)known, .dropped = (uint32_t)(inner - known)}};
+    stack_unwind_join(&from, frames, &result);
+    size_t count = keep(expected, 0, inner + outer);
+    assert_int_equal(result.frame_count, count);
+    assert_int_equal(result.frame_count + result.dropped, inner + outer);
+    assert_memory_equal(frames, expected, 8 * count);
+}
+
+static void frames_of_sampler_and_launcher_are_one_stack(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1,   2,    255,  256,  257,  700,  767, 768,
+                                    769, 1022, 1023, 1024, 1025, 1300, 5000};
+    const size_t count = sizeof(counts) / sizeof(counts[0]);
+    for (size_t i = 0; i < count; i++) {
+        join_parts(0, counts[i]);
+        for (size_t k = 0; k < count; k++)
+            join_parts(counts[i], counts[k]);
+    }
+}
+
+/* The number of frames left out comes from the target. */
+static void a_made_up_number_of_frames_left_out_is_harmless(void **state)
+{
+    (void)state;
+    static uint64_t walked[RECORD_FRAMES_MAX], frames[RECORD_FRAMES_MAX];
+    for (uint32_t known = 0; known <= RECORD_FRAMES_MAX; known += 128) {
+        const struct stack_copy from = {.frames = walked,
+                                        .stack = {.frame_count = known, .dropped = UINT32_MAX}};
+        struct offline_result result = {.frame_count = 3, .dropped = 1 << 20};
+        stack_unwind_join(&from, frames, &result);
+        assert_int_equal(result.frame_count, known + 3 < 1024 ? known + 3 : 1024);
+        assert_true(result.dropped > UINT32_MAX);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +256,8 @@ int main(void)
         TEST(what_is_not_taken_for_want_of_memory_is_asked_for_again),
         TEST(rows_that_found_no_room_are_asked_for_again_after_a_pause),
         TEST(machine_code_is_requested_once_and_behind_the_cfi),
+        TEST(frames_of_sampler_and_launcher_are_one_stack),
+        TEST(a_made_up_number_of_frames_left_out_is_harmless),
         TEST(an_index_that_found_no_room_is_asked_for_again_after_a_pause),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

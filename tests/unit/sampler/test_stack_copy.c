@@ -90,6 +90,25 @@ static void a_large_stack_is_copied_from_where_the_walk_stopped(void **state)
     expect_stack(&found);
 }
 
+/* More than the frames kept: both parts, and the rest of the stack. */
+static void of_a_deep_stack_both_parts_and_the_rest_are_copied(void **state)
+{
+    (void)state;
+    enum { CALLERS = 30000 };
+    make_stack(CALLERS, COMPLEX);
+    struct found found = walk_and_read();
+    assert_int_equal(found.header.kind, RECORD_COPY);
+    assert_int_equal(found.stack.frame_count, RECORD_FRAMES_MAX - 1);
+    assert_int_equal(found.stack.dropped, 1 + CALLERS - (RECORD_FRAMES_MAX - 1));
+    assert_int_equal(found.frames[0], LEAF);
+    for (uint32_t i = 1; i < RECORD_FRAMES_MAX - 1; i++) {
+        uint32_t place = i < RECORD_FRAMES_LEAF ? i : i + found.stack.dropped;
+        assert_int_equal(found.frames[i], CALLER + (CALLERS - place) % 64);
+    }
+    assert_int_equal(found.copy.registers[16], COMPLEX);
+    expect_stack(&found);
+}
+
 /* From word `first` on, each is what somebody could return to; SP is there, and nothing can be walked. */
 static void fill_with_code(uint64_t first)
 {
@@ -307,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_no_row_describes_is_copied_from_the_leaf),
+        TEST(of_a_deep_stack_both_parts_and_the_rest_are_copied),
         TEST(a_large_stack_is_copied_from_where_the_walk_stopped),
         TEST(of_a_large_stack_addresses_are_copied),
         TEST(the_page_of_vsyscall_is_no_code),

@@ -124,6 +124,43 @@ static void stack_of_depth(int depth)
     release(&c);
 }
 
+static bool find_captured(void *context, uint64_t pc, struct offline_mapping *mapping)
+{
+    const struct capture *c = context;
+    size_t i = tracee_find(&c->tracee, pc);
+    if (i < c->tracee.mapping_count)
+        *mapping = c->tracee.mappings[i];
+    return i < c->tracee.mapping_count;
+}
+
+static void deep_stacks_keep_both_ends(void **state)
+{
+    (void)state;
+    static struct capture c;
+    static uint64_t all[FRAMES_MAX], frames[FRAMES_MAX];
+    static bool are_return_addresses[FRAMES_MAX];
+    capture(&c, 100, "stop");
+    const struct offline_map map = {.find = find_captured, .context = &c};
+    size_t count = unwind(&c, all, FRAMES_MAX).frame_count;
+    for (size_t max = 5; max < count + 3; max++) {
+        const struct offline_frames out = {.pcs = frames,
+                                           .are_return_addresses = are_return_addresses,
+                                           .max = max,
+                                           .leaf_max = max * 3 / 4};
+        struct offline_result result = offline_unwind_in(&map, &c.regs, false, &c.stack, &out);
+        size_t kept = max < count ? max : count;
+        size_t leaf = count > max ? out.leaf_max : kept;
+        assert_int_equal(result.end, OFFLINE_ROOT);
+        assert_int_equal(result.frame_count, kept);
+        assert_int_equal(result.dropped, count - kept);
+        assert_memory_equal(frames, all, 8 * leaf);
+        assert_memory_equal(frames + leaf, all + count - (kept - leaf), 8 * (kept - leaf));
+        assert_false(are_return_addresses[0]);
+        assert_true(are_return_addresses[kept - 1]);
+    }
+    release(&c);
+}
+
 static void stack_of_5_frames_is_whole(void **state)
 {
     (void)state;
@@ -399,6 +436,7 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(deep_stacks_keep_both_ends),
         cmocka_unit_test(stack_of_5_frames_is_whole),
         cmocka_unit_test(stack_of_50_frames_is_whole),
         cmocka_unit_test(stack_of_500_frames_is_whole),

@@ -88,7 +88,8 @@ static void unwind(struct unwound *out, const struct offline_map *map, const str
                    const struct stack_view *stack)
 {
     *out = (struct unwound){0};
-    const struct offline_frames frames = {out->pcs, out->are_return_addresses, FRAMES_MAX};
+    const struct offline_frames frames = {
+        .pcs = out->pcs, .are_return_addresses = out->are_return_addresses, .max = FRAMES_MAX};
     out->result = offline_unwind_in(map, regs, false, stack, &frames);
 }
 
