@@ -50,7 +50,7 @@ static bool find_value(const struct cfi_rule *rule, uint32_t reg, uint64_t cfa,
         /* By the ABI, a callee may overwrite some registers. But where CFI needs a register, the
          * callees preserve the register: OpenSSL's ciphers keep the old SP in rax across calls. */
         *value = reg == UNWIND_DWARF_SP ? cfa : regs->value[reg];
-        return reg == UNWIND_DWARF_SP || is_known(regs, reg);
+        return reg == UNWIND_DWARF_SP || (is_known(regs, reg) && !(regs->transient >> reg & 1));
     case CFI_SAME:
         *value = regs->value[reg];
         return is_known(regs, reg);

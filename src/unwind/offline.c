@@ -25,6 +25,7 @@ struct stack_walk {
     bool leads_nowhere;            /* the last frame pointer step led to unmapped code */
     enum caller_evidence evidence; /* of the last caller search; CALLER_NONE: none needed */
     struct offline_callers searched;
+    size_t inferred_fps;
 };
 
 /* Frame pointers give the caller's SP only where the frame record lies at the CFA, as on x86-64.
@@ -133,16 +134,51 @@ static bool needs_fp(uint32_t rule)
 }
 
 /* Derives an unknown FP from the CFA of the caller search: CFA = FP + 8n. */
-static bool infer_fp(const struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
+static bool infer_plain_fp(const struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
 {
-    if (row_kind(rule) != ROW_FP)
-        return false;
     struct caller caller = search_caller(walk, frame);
     if (caller.evidence != CALLER_PLAUSIBLE && caller.evidence != CALLER_VERIFIED)
         return false;
     frame->regs.fp = caller.frame.regs.sp - 8 * (uint64_t)row_n(rule);
-    frame->fp_is_known = true;
     return true;
+}
+
+/* Frames that realign SP push the return address a second time, above the saved FP, and keep the
+ * CFA at a fixed distance from FP:
+ *
+ *     FP + 8n: CFA - 8m │ … │ FP: caller's FP │ return address │ padding │ return address │ CFA
+ */
+static bool infer_realigned_fp(const struct stack_walk *walk, uint32_t rule,
+                               struct stack_frame *frame)
+{
+    const struct stack_view *stack = walk->stack;
+    uint64_t n = 8 * (uint64_t)row_deref_n(rule), m = 8 * (uint64_t)row_deref_m(rule);
+    uint64_t start_avma = (frame->regs.sp + 7) & ~UINT64_C(7);
+    for (uint64_t at = 0; at < SEARCH_BYTES_MAX; at += 8) {
+        uint64_t fp = start_avma + at, copy, cfa, word;
+        if (!stack_load(stack, fp + 8, &copy) || !stack_load(stack, fp + n, &cfa))
+            continue;
+        cfa += m;
+        if (cfa <= fp + 16 || !stack_load(stack, cfa - 8, &word) || word != copy ||
+            !is_mapped(walk, copy))
+            continue;
+        frame->regs.fp = fp;
+        return true;
+    }
+    return false;
+}
+
+static bool infer_fp(struct stack_walk *walk, uint32_t rule, struct stack_frame *frame)
+{
+    enum row_kind kind = row_kind(rule);
+    if (!walk->map->code || !keeps_sp(walk))
+        return false;
+    if (kind == ROW_FP)
+        frame->fp_is_known = infer_plain_fp(walk, rule, frame);
+    else if (kind == ROW_FP_DEREF)
+        frame->fp_is_known = infer_realigned_fp(walk, rule, frame);
+    walk->inferred_fps += frame->fp_is_known;
+    return frame->fp_is_known;
 }
 
 /* A step by frame pointer alone: a guess, so the caller must be code. */
@@ -420,7 +456,8 @@ static struct offline_result result_of(const struct stack_walk *walk, size_t cou
                                    .end = end,
                                    .walk = cached,
                                    .searched = walk->searched,
-                                   .root_is_in_code = root_is_in_code};
+                                   .root_is_in_code = root_is_in_code,
+                                   .inferred_fps = walk->inferred_fps};
 }
 
 /* Frames of the result may exceed the room. */

@@ -46,6 +46,7 @@ struct offline_result {
     struct cached_walk *walk; /* cached from now on, or NULL; valid until the next walk */
     struct offline_callers searched;
     bool root_is_in_code; /* OFFLINE_ROOT: the machine code of the root ends the thread */
+    size_t inferred_fps;  /* frames whose unknown FP was derived from the return address */
 };
 
 /* Lookup of a process' mappings. */

@@ -10,5 +10,6 @@ enum { UNWIND_DWARF_REGS = 17, UNWIND_DWARF_FP = 6, UNWIND_DWARF_SP = 7, UNWIND_
 
 struct full_regs {
     uint64_t value[UNWIND_DWARF_REGS];
-    uint32_t known; /* bit i: value[i] is valid */
+    uint32_t known;     /* bit i: value[i] is valid */
+    uint32_t transient; /* bit i: value[i] is valid in this frame only, not in the callers */
 };

@@ -225,9 +225,8 @@ static const char *find_held(const struct module_cache *store, const struct know
                                   : NULL;
 }
 
-/* Opens the held file, or the mapped file if still at its path. */
-static struct elf_file *open_again(const struct module_cache *store,
-                                   const struct known_module *module)
+struct elf_file *module_cache_open_file(const struct module_cache *store,
+                                        const struct known_module *module)
 {
     const struct mapped_file file = {.path = module->path,
                                      .device = module->device,
@@ -246,7 +245,7 @@ static struct elf_file *open_again(const struct module_cache *store,
 
 void module_cache_read(struct module_cache *store, struct known_module *module)
 {
-    struct elf_file *elf = module->unwind ? NULL : open_again(store, module);
+    struct elf_file *elf = module->unwind ? NULL : module_cache_open_file(store, module);
     read_module(store, module, elf);
     elf_close(elf);
 }
@@ -254,7 +253,7 @@ void module_cache_read(struct module_cache *store, struct known_module *module)
 void module_cache_read_code(struct module_cache *store, struct known_module *module)
 {
     struct code_image *code = NULL;
-    struct elf_file *elf = open_again(store, module);
+    struct elf_file *elf = module_cache_open_file(store, module);
     if (elf)
         (void)code_image_open(&code, elf);
     elf_close(elf);

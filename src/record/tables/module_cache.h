@@ -88,6 +88,11 @@ void known_module_use(struct known_module *module);
 /* NULL is fine. */
 void known_module_release(struct known_module *module);
 
+/* Opens the held file, or the mapped file if still at its path; to be closed by elf_close(). NULL:
+ * neither. */
+struct elf_file *module_cache_open_file(const struct module_cache *store,
+                                        const struct known_module *module);
+
 /* Takes the module to MODULE_READ, or to MODULE_NO_ROOM. */
 void module_cache_read(struct module_cache *store, struct known_module *module);
 /* Reads the machine code of a module, if there is room. */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/procfs/blocked/blocked_look.h"
+
+#include <errno.h>
+
+/* Most stacks fit into the first step. Mappings that hold many stacks (Go's arena) run on for
+ * megabytes, so the steps grow only on demand. */
+enum { STEP_BYTES = 4 << 10, STEP_FACTOR = 4, STACK_BYTES_MAX = 16 << 20 };
+/* A search for a caller ends within this distance. */
+enum { SEARCH_STACK_BYTES = 64 << 10 };
+
+/* The system call's arguments are registers of the innermost frame alone: callees of the callers
+ * may have changed them. */
+static struct full_regs registers_of(const struct blocked_call *call)
+{
+    static const uint8_t arguments[6] = {5, 4, 1, 10, 8, 9}; /* rdi rsi rdx r10 r8 r9 */
+    struct full_regs regs = {.known = 1u << UNWIND_DWARF_PC | 1u << UNWIND_DWARF_SP};
+    regs.value[UNWIND_DWARF_PC] = call->pc;
+    regs.value[UNWIND_DWARF_SP] = call->sp;
+    for (int i = 0; i < 6 && call->state == CALL_WAITING; i++) {
+        regs.value[arguments[i]] = call->arguments[i];
+        regs.transient |= 1u << arguments[i];
+    }
+    regs.known |= regs.transient;
+    return regs;
+}
+
+static struct offline_result walk(struct blocked_looker *looker, const struct look_process *process,
+                                  const struct blocked_call *call)
+{
+    struct map_lookup lookup = {process->modules, process->map};
+    const struct code_map code = {.find = map_lookup_code,
+                                  .context = &lookup,
+                                  .cache = &looker->callers,
+                                  .generation = process->generation};
+    const struct offline_map map = {.find = map_lookup_mapping,
+                                    .context = &lookup,
+                                    .cache = &looker->rules,
+                                    .walks = &looker->walks,
+                                    .generation = process->generation,
+                                    .code = &code};
+    const struct full_regs regs = registers_of(call);
+    const struct stack_view view = remote_stack_view(&looker->stack);
+    const struct offline_frames out = {.pcs = looker->frames, .max = RECORD_FRAMES_MAX};
+    return offline_unwind_in(&map, &regs, false, &view, &out);
+}
+
+static bool wants_more(const struct offline_result *result, size_t copied_bytes)
+{
+    switch (result->end) {
+    case OFFLINE_ROOT:
+    case OFFLINE_TOO_DEEP:
+        return false;
+    case OFFLINE_CUT:
+        return true;
+    default: /* the search for a caller, or for a frame pointer, may need words further up */
+        return copied_bytes < SEARCH_STACK_BYTES;
+    }
+}
+
+/* Whether the thread has not run since the look began. */
+static int check_unmoved(const struct thread_files *files, struct blocked_look *look)
+{
+    struct run_account now;
+    int err = thread_files_account(files, &now);
+    look->result = !err && now.turns != look->account.turns ? LOOK_TORN : LOOK_STACK;
+    return err;
+}
+
+/* Stack words above all user addresses are no frames. */
+static void take_frames(const struct blocked_looker *looker, const struct offline_result *result,
+                        struct blocked_look *look)
+{
+    look->frame_count = 0;
+    while (look->frame_count < result->frame_count &&
+           looker->frames[look->frame_count] < RECORD_ADDRESSES_END)
+        look->frame_count++;
+    look->end = look->frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
+    look->is_complete = look->end == OFFLINE_ROOT;
+    look->inferred_fps = (uint32_t)result->inferred_fps;
+}
+
+static int take_stack(struct blocked_looker *looker, const struct look_process *process,
+                      const struct thread_files *files, struct blocked_look *look)
+{
+    size_t size = STEP_BYTES;
+    remote_stack_begin(&looker->stack, process->pid, look->call.sp);
+    for (bool is_whole = false; !is_whole && size <= STACK_BYTES_MAX; size *= STEP_FACTOR) {
+        int err = remote_stack_grow(&looker->stack, size);
+        if (err == -ENODATA && looker->stack.size > 0)
+            break;
+        if (err && err != -ENODATA)
+            return err;
+        err = check_unmoved(files, look);
+        if (err || look->result == LOOK_TORN)
+            return err;
+        struct offline_result result = walk(looker, process, &look->call);
+        take_frames(looker, &result, look);
+        is_whole = !wants_more(&result, looker->stack.size);
+    }
+    look->copied_bytes = looker->stack.size;
+    return 0;
+}
+
+static enum look_result result_of(enum call_state state)
+{
+    return state == CALL_RUNNING     ? LOOK_RUNNING
+           : state == CALL_STACKLESS ? LOOK_STACKLESS
+                                     : LOOK_STACK;
+}
+
+struct blocked_look blocked_look(struct blocked_looker *looker, const struct look_process *process,
+                                 const struct thread_files *files)
+{
+    struct blocked_look look = {0};
+    look.error = thread_files_account(files, &look.account);
+    if (!look.error)
+        look.error = thread_files_call(files, &look.call);
+    look.result = result_of(look.call.state);
+    if (!look.error && look.result == LOOK_STACK)
+        look.error = take_stack(looker, process, files, &look);
+    if (look.error)
+        look.result = LOOK_FAILED;
+    return look;
+}
+
+void blocked_looker_free(struct blocked_looker *looker)
+{
+    remote_stack_free(&looker->stack);
+    two_way_cache_free(&looker->rules);
+    unwind_cache_free(&looker->walks);
+    caller_cache_free(&looker->callers);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A look at a thread of another process that is off the processor. Nothing is stopped or signalled:
+ *
+ *     schedstat ─▶ syscall ─▶ stack, in steps ─▶ schedstat again ─▶ callchain
+ *                  SP, PC     process_vm_readv   equal number of turns: the thread did not run,
+ *                                                so all of it belongs together
+ *
+ * Of the registers only SP, PC and the arguments of the system call are known. A frame pointer that
+ * a CFA depends on is inferred by the unwinder (unwind/offline.h).
+ */
+#pragma once
+
+#include "base/containers/two_way_cache.h"
+#include "record/procfs/blocked/remote_stack.h"
+#include "record/procfs/blocked/thread_files.h"
+#include "record/procfs/blocked/map_lookup.h"
+#include "unwind/offline.h"
+#include "wire/records.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum look_result {
+    LOOK_STACK,     /* frames are valid, maybe an incomplete stack */
+    LOOK_RUNNING,   /* on a processor, or runnable */
+    LOOK_TORN,      /* the thread ran during the look: discarded */
+    LOOK_STACKLESS, /* kernel thread, or worker of io_uring: no user stack */
+    LOOK_FAILED,    /* `error`: -ESRCH: ended; -EPERM, -EACCES: no right to trace the process */
+};
+
+struct blocked_looker {
+    struct remote_stack stack;
+    struct two_way_cache rules;
+    struct unwind_cache walks;
+    struct caller_cache callers;
+    uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest look */
+};
+
+/* The process of the thread. */
+struct look_process {
+    pid_t pid;
+    struct module_cache *modules;
+    const struct process_map *map;
+    uint64_t generation; /* changes with the map; not 0 */
+};
+
+struct blocked_look {
+    enum look_result result;
+    int error;
+    struct run_account account; /* before the look */
+    struct blocked_call call;
+    uint32_t frame_count;  /* in the looker's frames, innermost first */
+    bool is_complete;      /* the walk reached a root, and nothing is guessed */
+    enum offline_end end;  /* of an incomplete stack: why */
+    uint32_t inferred_fps; /* frame pointers inferred on the way */
+    size_t copied_bytes;   /* of the stack */
+};
+
+struct blocked_look blocked_look(struct blocked_looker *looker, const struct look_process *process,
+                                 const struct thread_files *files);
+
+void blocked_looker_free(struct blocked_looker *looker);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/procfs/blocked/map_lookup.h"
+
+#include "wire/atomic.h"
+
+static const struct process_mapping *find(const struct map_lookup *lookup, uint64_t avma)
+{
+    return lookup->map ? process_map_find(lookup->map, avma) : NULL;
+}
+
+bool map_lookup_mapping(void *context, uint64_t pc, struct offline_mapping *out)
+{
+    const struct map_lookup *lookup = context;
+    const struct process_mapping *mapping = find(lookup, pc);
+    if (!mapping)
+        return false;
+    struct known_module *module = mapping->module;
+    *out = (struct offline_mapping){
+        .start_avma = mapping->start_avma, .end_avma = mapping->end_avma, .bias = mapping->bias};
+    if (!module)
+        return true;
+    if (load_relaxed(&module->state) == MODULE_UNREAD)
+        module_cache_read(lookup->cache, module);
+    out->module = module->unwind;
+    return true;
+}
+
+bool map_lookup_code(void *context, uint64_t avma, struct code_place *place)
+{
+    const struct map_lookup *lookup = context;
+    const struct process_mapping *mapping = find(lookup, avma);
+    *place = (struct code_place){0};
+    if (!mapping)
+        return false;
+    struct known_module *module = mapping->module;
+    if (!module || !module->is_searched)
+        return true;
+    if (!load_relaxed(&module->is_code_read))
+        module_cache_read_code(lookup->cache, module);
+    *place = (struct code_place){module->code, mapping->bias};
+    return true;
+}
