@@ -135,6 +135,7 @@ static void run_round(struct collector *collector)
 {
     uint64_t before = perfdata_bytes_written(collector->config.writer);
     begin_round(collector);
+    departures_answer(&collector->departures);
     if (handshake_answer(&collector->handshake))
         look_around_now(collector);
     retirement_answer(&collector->watch);
@@ -144,6 +145,7 @@ static void run_round(struct collector *collector)
     drain_all(&collector->drain);
     pending_finish(&collector->pending, false);
     outside_round(&collector->outside);
+    departures_settle(&collector->departures);
     if (collector->round.now_ns >= collector->look_due_ns || collector->watch.waits_for_rusage)
         look_around(collector);
     if (perfdata_bytes_written(collector->config.writer) != before)
@@ -314,6 +316,13 @@ static void connect_outside(struct collector *collector, const struct collector_
         .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
 }
 
+static void connect_departures(struct collector *collector)
+{
+    collector->departures = (struct departures){.processes = &collector->processes,
+                                                .watch = &collector->watch,
+                                                .outside = &collector->outside};
+}
+
 int collector_init(struct collector *collector, const struct collector_config *config)
 {
     collector->config = *config;
@@ -321,6 +330,7 @@ int collector_init(struct collector *collector, const struct collector_config *c
     connect_watch(collector, config);
     connect_processes(collector, config);
     connect_outside(collector, config);
+    connect_departures(collector);
     round_start(&collector->round);
     collector->round.is_quiet = config->options->delay_ns > 0;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
@@ -336,7 +346,7 @@ int collector_init(struct collector *collector, const struct collector_config *c
 /* Without perf-ring the command runs unrecorded, unless the user insists on the engine. */
 static int record_command_outside(struct collector *collector)
 {
-    int err = outside_add_command(&collector->outside, collector->config.outside_pid);
+    int err = outside_await_exec(&collector->outside, collector->config.outside_pid, false);
     collector->has_command_outside = err == 0;
     return collector->config.options->engine == RECORD_ENGINE_PERF_RING ? err : 0;
 }

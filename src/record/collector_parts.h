@@ -4,7 +4,7 @@
  * collector knows all parts.
  *
  *     doorbell or timeout ─▶ round:
- *         answer requests         handshake, retirement
+ *         answer requests         departure, handshake, retirement
  *         take finished maps      process_maps
  *         read every ring         drain ─▶ pending_stacks ─▶ sample_writer
  *         finish pending samples  pending_stacks ────────────▲
@@ -23,6 +23,7 @@
 #include "record/sample/drain.h"
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
+#include "record/process/departure.h"
 #include "record/process/handshake.h"
 #include "record/perf_ring/outside.h"
 #include "record/sample/pending_stacks.h"
@@ -60,6 +61,7 @@ struct collector {
     struct untracked_processes untracked;
     struct handshake handshake;
     struct outside outside;
+    struct departures departures;
     bool has_command_outside; /* the tree has no sampler: its root is recorded by perf-ring */
     struct finished_round finished_round;
     struct file_limit file_limit;

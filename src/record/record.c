@@ -134,6 +134,7 @@ static int open_session(struct recording *recording, struct error *error)
         .withhold_tables = options->withhold_tables,
         .no_inherit = options->no_inherit,
         .is_quiet = options->delay_ns > 0,
+        .takes_departures = options->engine == RECORD_ENGINE_AUTO && thread_events_probe() == 0,
     };
     char *sampler_path = recording->result->sampler_path;
     int err = session_find_sampler(sampler, error);

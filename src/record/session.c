@@ -92,6 +92,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;
+    tables->takes_departures = config->takes_departures ? 1 : 0;
     tables->linker_device = linker.st_dev;
     tables->linker_inode = linker.st_ino;
     struct rings_header *rings = &session->rings->header;

@@ -22,7 +22,8 @@ struct session_config {
     uint32_t self_check_every;
     bool withhold_tables;
     bool no_inherit;
-    bool is_quiet; /* until session_start_sampling() */
+    bool takes_departures; /* programs without a sampler can be recorded */
+    bool is_quiet;         /* until session_start_sampling() */
 };
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);

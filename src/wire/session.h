@@ -40,7 +40,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 17
+#define SESSION_VERSION 18
 
 /* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN: the
  * system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers pass
@@ -95,8 +95,9 @@ struct tables_header {
     uint64_t linker_device,
         /* the launcher's dynamic linker, new enough for the sampler; 0: unknown */
         linker_inode;
-    uint64_t heartbeat_ticks; /* clock of the launcher's last sign of life */
-    uint32_t stop;            /* 1: the recording is over */
+    uint64_t heartbeat_ticks;  /* clock of the launcher's last sign of life */
+    uint32_t stop;             /* 1: the recording is over */
+    uint32_t takes_departures; /* 1: programs without a sampler can be recorded */
 };
 
 /* The launcher's reply to a process slot, and the state of the process' map. */
@@ -135,6 +136,14 @@ enum retirement {
     RETIREMENT_DONE = 2,      /* by the launcher: the event is closed; futex */
 };
 
+/* A program without a sampler is about to be executed: process_slot.departure. */
+enum departure {
+    DEPARTURE_NONE = 0,
+    DEPARTURE_CLAIMED = 1,   /* by a thread of the process, or by its vfork child */
+    DEPARTURE_REQUESTED = 2, /* departure_pid is set; wakes the collector */
+    DEPARTURE_DONE = 3,      /* by the launcher: events wait for the exec, or cannot; futex */
+};
+
 enum process_state {
     PROCESS_FREE = 0,
     PROCESS_CLAIMED = 1,   /* being filled in */
@@ -169,10 +178,12 @@ struct process_slot {
     uint64_t end_cpu_ns; /* CPU of this pid at exit() or execve() of its program; 0: neither */
     /* Programs run by another program (valgrind, qemu) see another vDSO than the kernel's, or
      * none. */
-    uint64_t vdso_avma;   /* 0: see executable */
-    uint32_t end_is_exec; /* 1: end_cpu_ns is that of execve() */
-    uint32_t retirement;  /* enum retirement */
-    char executable[392]; /* /proc/self/exe in the view of the process, if there is no vDSO */
+    uint64_t vdso_avma;     /* 0: see executable */
+    uint32_t end_is_exec;   /* 1: end_cpu_ns is that of execve() */
+    uint32_t retirement;    /* enum retirement */
+    uint32_t departure;     /* enum departure */
+    uint32_t departure_pid; /* of this process, or of a vfork child */
+    char executable[384];   /* /proc/self/exe in the view of the process, if there is no vDSO */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "size of the array");
 

@@ -151,6 +151,29 @@ class Tree(Outside):
                     self.assertGreater(run.share_of(function), 5)
                 self.assertNotIn("not_followed.0", run.summary)
 
+    def test_short_static_programs_are_recorded_from_their_first_instruction(self):
+        """By fork and exec, and by vfork."""
+        static = rec.target("attached_static")
+        for command in (["bash", "-c", f"for i in 1 2 3 4; do {static} 0.1 1 0; done"],
+                        [rec.target("processes"), "vfork-exec", "0", static, "0.3", "1", "0"]):
+            with self.subTest(command=command):
+                run = self.record(*command, **as_nobody())
+                self.assert_accounted(run)
+                self.assertGreater(run.share_of("existing_work"), 80)
+                self.assertLess(run.share_of("[not followed]"), 10)
+                self.assert_whole_work(run, "existing_work")
+
+    def test_an_exec_that_fails_changes_nothing(self):
+        """The shell tries a static program without the right to execute it, and goes on."""
+        path = os.path.join(self.directory, "static")
+        with open(rec.target("attached_static"), "rb") as source, open(path, "wb") as copy:
+            copy.write(source.read())
+        os.chmod(path, 0o744)
+        words = f"shopt -s execfail; exec {path} 1 1 0; {rec.target('short_run')} 400; exec {rec.target('short_run')} 400"
+        run = self.record("bash", "-c", words, **as_nobody())
+        self.assert_accounted(run)
+        self.assertGreater(run.share_of("burn_until_ns"), 80)
+
     def test_a_go_program_with_the_c_library_is_recorded_from_its_start(self):
         program = self.build_go("cgo", cgo=True)
         run = self.record("bash", "-c", f"{program} {rec.target('short_run')} 300; true")

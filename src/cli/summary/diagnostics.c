@@ -328,7 +328,7 @@ static void find_not_followed(struct list *list, const struct record_summary *su
     uint64_t count = summary->not_followed.count + summary->not_followed.more;
     if (count == 0 && percent >= PERCENT_WORTH_SAYING)
         add(list, percent,
-            "%s of the CPU time is in processes without a sampler (static, privileged or sandboxed "
+            "%s of the CPU time is in processes without a sampler (short, privileged or sandboxed "
             "programs), or after the last sample of a process",
             share.text);
     if (count == 0)

@@ -239,10 +239,11 @@ static void print_viewers(const struct outputs *outputs)
 
 static void print_more(const struct record_summary *summary)
 {
-    log_info("a sample took %s (p50), %s (p99), %s at most",
-             format_duration(summary->handler_p50_ns).text,
-             format_duration(summary->handler_p99_ns).text,
-             format_duration(summary->handler_max_ns).text);
+    if (summary->handler_max_ns)
+        log_info("a sample took %s (p50), %s (p99), %s at most",
+                 format_duration(summary->handler_p50_ns).text,
+                 format_duration(summary->handler_p99_ns).text,
+                 format_duration(summary->handler_max_ns).text);
     log_info("%s unwind rows, compiled in %s CPU, first table after %s",
              format_count(summary->rows).text, format_duration(summary->compile_ns).text,
              format_duration(summary->tables_ready_ns).text);

@@ -109,10 +109,9 @@ static bool became_untracked(const struct accounting *accounting, const struct p
     return load_relaxed(&slot->end_cpu_ns) != 0 && load_relaxed(&slot->end_is_exec) != 0;
 }
 
-void accounting_end(struct accounting *accounting, struct process *process, uint64_t end_ns)
+/* Writes the CPU time without samples. */
+static void close_account(struct accounting *accounting, struct process *process, uint64_t end_ns)
 {
-    uint64_t cpu_ns = rusage_ns(accounting, process);
-    cpu_account_raise(&process->account, cpu_ns ? cpu_ns : counted_ns(process));
     uint64_t rest_ns = cpu_account_gap_ns(&process->account);
     if (rest_ns == 0)
         return;
@@ -131,4 +130,18 @@ void accounting_end(struct accounting *accounting, struct process *process, uint
     settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns, end_ns);
     settle(accounting, process, is_untracked ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT,
            rest.after_ns, end_ns);
+}
+
+void accounting_leave(struct accounting *accounting, struct process *process, uint64_t cpu_ns,
+                      uint64_t time_ns)
+{
+    process->account.last_cpu_ns = cpu_ns;
+    close_account(accounting, process, time_ns);
+}
+
+void accounting_end(struct accounting *accounting, struct process *process, uint64_t end_ns)
+{
+    uint64_t cpu_ns = rusage_ns(accounting, process);
+    cpu_account_raise(&process->account, cpu_ns ? cpu_ns : counted_ns(process));
+    close_account(accounting, process, end_ns);
 }

@@ -38,5 +38,9 @@ bool accounting_has_rusage(const struct accounting *accounting, const struct pro
 void accounting_start(struct accounting *accounting, struct process *process,
                       struct process *before, uint64_t earlier_ns);
 
+/* The process goes on with this CPU time, recorded from outside. */
+void accounting_leave(struct accounting *accounting, struct process *process, uint64_t cpu_ns,
+                      uint64_t time_ns);
+
 /* A process has ended, or the recording. */
 void accounting_end(struct accounting *accounting, struct process *process, uint64_t end_ns);

@@ -32,10 +32,30 @@ void outside_close(struct outside *outside)
     outside->is_open = false;
 }
 
-int outside_add_command(struct outside *outside, pid_t pid)
+int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file)
 {
     int err = open_source(outside);
-    return err ? err : ring_source_add_command(&outside->source, pid);
+    return err ? err : ring_source_await_exec(&outside->source, pid, is_in_file);
+}
+
+bool outside_awaits_exec(const struct outside *outside, pid_t pid)
+{
+    const struct ring_process *process =
+        outside->is_open ? ring_process_find(&outside->source.tasks.processes, pid) : NULL;
+    return process && process->awaits_exec;
+}
+
+void outside_forget(struct outside *outside, pid_t pid)
+{
+    if (outside->is_open)
+        ring_source_forget(&outside->source, pid);
+}
+
+pid_t outside_take_executed(struct outside *outside)
+{
+    struct ring_tasks *tasks = &outside->source.tasks;
+    return outside->is_open && tasks->executed_count > 0 ? tasks->executed[--tasks->executed_count]
+                                                         : 0;
 }
 
 int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file)

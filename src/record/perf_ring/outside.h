@@ -3,8 +3,9 @@
  * The perf-ring engine in the recording of a command: records the processes without a sampler, each
  * with all its descendants.
  *
- *     static, Go, musl command           events opened before its exec      outside_add_command()
- *     process of the tree, found later   events opened on all its threads   outside_adopt()
+ *     static, Go, musl command           the child waits before its exec       outside_await_exec()
+ *     program announced by a sampler     the process waits before its exec     outside_await_exec()
+ *     process of the tree, found later   events opened on all its threads      outside_adopt()
  *
  * The handshake refuses a process recorded here, so no process is sampled twice. The rings are
  * opened with the first process. Collector thread only; before its start, the thread of rec.
@@ -28,12 +29,18 @@ struct outside {
 
 void outside_close(struct outside *outside);
 
-/* The command, blocked before its exec. 0 or a negative errno. */
-int outside_add_command(struct outside *outside, pid_t pid);
+/* A process that waits before its exec; is_in_file: an earlier program of this pid is in the file.
+ * 0 or a negative errno. */
+int outside_await_exec(struct outside *outside, pid_t pid, bool is_in_file);
+/* Whether the exec is still to come. */
+bool outside_awaits_exec(const struct outside *outside, pid_t pid);
+/* The exec does not come. */
+void outside_forget(struct outside *outside, pid_t pid);
+/* A process after the awaited exec, each once; 0: no more. */
+pid_t outside_take_executed(struct outside *outside);
 
-/* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed];
- * is_in_file: an earlier program of this pid is in the file. 0, or a negative errno: the process is
- * not recorded. */
+/* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed]. 0, or a
+ * negative errno: the process is not recorded. */
 int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file);
 
 /* Whether the process is recorded here. */

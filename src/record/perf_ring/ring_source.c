@@ -316,9 +316,16 @@ int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file)
     return is_recorded ? 0 : err;
 }
 
-int ring_source_add_command(struct ring_source *source, pid_t pid)
+void ring_source_forget(struct ring_source *source, pid_t pid)
 {
-    struct ring_process *process = new_process(source, pid, false);
+    struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+    if (process && process->awaits_exec)
+        ring_process_end(&source->tasks.processes, process);
+}
+
+int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = new_process(source, pid, is_in_file);
     if (!process)
         return -ENOMEM;
     process->awaits_exec = true;

@@ -47,9 +47,12 @@ void ring_source_close(struct ring_source *source);
  * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
 int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
 
-/* Records a child of rec, blocked before its exec, from the exec on. 0, or the kernel's negative
- * errno: then nothing is recorded of the child. */
-int ring_source_add_command(struct ring_source *source, pid_t pid);
+/* Records a process that waits before its exec, from the exec on; is_in_file: as for
+ * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the
+ * process. */
+int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_file);
+/* The exec failed, or did not come. */
+void ring_source_forget(struct ring_source *source, pid_t pid);
 
 /* As ring_source_attach(), for all threads of a process of the recording; is_in_file: as for
  * ring_tasks_attach(). An error leaves no trace of the process. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_tasks.h"
 
+#include "base/containers/array.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
 
@@ -31,6 +32,7 @@ void ring_tasks_close(struct ring_tasks *tasks)
 {
     ring_processes_free(&tasks->processes);
     free(tasks->tids);
+    free(tasks->executed);
     if (tasks->end_fd >= 0)
         close(tasks->end_fd);
     tasks->tids = NULL;
@@ -149,9 +151,19 @@ static void settle(struct ring_tasks *tasks, struct ring_process *process, uint6
     tasks->samples->summary->cpu_billed_ns += used_ns;
 }
 
+/* The kernel forgets the CPU time of a process once its parent has waited. The count of the events
+ * remains; children inherit the events, so the count of a parent is the sum of all. */
+static void look_at_end(struct ring_process *process, uint64_t now_ns)
+{
+    struct cpu_account *account = &process->process.account;
+    ring_process_look(process, now_ns);
+    if (account->looked_ns != now_ns && process->events && process->events->processes == 1)
+        cpu_account_raise(account, account->start_cpu_ns + event_set_count_ns(process->events));
+}
+
 static void end_process(struct ring_tasks *tasks, struct ring_process *process, uint64_t time_ns)
 {
-    ring_process_look(process, tasks->round->now_ns);
+    look_at_end(process, tasks->round->now_ns);
     process->process.gone_ns = time_ns;
     if (process->is_started) {
         settle(tasks, process, time_ns);
@@ -206,6 +218,11 @@ static void take_exec(struct ring_tasks *tasks, struct ring_process *process,
     process->process.rights = proc_rights_of_owner(process->process.pid);
     memset(process->process.thread_root_avmas, 0, sizeof(process->process.thread_root_avmas));
     ring_maps_clear(tasks->maps, process);
+    if (process->awaits_exec) {
+        pid_t *place = ARRAY_PUSH(tasks->executed, tasks->executed_count, tasks->executed_capacity);
+        if (place)
+            *place = process->process.pid;
+    }
     process->awaits_exec = false;
     write_start(tasks, process);
 }

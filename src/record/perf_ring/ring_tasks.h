@@ -20,6 +20,8 @@ struct ring_tasks {
     uint8_t *tids;     /* a bit for each thread with events, by tid */
     uint32_t tids_end; /* number of bits */
     int end_fd;        /* epoll: the pidfd of every process */
+    pid_t *executed;   /* processes after the exec that they waited for; owned */
+    size_t executed_count, executed_capacity;
     bool exclude_kernel;
 };
 

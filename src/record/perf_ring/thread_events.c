@@ -15,15 +15,28 @@ struct event_set *event_set_new(void)
 {
     struct event_set *set = calloc(1, sizeof(*set));
     if (set)
-        set->users = 1;
+        set->users = set->processes = 1;
     return set;
 }
 
 struct event_set *event_set_use(struct event_set *set)
 {
-    if (set)
+    if (set) {
         set->users++;
+        set->processes++;
+    }
     return set;
+}
+
+uint64_t event_set_count_ns(const struct event_set *set)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        uint64_t count_ns;
+        if (read(set->fds[i], &count_ns, sizeof(count_ns)) == (ssize_t)sizeof(count_ns))
+            sum_ns += count_ns;
+    }
+    return sum_ns;
 }
 
 static void close_from(struct event_set *set, size_t first)

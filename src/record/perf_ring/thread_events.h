@@ -19,6 +19,7 @@ struct event_set {
     int *fds; /* owned */
     size_t count, capacity;
     uint32_t users;
+    uint32_t processes; /* users ever */
 };
 
 /* With one user. NULL: out of memory. */
@@ -26,6 +27,8 @@ struct event_set *event_set_new(void);
 /* set: NULL has no effect. */
 struct event_set *event_set_use(struct event_set *set);
 void event_set_release(struct event_set *set);
+/* CPU time counted by the events, inherited events included. */
+uint64_t event_set_count_ns(const struct event_set *set);
 /* Ends the sampling; the set stays. */
 void event_set_close(struct event_set *set);
 

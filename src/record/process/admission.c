@@ -11,6 +11,8 @@
 const char admission_not_visible[] =
     "not visible from here (another pid namespace, or hidden /proc)";
 
+const char admission_is_emulated[] = "runs inside another program (valgrind, qemu)";
+
 static bool has_vdso(const struct proc_maps *mappings, uint64_t avma)
 {
     for (size_t i = 0; i < mappings->count; i++)
@@ -30,6 +32,12 @@ static int compare_views(const struct process_slot *request, pid_t pid,
     bool differs =
         request->vdso_avma || strncmp(executable, request->executable, sizeof(executable) - 1) != 0;
     return err == 0 && differs ? -EXDEV : err;
+}
+
+bool admission_has_other_view(const struct process_slot *request, pid_t pid,
+                              const struct proc_maps *mappings)
+{
+    return compare_views(request, pid, mappings) == -EXDEV;
 }
 
 static bool is_go(struct admission *admission, pid_t pid, const struct stat *file)
@@ -59,7 +67,7 @@ static const char *refusal(struct admission *admission, struct process *process,
     if (err == -ENOENT || err == -ESRCH)
         return NULL;
     if (err == -EXDEV)
-        return "runs inside another program (valgrind, qemu)";
+        return admission_is_emulated;
     if (err != 0)
         return admission_not_visible;
     struct proc_status status = proc_status_read(pid);

@@ -23,6 +23,12 @@ extern const char admission_not_visible[];
 /* Whether the process runs a Go program: the Go runtime owns the signals. */
 bool admission_is_go(struct admission *admission, pid_t pid);
 
+/* A reason, for a program inside an emulator: the kernel shows the emulator. */
+extern const char admission_is_emulated[];
+/* Whether the process states another vDSO or executable than the kernel. */
+bool admission_has_other_view(const struct process_slot *request, pid_t pid,
+                              const struct proc_maps *mappings);
+
 /*
  * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process
  * that it was forked from and whose program it runs, or NULL; facts of that program hold for the

@@ -214,15 +214,19 @@ static bool belongs_outside(struct handshake *handshake, const struct join *join
 
 /* The process runs on without a sampler. Where perf-ring is not available either, the process is
  * found among the untracked processes. */
-static void leave_outside(struct handshake *handshake, const struct join *join)
+static void leave_outside(struct handshake *handshake, struct join *join)
 {
     pid_t pid = join->identity.pid;
+    if (outside_has(handshake->outside, pid) && find_mappings(handshake, join) &&
+        admission_has_other_view(&join->request, pid, &join->mappings))
+        add_not_followed(handshake, &join->request, admission_is_emulated);
     struct process *before = process_find(handshake->processes, pid);
     handshake->is_outside[join->slot] = true;
     reply(handshake, join, ENGINE_NONE, NULL);
+    uint64_t cpu_ns = proc_cpu_ns(pid);
     if (!outside_has(handshake->outside, pid) &&
         outside_adopt(handshake->outside, pid, 0, before != NULL) == 0 && before)
-        process_settle_and_end(handshake->watch, before);
+        process_leave(handshake->watch, before, cpu_ns);
 }
 
 static void answer(struct handshake *handshake, uint32_t slot)

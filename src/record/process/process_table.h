@@ -43,6 +43,7 @@ struct process {
     bool has_ended;    /* settled; the slot waits for maps under way */
     bool has_run;      /* used CPU time since its children were last listed */
     bool is_retired;   /* its sampler ended the sampling: see retirement.h */
+    bool is_departing; /* about to execute a program without a sampler: see departure.h */
 
     /* Identity. */
     uint32_t slot; /* index in the table and in shared memory */
@@ -67,6 +68,7 @@ struct process {
     uint64_t ended_threads; /* with a last record */
 
     struct cpu_account account;
+    uint64_t departed_cpu_ns; /* CPU time when is_departing was set */
     uint64_t
         counted_children_ns; /* rusage of its children that the tree has already: process_tree.h */
 

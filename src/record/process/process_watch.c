@@ -65,6 +65,13 @@ void process_end_program(struct process_watch *watch, struct process *process)
     process->pid_fd = -1;
 }
 
+void process_leave(struct process_watch *watch, struct process *process, uint64_t cpu_ns)
+{
+    drain_process(watch->drain, process);
+    accounting_leave(watch->accounting, process, cpu_ns, watch->round->now_ns);
+    process_end_program(watch, process);
+}
+
 void process_settle_and_end(struct process_watch *watch, struct process *process)
 {
     drain_process(watch->drain, process);
@@ -109,6 +116,8 @@ static void release(struct process_watch *watch, size_t i)
  * that. */
 static void find_end(struct process_watch *watch, struct process *process)
 {
+    if (process->is_departing)
+        return; /* the kernel rings know whether the program was executed */
     bool is_first_look = process->gone_ns == 0;
     if (is_first_look)
         process->gone_ns = watch->round->now_ns; /* the pid may be reused by the second look */

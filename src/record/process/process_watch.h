@@ -46,6 +46,8 @@ void process_watch_find_ended(struct process_watch *watch);
 
 /* The program is over: by exec, and its successor's start settles; … */
 void process_end_program(struct process_watch *watch, struct process *process);
+/* … the process goes on with this CPU time, recorded by perf-ring; … */
+void process_leave(struct process_watch *watch, struct process *process, uint64_t cpu_ns);
 /* … with the recording; … */
 void process_settle_and_end(struct process_watch *watch, struct process *process);
 /* … or with its process, and the file has an EXIT. */

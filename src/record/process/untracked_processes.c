@@ -180,15 +180,17 @@ static bool is_other_program(const struct process *process, uint64_t executable)
 static void check_executable(struct untracked_processes *untracked, struct process *process)
 {
     uint64_t executable = executable_id_of(process->pid);
-    if (process->engine == ENGINE_NONE || !is_other_program(process, executable)) {
+    bool is_known = process->engine == ENGINE_NONE || process->is_departing;
+    if (is_known || !is_other_program(process, executable)) {
         process->untracked_sightings = 0;
         return;
     }
     if (!is_certain(untracked, process, executable))
         return;
+    uint64_t cpu_ns = proc_cpu_ns(process->pid);
     if (untracked_takes_ring(process->pid) &&
         outside_adopt(untracked->outside, process->pid, 0, true) == 0) {
-        process_settle_and_end(untracked->watch, process);
+        process_leave(untracked->watch, process, cpu_ns);
         return;
     }
     process->executable_id = executable;

@@ -3,8 +3,8 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
+#include "sampler/exec/departure.h"
 #include "sampler/exec/environ.h"
-#include "sampler/exec/exec_target.h"
 #include "sampler/process/exit_time.h"
 #include "sampler/signals/mask.h"
 #include "sampler/signals/own_action.h"
@@ -33,17 +33,37 @@ void inheritance_end(struct inheritance inheritance)
         mask_unblock_after_exec();
 }
 
+static bool takes_variables(enum exec_kind kind)
+{
+    return environ_wants_successor() && exec_kind_takes_variables(kind);
+}
+
+/* The last steps of the program. */
+static struct inheritance leave(enum exec_kind kind)
+{
+    struct inheritance inheritance = inheritance_begin();
+    exit_time_note_exec();
+    departure_announce(kind);
+    return inheritance;
+}
+
+/* The exec failed. */
+static void come_back(struct inheritance inheritance)
+{
+    departure_forget();
+    exit_time_forget();
+    inheritance_end(inheritance);
+}
+
 int execve(const char *path, char *const *argv, char *const *environment)
 {
     size_t bytes = path ? environ_bytes(environment) : 0;
+    enum exec_kind kind = bytes ? exec_target_kind(path) : EXEC_TAKES_SAMPLER;
     if (bytes)
-        environment = environ_into(__builtin_alloca(bytes), environment,
-                                   environ_wants_successor() && exec_target_takes_variables(path));
-    struct inheritance inheritance = inheritance_begin();
-    exit_time_note_exec();
+        environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
+    struct inheritance inheritance = leave(kind);
     long result = raw_syscall(SYS_execve, path, argv, environment);
-    exit_time_forget();
-    inheritance_end(inheritance);
+    come_back(inheritance);
     return raw_told(result);
 }
 
@@ -69,13 +89,13 @@ static bool is_executable(const char *path)
            !raw_failed(own_syscall(ACCESS, AT_FDCWD, path, X_OK));
 }
 
-bool search_takes_variables(const char *file)
+enum exec_kind exec_search_kind(const char *file)
 {
     char path[SEARCH_PATH_MAX];
     const char *from = find_path();
     for (const char *at = file; *at; at++)
         if (*at == '/')
-            return exec_target_takes_variables(file);
+            return exec_target_kind(file);
     for (;; from++) {
         size_t used = 0;
         for (; *from && *from != ':' && used < sizeof(path) - 2; from++)
@@ -86,23 +106,21 @@ bool search_takes_variables(const char *file)
             path[used++] = *at;
         path[used] = '\0';
         if (used < sizeof(path) - 1 && is_executable(path))
-            return exec_target_takes_variables(path);
+            return exec_target_kind(path);
         if (*from != ':')
-            return true;
+            return EXEC_TAKES_SAMPLER;
     }
 }
 
 int execvpe(const char *file, char *const *argv, char *const *environment)
 {
     size_t bytes = file ? environ_bytes(environment) : 0;
+    enum exec_kind kind = bytes ? exec_search_kind(file) : EXEC_TAKES_SAMPLER;
     if (bytes)
-        environment = environ_into(__builtin_alloca(bytes), environment,
-                                   environ_wants_successor() && search_takes_variables(file));
-    struct inheritance inheritance = inheritance_begin();
-    exit_time_note_exec();
+        environment = environ_into(__builtin_alloca(bytes), environment, takes_variables(kind));
+    struct inheritance inheritance = leave(kind);
     int result = NEXT(execvpe)(file, argv, environment);
-    exit_time_forget();
-    inheritance_end(inheritance);
+    come_back(inheritance);
     return result;
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "sampler/base/hook.h"
+#include "sampler/exec/exec_target.h"
 
 #include <stdbool.h>
 
@@ -24,8 +25,8 @@ HOOK int execl(const char *path, const char *first, ...);
 HOOK int execlp(const char *file, const char *first, ...);
 HOOK int execle(const char *path, const char *first, ...);
 
-/* exec_target_takes_variables() for the file found by execvp(). */
-bool search_takes_variables(const char *file);
+/* Of the file found by execvp(). */
+enum exec_kind exec_search_kind(const char *file);
 
 /* Around a call that starts a new program: gives the program's mask and action to the kernel. */
 struct inheritance {

@@ -93,25 +93,26 @@ static bool linker_is_new_enough(const char *path)
     return has_version;
 }
 
-static bool elf_takes_variables(long fd, const Elf64_Ehdr *elf)
+static enum exec_kind kind_of_elf(long fd, const Elf64_Ehdr *elf)
 {
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || elf->e_machine != ARCH_ELF_MACHINE)
-        return false;
+        return EXEC_UNSUITABLE;
     uint32_t count = elf->e_phnum < HEADERS_MAX ? elf->e_phnum : HEADERS_MAX;
     for (uint32_t i = 0; i < count; i++) {
         Elf64_Phdr header;
         if (!read_at(fd, elf->e_phoff + i * sizeof(header), &header, sizeof(header)))
-            return true;
+            return EXEC_TAKES_SAMPLER;
         if (header.p_type != PT_INTERP)
             continue;
         char linker[SCRIPT_LINE_MAX];
         if (header.p_filesz == 0 || header.p_filesz > sizeof(linker) ||
             !read_at(fd, header.p_offset, linker, header.p_filesz))
-            return true;
+            return EXEC_TAKES_SAMPLER;
         linker[header.p_filesz - 1] = '\0';
-        return is_gnu_linker(linker) && linker_is_new_enough(linker);
+        bool is_loaded = is_gnu_linker(linker) && linker_is_new_enough(linker);
+        return is_loaded ? EXEC_TAKES_SAMPLER : EXEC_OTHER_LOADER;
     }
-    return true;
+    return EXEC_STATIC;
 }
 
 static bool is_blank(char c)
@@ -135,23 +136,23 @@ static char *interpreter_of(char line[SCRIPT_LINE_MAX])
     return *start && !is_cut ? start : NULL;
 }
 
-/* The answer for an open file; for a script, its interpreter in `line`. */
-static bool file_takes_variables(long fd, char line[SCRIPT_LINE_MAX], char **interpreter)
+/* For a script, its interpreter in `line`. */
+static enum exec_kind kind_of_file(long fd, char line[SCRIPT_LINE_MAX], char **interpreter)
 {
     Elf64_Ehdr elf;
     *interpreter = NULL;
     long bytes = own_syscall(READ_AT, fd, line, SCRIPT_LINE_MAX - 1, 0);
     if (bytes < 2)
-        return true;
+        return EXEC_TAKES_SAMPLER;
     line[bytes] = '\0';
     if (line[0] == '#' && line[1] == '!') {
         *interpreter = interpreter_of(line);
-        return true;
+        return EXEC_TAKES_SAMPLER;
     }
     if (bytes < (long)sizeof(elf) || !starts_with(line, ELFMAG))
-        return true;
+        return EXEC_TAKES_SAMPLER;
     arch_copy(&elf, line, sizeof(elf));
-    return elf_takes_variables(fd, &elf);
+    return kind_of_elf(fd, &elf);
 }
 
 /* The dynamic linker of such a program removes the variables (AT_SECURE in ld.so(8)). For root,
@@ -163,29 +164,28 @@ static bool changes_identity(const struct stat *file)
     return changes_user || changes_group;
 }
 
-/* An unreadable or missing file gets the variables. */
-static bool path_takes_variables(const char *path, char line[SCRIPT_LINE_MAX], char **interpreter)
+static enum exec_kind kind_of_path(const char *path, char line[SCRIPT_LINE_MAX], char **interpreter)
 {
     struct stat status;
     *interpreter = NULL;
     if (raw_failed(own_syscall(STAT, AT_FDCWD, path, &status, 0)) || !S_ISREG(status.st_mode))
-        return true;
+        return EXEC_TAKES_SAMPLER;
     if (changes_identity(&status))
-        return false;
+        return EXEC_UNSUITABLE;
     long fd = own_syscall(OPEN, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (raw_failed(fd))
-        return true;
-    bool takes = file_takes_variables(fd, line, interpreter);
+        return EXEC_TAKES_SAMPLER;
+    enum exec_kind kind = kind_of_file(fd, line, interpreter);
     own_syscall(CLOSE, fd);
-    return takes;
+    return kind;
 }
 
-bool exec_target_takes_variables(const char *path)
+enum exec_kind exec_target_kind(const char *path)
 {
     char line[SCRIPT_LINE_MAX];
     char *interpreter;
-    bool takes = path_takes_variables(path, line, &interpreter);
+    enum exec_kind kind = kind_of_path(path, line, &interpreter);
     for (int i = 0; i < SCRIPTS_MAX && interpreter; i++)
-        takes = path_takes_variables(interpreter, line, &interpreter);
-    return takes;
+        kind = kind_of_path(interpreter, line, &interpreter);
+    return kind;
 }

@@ -4,5 +4,17 @@
 
 #include <stdbool.h>
 
-/* False for a program disturbed by the variables; true when in doubt. Async-signal-safe. */
-bool exec_target_takes_variables(const char *path);
+enum exec_kind {
+    EXEC_TAKES_SAMPLER, /* or in doubt: unreadable, missing, of unknown format */
+    EXEC_STATIC,        /* has no dynamic linker; passes the two variables on */
+    EXEC_OTHER_LOADER,  /* a dynamic linker that cannot load the sampler */
+    EXEC_UNSUITABLE,    /* another machine, or a change of identity */
+};
+
+/* Of a script: the kind of its interpreter. Async-signal-safe. */
+enum exec_kind exec_target_kind(const char *path);
+
+static inline bool exec_kind_takes_variables(enum exec_kind kind)
+{
+    return kind == EXEC_TAKES_SAMPLER || kind == EXEC_STATIC;
+}

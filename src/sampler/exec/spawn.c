@@ -29,12 +29,12 @@ struct request {
     char *const *argv;
 };
 
-static int spawn(const struct request *request, bool takes_variables, char *const *environment)
+static int spawn(const struct request *request, enum exec_kind kind, char *const *environment)
 {
     size_t bytes = environ_bytes(environment);
     if (bytes)
         environment = environ_into(__builtin_alloca(bytes), environment,
-                                   takes_variables && environ_wants_children());
+                                   exec_kind_takes_variables(kind) && environ_wants_children());
     struct inheritance inheritance = inheritance_begin();
     int err = request->next(request->pid, request->file, request->actions, request->attributes,
                             request->argv, environment);
@@ -60,12 +60,10 @@ static int spawn(const struct request *request, bool takes_variables, char *cons
         return spawn(&request, looks, environment);                                            \
     }
 
-DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn, exec_target_takes_variables(file))
-DEFINE_SPAWN(spawnp_now, "posix_spawnp@@GLIBC_2.15", posix_spawnp, search_takes_variables(file))
-DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5,
-             exec_target_takes_variables(file))
-DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5,
-             search_takes_variables(file))
+DEFINE_SPAWN(spawn_now, "posix_spawn@@GLIBC_2.15", posix_spawn, exec_target_kind(file))
+DEFINE_SPAWN(spawnp_now, "posix_spawnp@@GLIBC_2.15", posix_spawnp, exec_search_kind(file))
+DEFINE_SPAWN(spawn_old, "posix_spawn@GLIBC_2.2.5", posix_spawn_2_2_5, exec_target_kind(file))
+DEFINE_SPAWN(spawnp_old, "posix_spawnp@GLIBC_2.2.5", posix_spawnp_2_2_5, exec_search_kind(file))
 
 /* Before system() and popen(): their shell gets `environ`. */
 static struct inheritance shell_begin(void)

@@ -86,6 +86,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
     slot->unknown_requested = 0;
     slot->unknown_seen = 0;
     slot->retirement = RETIREMENT_NONE;
+    slot->departure = DEPARTURE_NONE;
     slot->name[0] = '\0';
     own_syscall(GET_NAME, PR_GET_NAME, slot->name);
     slot->vdso_avma = process.vdso_avma;

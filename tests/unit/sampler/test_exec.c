@@ -17,11 +17,20 @@ static char looked_at[SEARCH_PATH_MAX];
 static int looks, steps;
 static int ignored_shown_at, blocked_at, unblocked_at, ignored_hidden_at;
 
-bool exec_target_takes_variables(const char *path)
+enum exec_kind exec_target_kind(const char *path)
 {
     looks++;
     snprintf(looked_at, sizeof(looked_at), "%s", path);
-    return false;
+    return EXEC_UNSUITABLE;
+}
+
+void departure_announce(enum exec_kind kind)
+{
+    (void)kind;
+}
+
+void departure_forget(void)
+{
 }
 
 size_t environ_bytes(char *const *environment)
@@ -125,7 +134,7 @@ static void assert_finds(const char *name)
 {
     char expected[300];
     snprintf(expected, sizeof(expected), "%s/%s", directory, name);
-    assert_false(search_takes_variables(name));
+    assert_int_equal(exec_search_kind(name), EXEC_UNSUITABLE);
     assert_string_equal(looked_at, expected);
 }
 
@@ -142,7 +151,7 @@ static void a_name_with_a_slash_is_not_searched(void **state)
 {
     (void)state;
     search_in("");
-    assert_false(search_takes_variables("./executable"));
+    assert_int_equal(exec_search_kind("./executable"), EXEC_UNSUITABLE);
     assert_string_equal(looked_at, "./executable");
 }
 
@@ -150,9 +159,9 @@ static void missing_and_other_files_are_left_to_the_c_library(void **state)
 {
     (void)state;
     search_in("");
-    assert_true(search_takes_variables("missing"));
-    assert_true(search_takes_variables("data"));
-    assert_true(search_takes_variables(""));
+    assert_int_equal(exec_search_kind("missing"), EXEC_TAKES_SAMPLER);
+    assert_int_equal(exec_search_kind("data"), EXEC_TAKES_SAMPLER);
+    assert_int_equal(exec_search_kind(""), EXEC_TAKES_SAMPLER);
     assert_int_equal(looks, 0);
 }
 
@@ -160,7 +169,7 @@ static void without_a_path_the_default_of_execvp_is_searched(void **state)
 {
     (void)state;
     assert_int_equal(unsetenv("PATH"), 0);
-    assert_false(search_takes_variables("sh"));
+    assert_int_equal(exec_search_kind("sh"), EXEC_UNSUITABLE);
     assert_string_equal(looked_at, "/bin/sh");
 }
 
@@ -171,11 +180,11 @@ static void names_longer_than_a_path_are_not_found(void **state)
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     search_in("");
-    assert_true(search_takes_variables(name));
+    assert_int_equal(exec_search_kind(name), EXEC_TAKES_SAMPLER);
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     assert_int_equal(setenv("PATH", path, 1), 0);
-    assert_true(search_takes_variables("executable"));
+    assert_int_equal(exec_search_kind("executable"), EXEC_TAKES_SAMPLER);
     assert_int_equal(looks, 0);
 }
 

@@ -60,10 +60,15 @@ static struct program make_program(const char *linker)
     return program;
 }
 
+static bool takes_variables(const char *path)
+{
+    return exec_kind_takes_variables(exec_target_kind(path));
+}
+
 static bool takes(const struct program *program)
 {
     write_file("program", program, sizeof(*program));
-    return exec_target_takes_variables(path_of("program"));
+    return takes_variables(path_of("program"));
 }
 
 static bool takes_with_linker(const char *linker)
@@ -95,10 +100,25 @@ static void a_static_program_takes_them_for_its_children(void **state)
     assert_true(takes_with_linker(NULL));
 }
 
+static void the_kind_shows_which_programs_load_no_sampler(void **state)
+{
+    (void)state;
+    struct program program = make_program(NULL);
+    write_file("program", &program, sizeof(program));
+    assert_int_equal(exec_target_kind(path_of("program")), EXEC_STATIC);
+    program = make_program("/lib/ld-musl-x86_64.so.1");
+    write_file("program", &program, sizeof(program));
+    assert_int_equal(exec_target_kind(path_of("program")), EXEC_OTHER_LOADER);
+    program.elf.e_machine = EM_S390;
+    write_file("program", &program, sizeof(program));
+    assert_int_equal(exec_target_kind(path_of("program")), EXEC_UNSUITABLE);
+    assert_int_equal(exec_target_kind("/proc/self/exe"), EXEC_TAKES_SAMPLER);
+}
+
 static void a_program_of_this_c_library_takes_them(void **state)
 {
     (void)state;
-    assert_true(exec_target_takes_variables("/proc/self/exe"));
+    assert_true(takes_variables("/proc/self/exe"));
 }
 
 static void another_architecture_or_class_does_not(void **state)
@@ -160,10 +180,10 @@ static void a_script_is_as_its_interpreter(void **state)
     write_file("musl", &program, sizeof(program));
     snprintf(text, sizeof(text), "#! \t%s -x\nmore\n", path_of("musl"));
     write_text("script", text);
-    assert_false(exec_target_takes_variables(path_of("script")));
+    assert_false(takes_variables(path_of("script")));
     snprintf(text, sizeof(text), "#!%s\n", path_of("script"));
     write_text("outer", text);
-    assert_false(exec_target_takes_variables(path_of("outer")));
+    assert_false(takes_variables(path_of("outer")));
 }
 
 static void scripts_in_a_circle_end(void **state)
@@ -172,7 +192,7 @@ static void scripts_in_a_circle_end(void **state)
     char text[300];
     snprintf(text, sizeof(text), "#!%s\n", path_of("circle"));
     write_text("circle", text);
-    assert_true(exec_target_takes_variables(path_of("circle")));
+    assert_true(takes_variables(path_of("circle")));
 }
 
 static void a_line_longer_than_the_kernels_names_no_interpreter(void **state)
@@ -183,7 +203,7 @@ static void a_line_longer_than_the_kernels_names_no_interpreter(void **state)
     memcpy(text, "#!/", 3);
     text[sizeof(text) - 1] = '\0';
     write_text("long", text);
-    assert_true(exec_target_takes_variables(path_of("long")));
+    assert_true(takes_variables(path_of("long")));
 }
 
 static void a_file_cut_anywhere_is_left_to_the_kernel(void **state)
@@ -193,7 +213,7 @@ static void a_file_cut_anywhere_is_left_to_the_kernel(void **state)
     for (size_t bytes = 0; bytes < offsetof(struct program, headers[1]) + sizeof(Elf64_Phdr);
          bytes++) {
         write_file("cut", &program, bytes);
-        assert_true(exec_target_takes_variables(path_of("cut")));
+        assert_true(takes_variables(path_of("cut")));
     }
 }
 
@@ -216,10 +236,10 @@ static void lengths_and_offsets_of_a_file_are_not_trusted(void **state)
 static void what_is_no_regular_file_is_left_to_the_kernel(void **state)
 {
     (void)state;
-    assert_true(exec_target_takes_variables("/nonexistent"));
-    assert_true(exec_target_takes_variables("/"));
-    assert_true(exec_target_takes_variables(""));
-    assert_true(exec_target_takes_variables("/dev/null"));
+    assert_true(takes_variables("/nonexistent"));
+    assert_true(takes_variables("/"));
+    assert_true(takes_variables(""));
+    assert_true(takes_variables("/dev/null"));
 }
 
 static void a_program_with_the_rights_of_another_user_does_not(void **state)
@@ -230,19 +250,20 @@ static void a_program_with_the_rights_of_another_user_does_not(void **state)
     struct program program = make_program(NULL);
     write_file("rights", &program, sizeof(program));
     assert_int_equal(chmod(path_of("rights"), 04755), 0);
-    assert_true(exec_target_takes_variables(path_of("rights")));
+    assert_true(takes_variables(path_of("rights")));
     assert_int_equal(chown(path_of("rights"), 1, 0), 0);
     assert_int_equal(chmod(path_of("rights"), 04755), 0);
-    assert_false(exec_target_takes_variables(path_of("rights")));
+    assert_false(takes_variables(path_of("rights")));
     assert_int_equal(chown(path_of("rights"), 0, 1), 0);
     assert_int_equal(chmod(path_of("rights"), 02755), 0);
-    assert_false(exec_target_takes_variables(path_of("rights")));
+    assert_false(takes_variables(path_of("rights")));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_static_program_takes_them_for_its_children),
+        cmocka_unit_test(the_kind_shows_which_programs_load_no_sampler),
         cmocka_unit_test(a_program_of_this_c_library_takes_them),
         cmocka_unit_test(another_architecture_or_class_does_not),
         cmocka_unit_test(another_c_library_does_not),

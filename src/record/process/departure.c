@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/process/departure.h"
+
+#include "record/procfs/proc.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The pid comes from the target: only a child of the process is taken. In another pid namespace the
+ * pid is unknown here, and the program is found among the untracked processes. */
+static bool is_child(const struct departures *departures, const struct process *process, pid_t pid)
+{
+    struct proc_stat stat;
+    return process->stated_pid == process->pid && pid > 0 &&
+           departures->outside->config.reach == REACH_CHILDREN &&
+           !process_find(departures->processes, pid) && proc_stat_read(&stat, pid, 0) == 0 &&
+           stat.parent == process->pid;
+}
+
+static void arm_own(struct departures *departures, struct process *process)
+{
+    uint64_t cpu_ns = proc_cpu_ns(process->pid);
+    if (process->is_departing || outside_await_exec(departures->outside, process->pid, true) != 0)
+        return;
+    process->is_departing = true;
+    process->departed_cpu_ns = cpu_ns;
+}
+
+static void disarm_own(struct departures *departures, struct process *process)
+{
+    outside_forget(departures->outside, process->pid);
+    process->is_departing = outside_awaits_exec(departures->outside, process->pid);
+}
+
+static void answer(struct departures *departures, struct process *process, uint32_t *word)
+{
+    const struct process_slot *slot = process_slot(departures->processes, process);
+    pid_t pid = (pid_t)load_relaxed(&slot->departure_pid);
+    bool is_own = pid == process->stated_pid;
+    if (is_own)
+        arm_own(departures, process);
+    else if (is_child(departures, process, pid) && !outside_has(departures->outside, pid))
+        (void)outside_await_exec(departures->outside, pid, false);
+    bool waited = swap_acq_rel(word, DEPARTURE_REQUESTED, DEPARTURE_DONE);
+    if (!waited && is_own)
+        disarm_own(departures, process);
+    else if (!waited)
+        outside_forget(departures->outside, pid);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void departures_answer(struct departures *departures)
+{
+    for (size_t i = 0; i < departures->processes->live_count; i++) {
+        struct process *process = process_table_at(departures->processes, i);
+        uint32_t *word = &process_slot(departures->processes, process)->departure;
+        uint32_t state = load_acquire(word);
+        if (process->has_ended || process->engine == ENGINE_NONE)
+            continue;
+        if (state == DEPARTURE_REQUESTED)
+            answer(departures, process, word);
+        else if (state == DEPARTURE_NONE && process->is_departing)
+            disarm_own(departures, process);
+    }
+}
+
+void departures_settle(struct departures *departures)
+{
+    pid_t pid;
+    while ((pid = outside_take_executed(departures->outside))) {
+        struct process *process = process_find(departures->processes, pid);
+        if (process && process->is_departing)
+            process_leave(departures->watch, process, process->departed_cpu_ns);
+    }
+    for (size_t i = 0; i < departures->processes->live_count; i++) {
+        struct process *process = process_table_at(departures->processes, i);
+        if (process->is_departing && !outside_awaits_exec(departures->outside, process->pid))
+            process->is_departing = false;
+    }
+}
