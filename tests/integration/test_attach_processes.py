@@ -138,6 +138,16 @@ class Stacks(Attached):
         self.assertEqual(run.share_of("main"), 0)
         self.assertGreater(run.share_of("run_existing"), 85)
 
+    def test_a_thousand_busy_threads_of_the_same_session(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root gets more than a thousandth of the processors")
+        target = self.start(rec.target("attached"), 40, 1000, 0, **as_nobody())
+        run = self.attach("-p", target.pid, "--duration", "1", "-o", "rec.data")
+        target.kill()
+        self.assertLess(run.count("wall_ns"), 8e9)
+        self.assertEqual(run.count("threads"), 1000)
+        self.assertLess(run.lost(), 0.1 * run.count("samples"))
+
     def test_code_made_at_run_time(self):
         program = ["sh", "-c", "echo ready; exec \"$0\" \"$@\"", rec.target("jit"), "map", 4]
         target = self.start(*program)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 static uint64_t end_ns;
+static int is_ready; /* all threads are there */
 
 static int is_over(void)
 {
@@ -39,6 +40,8 @@ WORK(child_work)
 
 static void *run_existing(void *unused)
 {
+    while (!__atomic_load_n(&is_ready, __ATOMIC_ACQUIRE))
+        usleep(1000);
     existing_work(15);
     return unused;
 }
@@ -78,6 +81,7 @@ int main(int argc, char **argv)
         start(run_existing);
     for (int i = 0; i < atoi(argv[3]); i++)
         start(wait_for_end);
+    __atomic_store_n(&is_ready, 1, __ATOMIC_RELEASE);
     puts("ready");
     fflush(stdout);
     if (strcmp(mode, "later") == 0) {

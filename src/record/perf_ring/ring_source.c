@@ -18,6 +18,8 @@
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
 /* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
 #define FORK_RECORD_WAIT_NS 1000000
+/* The rings must not fill while the events of many threads are opened. */
+#define THREADS_UNTIL_DRAIN 32
 /* A process that creates threads faster than events can be opened. */
 #define PASSES_MAX 100
 
@@ -170,6 +172,8 @@ static void take(struct ring_source *source, const struct ring_record *record)
             ring_maps_add(&source->maps, process, record);
         break;
     case PERF_RECORD_LOST:
+        if (source->round->is_quiet)
+            break;
         source->samples.summary->lost[RECORD_LOST_RING_FULL] += record->lost;
         break;
     default:
@@ -232,17 +236,22 @@ static bool is_among(pid_t tid, const pid_t *tids, size_t count)
 
 /* Opens events on the threads without events. 0, or the first refusal; the number of opened threads
  * goes to *opened. */
-static int open_threads(struct ring_source *source, struct ring_process *process, const pid_t *tids,
-                        size_t tid_count, size_t *opened)
+static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count,
+                        size_t *opened)
 {
     char path[64];
     size_t count = 0;
     int refusal = 0;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)process->process.pid);
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
     pid_t *list = proc_list(path, &count);
     for (size_t i = 0; list && i < count && refusal != -EMFILE; i++) {
         if (!is_among(list[i], tids, tid_count) || ring_tasks_has_thread(&source->tasks, list[i]))
             continue;
+        if (*opened % THREADS_UNTIL_DRAIN == THREADS_UNTIL_DRAIN - 1)
+            ring_source_drain(source, UINT64_MAX);
+        struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
+        if (!process)
+            break;
         int err = thread_events_open(&source->events, process->events, list[i], EVENTS_NOW);
         if (err == 0)
             ring_tasks_add_thread(&source->tasks, process, list[i]);
@@ -264,10 +273,7 @@ static int attach_threads(struct ring_source *source, pid_t pid, const pid_t *ti
     int refusal = 0;
     for (int pass = 0; refusal == 0 && pass < PASSES_MAX; pass++) {
         size_t opened = 0;
-        struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
-        if (!process)
-            break;
-        refusal = open_threads(source, process, tids, tid_count, &opened);
+        refusal = open_threads(source, pid, tids, tid_count, &opened);
         all += opened;
         if (opened == 0)
             break;
