@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *record_loss_name(enum record_loss loss)
 {
@@ -109,6 +110,35 @@ void record_processes_add_cpu(struct record_processes *processes, pid_t pid, uin
         processes->more_cpu_ns += cpu_ns;
 }
 
+void record_cut_add(struct record_summary *summary, enum record_cut cut, const char *path)
+{
+    struct record_cut_module *modules = summary->cut_modules;
+    size_t i = 0, length = sizeof(modules->path) - 1;
+    summary->cut[cut]++;
+    if (!path)
+        return;
+    while (i < summary->cut_module_count &&
+           (modules[i].cut != cut || strncmp(modules[i].path, path, length) != 0))
+        i++;
+    if (i == RECORD_CUT_MODULES_MAX)
+        return;
+    if (i == summary->cut_module_count) {
+        summary->cut_module_count++;
+        modules[i].cut = cut;
+        snprintf(modules[i].path, sizeof(modules[i].path), "%s", path);
+    }
+    modules[i].samples++;
+}
+
+const struct record_cut_module *record_cut_worst(const struct record_summary *summary)
+{
+    const struct record_cut_module *worst = NULL;
+    for (size_t i = 0; i < summary->cut_module_count; i++)
+        if (!worst || summary->cut_modules[i].samples > worst->samples)
+            worst = &summary->cut_modules[i];
+    return worst;
+}
+
 void record_summary_free(struct record_summary *summary)
 {
     free(summary->not_followed.items);
@@ -207,6 +237,13 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
     append_counters(summary, out);
     for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++)
         buffer_printf(out, "cut.%s=%" PRIu64 "\n", record_cut_name(cut), summary->cut[cut]);
+    for (size_t i = 0; i < summary->cut_module_count; i++) {
+        const struct record_cut_module *module = &summary->cut_modules[i];
+        buffer_printf(out, "cut_module.%zu=%" PRIu64 " %s ", i, module->samples,
+                      record_cut_name(module->cut));
+        append_escaped(out, module->path, true);
+        buffer_text(out, "\n");
+    }
     for (enum record_loss loss = 0; loss < RECORD_LOSSES; loss++)
         buffer_printf(out, "lost.%s=%" PRIu64 "\n", record_loss_name(loss), summary->lost[loss]);
     for (enum record_blind blind = 0; blind < RECORD_BLINDS; blind++)

@@ -78,6 +78,14 @@ enum record_end {
 };
 const char *record_end_name(enum record_end end);
 
+/* Incomplete stacks by cause, and by the module of the outermost frame. */
+enum { RECORD_CUT_MODULES_MAX = 16 };
+struct record_cut_module {
+    char path[256]; /* of the mapping; not of a file: code generated at run time */
+    enum record_cut cut;
+    uint64_t samples;
+};
+
 struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
@@ -96,6 +104,8 @@ struct record_summary {
     uint64_t complete;
     uint64_t fibers; /* of these, up to the start of a coroutine on a stack made by the program */
     uint64_t cut[RECORD_CUTS];
+    struct record_cut_module cut_modules[RECORD_CUT_MODULES_MAX]; /* the first ones */
+    size_t cut_module_count;
     uint64_t lost[RECORD_LOSSES];
     uint64_t merged; /* signals with the weight added to the next sample */
     uint64_t misses; /* samples finished by the launcher */
@@ -125,6 +135,12 @@ struct record_summary {
     uint64_t launcher_cpu_ns; /* of rec itself, while recording */
     uint64_t file_bytes;
 };
+/* Counts an incomplete stack. path: of the mapping of the outermost frame; NULL: unknown. */
+void record_cut_add(struct record_summary *summary, enum record_cut cut, const char *path);
+
+/* The cause and module of most incomplete stacks; NULL: none. */
+const struct record_cut_module *record_cut_worst(const struct record_summary *summary);
+
 void record_summary_free(struct record_summary *summary);
 
 /* A reason: the process's reply came too late. */

@@ -135,12 +135,29 @@ static void find_blind(struct list *list, const struct record_summary *summary)
             format_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(worst));
 }
 
-static const char *explain_cut(enum record_cut cut)
+/* Mappings without a file: code generated at run time. */
+static bool is_generated(const char *path)
+{
+    return path[0] != '/' || strncmp(path, "//anon", 6) == 0 || strncmp(path, "/memfd:", 7) == 0 ||
+           strncmp(path, "/dev/zero", 9) == 0;
+}
+
+static const char *explain_missing_cfi(const char *path)
+{
+    if (!path)
+        return "code without unwind data and frame pointers: JIT code (java: use "
+               "-XX:+PreserveFramePointer), or built without -fasynchronous-unwind-tables";
+    return is_generated(path) ? "no frame pointers (java: use -XX:+PreserveFramePointer)"
+                              : "no unwind data and frame pointers (built without "
+                                "-fasynchronous-unwind-tables, or written by hand)";
+}
+
+/* path: where most of these stacks end; NULL: unknown. */
+static const char *explain_cut(enum record_cut cut, const char *path)
 {
     switch (cut) {
     case RECORD_CUT_NO_CFI:
-        return "code without unwind data and frame pointers: JIT code (java: use "
-               "-XX:+PreserveFramePointer), or built without -fasynchronous-unwind-tables";
+        return explain_missing_cfi(path);
     case RECORD_CUT_GUESS:
         return "code without unwind data and with indirect calls: build with "
                "-fasynchronous-unwind-tables";
@@ -159,18 +176,35 @@ static const char *explain_cut(enum record_cut cut)
     }
 }
 
+/* ", most in libx.so", or ", most in generated code". */
+static void put_place(char *text, size_t size, const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    text[0] = 0;
+    if (path && is_generated(path))
+        snprintf(text, size, ", most in code generated at run time");
+    else if (slash)
+        snprintf(text, size, ", most in %.80s", slash + 1);
+}
+
 static void find_cuts(struct list *list, const struct record_summary *summary)
 {
     uint64_t cuts = 0;
     enum record_cut worst = 0;
+    char place[128];
     for (enum record_cut cut = 0; cut < RECORD_CUTS; cut++) {
         cuts += summary->cut[cut];
         if (summary->cut[cut] > summary->cut[worst])
             worst = cut;
     }
+    const struct record_cut_module *module = record_cut_worst(summary);
+    bool is_module = module && module->samples > cuts / 2;
+    const char *path = is_module ? module->path : NULL;
+    put_place(place, sizeof(place), path);
     if (percent_of(cuts, summary->samples) >= PERCENT_WORTH_SAYING)
-        add(list, percent_of(cuts, summary->samples), "%s of the stacks are incomplete: %s",
-            format_percent(cuts, summary->samples).text, explain_cut(worst));
+        add(list, percent_of(cuts, summary->samples), "%s of the stacks are incomplete%s: %s",
+            format_percent(cuts, summary->samples).text, place,
+            explain_cut(is_module ? module->cut : worst, path));
 }
 
 static void advise_below(const char *symfs, const char *path, char *advice, size_t size)
@@ -218,7 +252,8 @@ static void add_unnamed(struct list *list, const struct profile *profile,
     if (lib->category == PROFILE_JIT) {
         add(list, percent,
             "no names for JIT code, %s (%s of samples): switch them on in the runtime, as in "
-            "node --perf-basic-prof, java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
+            "node --perf-basic-prof, erl +JPperf true, DOTNET_PerfMapEnabled=1, "
+            "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
             profile_text(profile, lib->name), share.text);
         return;
     }

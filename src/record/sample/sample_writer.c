@@ -85,6 +85,15 @@ static void note_thread_root(const struct walked_sample *sample)
         memcpy(process->thread_root_avmas, root_avmas, sizeof(process->thread_root_avmas));
 }
 
+/* The mapping of the outermost frame, where the walk ended. */
+static void count_cut(struct record_summary *summary, const struct walked_sample *sample)
+{
+    uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
+    const struct process_mapping *mapping =
+        sample->map ? process_map_find(sample->map, avma) : NULL;
+    record_cut_add(summary, sample->cut, mapping ? mapping->path : NULL);
+}
+
 static void count(struct sample_writer *writer, const struct walked_sample *sample)
 {
     struct record_summary *summary = writer->summary;
@@ -92,9 +101,9 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
         return;
     summary->samples++;
     if (sample->dropped)
-        summary->cut[RECORD_CUT_DEEP]++;
+        record_cut_add(summary, RECORD_CUT_DEEP, NULL);
     else if (!sample->is_complete)
-        summary->cut[sample->cut]++;
+        count_cut(summary, sample);
     else
         summary->complete++;
     summary->fibers += sample->is_complete && sample->is_fiber;

@@ -71,6 +71,19 @@ static void each_flaw_has_its_size_and_remedy(void **state)
     expect_one(&summary, "5.0 % of the stacks are incomplete: unknown code: JIT code without "
                          "frame pointers, or a library loaded just before");
     summary = good();
+    for (int i = 0; i < 500; i++)
+        record_cut_add(&summary, i % 4 ? RECORD_CUT_NO_CFI : RECORD_CUT_GUESS, "/usr/lib/liba.so");
+    expect_one(&summary, "5.0 % of the stacks are incomplete, most in liba.so: no unwind data");
+    summary = good();
+    for (int i = 0; i < 500; i++)
+        record_cut_add(&summary, RECORD_CUT_NO_CFI, "//anon");
+    expect_one(&summary, "5.0 % of the stacks are incomplete, most in code generated at run time: "
+                         "no frame pointers (java: ");
+    summary = good();
+    for (int i = 0; i < 500; i++)
+        record_cut_add(&summary, RECORD_CUT_FOREIGN, "/usr/bin/sbcl");
+    expect_one(&summary, "5.0 % of the stacks are incomplete, most in sbcl: stacks allocated by ");
+    summary = good();
     summary.cpu_seen_ns -= summary.cpu_seen_ns / 10;
     expect_one(&summary, "10.0 % of the CPU time has no samples");
     summary = good();

@@ -102,6 +102,30 @@ static void any_number_of_processes_has_a_bounded_list(void **state)
     record_summary_free(&summary);
 }
 
+static void incomplete_stacks_are_counted_by_cause_and_module(void **state)
+{
+    (void)state;
+    struct record_summary summary = {0};
+    assert_null(record_cut_worst(&summary));
+    record_cut_add(&summary, RECORD_CUT_DEEP, NULL);
+    assert_null(record_cut_worst(&summary));
+    for (int i = 0; i < RECORD_CUT_MODULES_MAX + 4; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "/lib/%d\n.so", i);
+        for (int k = 0; k <= i; k++)
+            record_cut_add(&summary, RECORD_CUT_NO_CFI, path);
+    }
+    record_cut_add(&summary, RECORD_CUT_GUESS, "/lib/3\n.so");
+    char *text = text_of(&summary);
+    assert_int_equal(summary.cut[RECORD_CUT_NO_CFI], 210);
+    assert_int_equal(summary.cut[RECORD_CUT_DEEP], 1);
+    assert_int_equal(summary.cut[RECORD_CUT_GUESS], 1);
+    assert_string_equal(record_cut_worst(&summary)->path, "/lib/15\n.so");
+    assert_line(text, "cut_module.3=4 no-cfi /lib/3\\x0a.so");
+    assert_null(strstr(text, "cut_module.16"));
+    free(text);
+}
+
 static void every_cause_has_a_name_of_its_own(void **state)
 {
     (void)state;
@@ -121,6 +145,7 @@ int main(void)
         cmocka_unit_test(keys_and_values_are_as_documented),
         cmocka_unit_test(foreign_names_stay_on_their_line),
         cmocka_unit_test(any_number_of_processes_has_a_bounded_list),
+        cmocka_unit_test(incomplete_stacks_are_counted_by_cause_and_module),
         cmocka_unit_test(every_cause_has_a_name_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
