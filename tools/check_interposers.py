@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds librec-sampler.so to the tables of docs/what-the-target-sees.md and docs/hooks.md: every function that passes
-through the sampler has a row in both; in the first the row has a test, in the second a reason.
+"""Holds both librec-sampler.so, of the CPU recorder and of the other recorders, to the tables of
+docs/what-the-target-sees.md and docs/hooks.md: every function that passes through a sampler has a row in both; in the
+first the row has a test, in the second a reason. The hooks of other recorders stay out of the CPU recorder's sampler.
 
     check_interposers.py BUILD [--table FILE]              the table names what the library exports
     check_interposers.py BUILD --hide [FUNCTION[:N]...]    each test of the row fails without that function
@@ -25,6 +26,8 @@ TREE = Path(__file__).resolve().parent.parent
 TABLE = TREE / "docs/what-the-target-sees.md"
 REASONS = TREE / "docs/hooks.md"
 LIBRARY = "librec-sampler.so"
+RECORDERS = "rec-recorders/librec-sampler.so"  # with the hooks of the other recorders
+OTHERS = "## Hooks of other recorders"
 SHT_DYNSYM, SYMBOL_BYTES = 11, 24
 TEST_TIMEOUT_S = 600
 
@@ -75,11 +78,14 @@ def hide(data, info_at):
 class Trial:
     """Runs tests of tests/integration with a sampler of its own beside a copy of rec."""
 
-    def __init__(self, build, library):
+    def __init__(self, build, library, at):
         self.directory = tempfile.TemporaryDirectory(prefix="rec-hidden-")
         place = Path(self.directory.name)
         shutil.copy(build / "rec", place)
-        (place / LIBRARY).write_bytes(library)
+        for other in (LIBRARY, RECORDERS):
+            (place / other).parent.mkdir(exist_ok=True)
+            shutil.copy(build / other, place / other)
+        (place / at).write_bytes(library)
         place.chmod(0o755)
         self.environment = dict(os.environ, REC=str(place / "rec"), SOURCE=str(TREE),
                                 TARGETS=str(build / "tests/targets"))
@@ -96,36 +102,47 @@ class Trial:
         return found[1] if found else None if done.returncode == 0 else tests[0]
 
 
-def judge(build, library, info_at, tests):
+def judge(build, at, info_at, tests):
     """What is to be said of a function that is hidden, and whether that is fine."""
-    failed = Trial(build, hide(library, info_at)).failed(*(f"test_{test}" for test in tests))
+    library = (build / at).read_bytes()
+    failed = Trial(build, hide(library, info_at), at).failed(*(f"test_{test}" for test in tests))
     if not failed:
         return f"not missed by {', '.join(tests)}", False
-    if Trial(build, library).failed(failed):
+    if Trial(build, library, at).failed(failed):
         return f"{failed} fails with it, too", False
     return f"missed by {failed}", True
 
 
-def check_hidden(build, library, table, wanted):
+def check_hidden(build, table, wanted):
     fine = True
     places = {}
-    for name, info_at in read_exports(library):
+    of_cpu = read_exports((build / LIBRARY).read_bytes())
+    names = {name for name, _ in of_cpu}
+    of_others = [(name, info_at) for name, info_at in read_exports((build / RECORDERS).read_bytes())
+                 if name not in names]
+    for name, info_at in of_cpu + of_others:
         places[name] = places.get(name, 0) + 1
         place = f"{name}:{places[name]}"
         if wanted and name not in wanted and place not in wanted:
             continue
-        said, holds = judge(build, library, info_at, table[name])
+        said, holds = judge(build, LIBRARY if name in names else RECORDERS, info_at, table[name])
         print(f"{'ok' if holds else 'FAILED'}: {place}: {said}", flush=True)
         fine &= holds
     return fine
 
 
-def check_table(library, table):
-    exports = {name for name, _ in read_exports(library)}
+def check_table(build, table):
+    of_cpu = {name for name, _ in read_exports((build / LIBRARY).read_bytes())}
+    exports = {name for name, _ in read_exports((build / RECORDERS).read_bytes())}
     wrong = [f"{name} is exported, but not in the table" for name in sorted(exports - set(table))]
     wrong += [f"{name} is in the table, but not exported" for name in sorted(set(table) - exports)]
     wrong += [f"{name} has no test" for name in sorted(table) if not table[name]]
-    reasons = read_reasons(REASONS.read_text(encoding="utf-8"))
+    before, _, behind = REASONS.read_text(encoding="utf-8").partition(OTHERS)
+    reasons = read_reasons(before) | read_reasons(behind)
+    wrong += [f"{name} is a hook of the CPU recorder, but listed under '{OTHERS}'"
+              for name in sorted(of_cpu & read_reasons(behind))]
+    wrong += [f"{name} is a hook of another recorder, and exported by the CPU recorder's sampler"
+              for name in sorted(of_cpu - read_reasons(before))]
     wrong += [f"{name} is exported, but not in {REASONS.name}" for name in sorted(exports - reasons)]
     wrong += [f"{name} is in {REASONS.name}, but not exported" for name in sorted(reasons - exports)]
     for name in sorted(table):
@@ -143,11 +160,10 @@ def main():
     parser.add_argument("--hide", nargs="*", metavar="FUNCTION")
     words = parser.parse_args()
     build = words.build.resolve()
-    library = (build / LIBRARY).read_bytes()
     table = read_table(words.table.read_text(encoding="utf-8"))
-    fine = check_table(library, table)
+    fine = check_table(build, table)
     if fine and words.hide is not None:
-        fine = check_hidden(build, library, table, words.hide)
+        fine = check_hidden(build, table, words.hide)
     print("fine" if fine else "not fine")
     return 0 if fine else 1
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Holds the shipped librec-sampler.so to what may run in somebody else's process.
 
-    check_sampler_so.py LIBRARY [--exports LIST]
+    check_sampler_so.py LIBRARY [--exports LIST...]
 
 Linkage is read with readelf. What the signal handler can reach is read from the machine code, by
 following every way through objdump's listing from `handler` on: calls, tail calls, and what they do to
@@ -35,6 +35,8 @@ IMPORTS = {
     "pthread_attr_setstack": "hides that from who asks for a thread's stack",
     "pthread_getattr_default_np": "the stack that a new thread gets otherwise",
     "pthread_attr_getstacksize": "the stack that a new thread gets otherwise",
+    "pthread_attr_getdetachstate": "a thread created as detached is never joined",
+    "pthread_self": "the handle of a new thread",
     "pthread_attr_destroy": "the stack that a new thread gets otherwise",
     "__libc_single_threaded": "nobody else is about to use what is unmapped",
     "munlockall": "what mlockall() does first without MCL_FUTURE",
@@ -299,7 +301,7 @@ def check_linkage(library, export_list):
     yield ("imports are known", names(unknown), f"{len(library.imports)}, each with a reason")
     yield ("libraries needed", names(library.needed ^ NEEDED), names(library.needed))
     yield check_versions(library)
-    wanted = listed_exports(export_list)
+    wanted = set().union(*map(listed_exports, export_list))
     yield ("exports are those of the list", names(library.exports ^ wanted), f"{len(wanted)}")
     helpers = {name for name in library.functions.values()
                if name.startswith("__") and name not in STATIC_RUNTIME | wanted}
@@ -376,7 +378,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("library")
     default_list = Path(__file__).resolve().parent.parent / "src/sampler/export.list"
-    parser.add_argument("--exports", default=default_list)
+    parser.add_argument("--exports", nargs="+", metavar="LIST", default=[default_list])
     options = parser.parse_args()
     failed = 0
     try:

@@ -65,7 +65,8 @@ def figures():
         found["wide lines"][layer] += sum(len(line) > MOST_COLUMNS for line in text.splitlines())
         if path.suffix != ".c":
             continue
-        if layer in ("src/sampler", "src/record") and not path.with_suffix(".h").exists():
+        header = path.with_name(path.stem.removesuffix("_absent") + ".h")
+        if layer in ("src/sampler", "src/record") and not header.exists():
             found["headers"][layer] += 1
         for match in FUNCTION.finditer(text):
             found["parameters"][layer] += count_parameters(match.group(2)) > MOST_PARAMETERS

@@ -9,7 +9,7 @@
 #include "record/tables/compiler.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/procfs/proc.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 #include "record/launch/exec_target.h"
 #include "record/session.h"
 #include "record/sample/tsc_clock.h"
@@ -137,7 +137,7 @@ static int open_session(struct recording *recording, struct error *error)
         .takes_departures = options->engine == RECORD_ENGINE_AUTO && thread_events_probe() == 0,
     };
     char *sampler_path = recording->result->sampler_path;
-    int err = session_find_sampler(sampler, error);
+    int err = session_find_sampler(sampler, recorders_have_hooks(options->recorders), error);
     if (err == 0)
         err = preload_path_find(sampler_path, sampler, error);
     if (err == 0)

@@ -255,9 +255,11 @@ void session_environment_free(struct session_environment *environment)
 #define MULTIARCH "aarch64-linux-gnu"
 #endif
 
-int session_find_sampler(char path[4096], struct error *error)
+int session_find_sampler(char path[4096], bool has_hooks, struct error *error)
 {
     static const char *const places[] = {"", "/../lib", ("/../lib/" MULTIARCH), "/../lib64"};
+    const char *name =
+        has_hooks ? SESSION_RECORDERS_FOLDER "/" SESSION_SAMPLER_NAME : SESSION_SAMPLER_NAME;
     char directory[2048];
     ssize_t length = readlink("/proc/self/exe", directory, sizeof(directory) - 1);
     if (length < 0)
@@ -268,10 +270,10 @@ int session_find_sampler(char path[4096], struct error *error)
     char *slash = strrchr(directory, '/');
     *slash = '\0';
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        snprintf(path, 4096, "%s%s/" SESSION_SAMPLER_NAME, directory, places[i]);
+        snprintf(path, 4096, "%s%s/%s", directory, places[i], name);
         if (access(path, R_OK) == 0)
             return 0;
     }
-    return error_set(error, -ENOENT, SESSION_SAMPLER_NAME " is neither in %s nor in %s/../lib",
-                     directory, directory);
+    return error_set(error, -ENOENT, "%s is neither in %s nor in %s/../lib", name, directory,
+                     directory);
 }

@@ -49,5 +49,5 @@ void session_environment_free(struct session_environment *environment);
 void session_name(const struct session *session, char name[SESSION_NAME_BYTES]);
 
 /* Finds librec-sampler.so in the directory of the running executable, or in ../lib, ../lib64 or
- * ../lib/ARCH. */
-int session_find_sampler(char path[4096], struct error *error);
+ * ../lib/ARCH; with the hooks of recorders, in SESSION_RECORDERS_FOLDER below. */
+int session_find_sampler(char path[4096], bool has_hooks, struct error *error);

@@ -204,6 +204,7 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         {"samples", summary->samples},
         {"complete", summary->complete},
         {"fibers", summary->fibers},
+        {"lost_events", summary->lost_events},
         {"merged", summary->merged},
         {"misses", summary->misses},
         {"callers_verified", summary->callers_verified},

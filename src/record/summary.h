@@ -107,8 +107,9 @@ struct record_summary {
     struct record_cut_module cut_modules[RECORD_CUT_MODULES_MAX]; /* the first ones */
     size_t cut_module_count;
     uint64_t lost[RECORD_LOSSES];
-    uint64_t merged; /* signals with the weight added to the next sample */
-    uint64_t misses; /* samples finished by the launcher */
+    uint64_t lost_events; /* of recorders other than cpu */
+    uint64_t merged;      /* signals with the weight added to the next sample */
+    uint64_t misses;      /* samples finished by the launcher */
     /* frames found by their call instructions, in code without CFI: calls of this function, and
      * callers of unknown target at the place given by the prologue */
     uint64_t callers_verified, callers_plausible;

@@ -25,6 +25,7 @@ enum record_kind {
     RECORD_COPY = 3,    /* an unfinished sample: frames so far, registers, stack bytes */
     RECORD_CHECK = 4,   /* a walked sample with registers and stack bytes */
     RECORD_EXIT = 5,    /* the thread's last record: name, and CPU time since the last sample */
+    RECORD_NAME = 6,    /* a thread has got another name */
 };
 
 /* Why a walk stopped. */
@@ -44,11 +45,15 @@ enum walk_end {
 
 enum record_flags {
     RECORD_KERNEL = 1, /* the weight is time spent in the kernel on behalf of this stack */
+    RECORD_OBJECT = 2, /* the record ends with a struct record_object */
 };
 
-/* The event of a record. Its row in src/record/recorders.c has name and unit of the weight. */
+/* The event of a record. Its row in src/record/recorders/ has name and unit of the weight. */
 enum record_event {
     RECORD_EVENT_CPU = 0, /* CPU time in nanoseconds */
+    RECORD_EVENT_THREAD_CREATE = 1,
+    RECORD_EVENT_THREAD_JOIN = 2,
+    RECORD_EVENT_THREAD_DETACH = 3,
     RECORD_EVENTS,
 };
 
@@ -129,6 +134,29 @@ static inline uint64_t record_word_address(uint64_t word)
 {
     return word & (RECORD_ADDRESSES_END - 1);
 }
+
+/*
+ * The object of an event, behind the stack.
+ *
+ *     event    avma                                number                        code_avma
+ *     create   handle; 0: created as detached      thread slot of the creator    start routine
+ *     join     handle of the joined thread
+ *     detach   handle of the detached thread
+ *
+ * A handle is a pthread_t. The record of a creation is the first record in the new thread's ring.
+ */
+struct record_object {
+    uint64_t avma, code_avma;
+    uint64_t number;
+};
+#define RECORD_NO_SLOT UINT32_MAX /* the creator is not recorded */
+
+/* RECORD_NAME: the new name of the thread in this slot. */
+struct record_name {
+    uint32_t slot;
+    uint32_t unused;
+    char name[16];
+};
 
 /* RECORD_EXIT: the weight is CPU time without a sample of this thread. */
 struct record_exit {

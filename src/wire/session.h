@@ -51,6 +51,8 @@
 /* Room for the sampler's path with its NUL: a sampler with a longer path is loaded from a copy. */
 #define SESSION_SAMPLER_NAME "librec-sampler.so"
 #define SESSION_SAMPLER_BYTES_MAX 2048
+/* The sampler with the hooks of other recorders has the same name, in this folder. */
+#define SESSION_RECORDERS_FOLDER "rec-recorders"
 
 /* The newest symbol version of the C library that the sampler needs: with an older library,
  * programs would not start. The library's dynamic linker contains this version string too; programs
@@ -217,9 +219,10 @@ struct thread_slot {
     uint64_t lost_away;     /* the launcher was stopped or dead, and the ring not read */
     uint64_t merged;
     uint64_t lost_weight_ns;                 /* weight of the lost records */
+    uint64_t lost_events;                    /* records of other events than CPU time */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's run time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
+    uint8_t unused[256 - 96 - 4 * HANDLER_BUCKETS];
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 

@@ -67,6 +67,9 @@ class List(rec.Case):
         self.assertEqual(table["version"], 1)
         return table["recorders"]
 
+    def cpu(self, **how):
+        return self.table("cpu", **how)[0]
+
     def installed(self, *names):
         """A copy of rec with these files beside it, readable for every user."""
         for name in ("rec", *names):
@@ -78,47 +81,68 @@ class List(rec.Case):
     def test_one_row_for_each_recorder_within_80_columns(self):
         lines = self.shown().splitlines()
         self.assertEqual(lines[0].split(), ["RECORDER", "WEIGHT", "AVAILABLE", "DESCRIPTION"])
-        self.assertEqual([line.split()[:3] for line in lines[1:]], [["cpu", "ns", "yes"]])
+        self.assertEqual([line.split()[:3] for line in lines[1:]], [["cpu", "ns", "yes"], ["thread-lifecycle", "count", "yes"]])
         for line in lines + self.shown("cpu").splitlines():
             self.assertLessEqual(len(line), 80)
 
     def test_json_has_the_documented_members(self):
-        cpu, = self.table()
+        cpu = self.cpu()
         self.assertEqual((cpu["id"], cpu["weight_unit"], cpu["event"]), ("cpu", "ns", "cpu-clock"))
         self.assertEqual((cpu["start"], cpu["attach"], cpu["available"]), (True, True, True))
         self.assertEqual([source["id"] for source in cpu["sources"]], [*rec.ENGINES, "perf-ring"])
         freq = cpu["parameters"][0]
         self.assertEqual([freq[key] for key in ("name", "type", "default", "min", "max", "unit")],
                          ["freq", "integer", 999, 1, 20000, "Hz"])
-        self.assertEqual(self.table("cpu"), [cpu])
+        threads = self.table("thread-lifecycle")[0]
+        self.assertEqual((threads["start"], threads["attach"], threads["available"]), (True, False, True))
+        self.assertEqual([event["unit"] for event in threads["events"]], ["count"] * 3)
+        self.assertEqual(self.table(), [cpu, threads])
 
         with open(rec.SOURCE / "docs/command-line.md", encoding="utf-8") as file:
             described = re.search(r"`rec list --json` is one object.*?\n\n", file.read(), re.S)[0]
-        members = {*cpu, *(key for kind in ("sources", "parameters") for row in cpu[kind] for key in row)}
+        members = {*cpu, *(key for kind in ("sources", "parameters", "events") for row in cpu[kind] for key in row)}
         for member in members | {"reason"}:
             self.assertIn(f"`{member}`", described)
 
     def test_details_hold_every_source_and_parameter(self):
         text = self.shown("cpu")
-        cpu, = self.table()
+        cpu = self.cpu()
         for source in cpu["sources"]:
             self.assertRegex(text, rf"(?m)^  {source['id']} +{re.escape(source['description'])}$")
         for parameter in cpu["parameters"]:
             self.assertRegex(text, rf"(?m)^  --{parameter['name']}\b.* {parameter['help']}$")
 
     def test_documents_hold_the_same_tables(self):
-        cpu, = self.table()
+        recorders = self.table()
         expected = table_rows(
-            (f"`{cpu['id']}`", cpu["weight_unit"], f"`{cpu['event']}`", cpu["default_duration"],
-             cpu["privileges"], cpu["description"]),
+            *((f"`{row['id']}`", row["weight_unit"], ", ".join(f"`{event['name']}`" for event in row["events"]),
+               row["default_duration"], row["privileges"], row["description"]) for row in recorders),
             *((f"`{source['id']}`", source["needs"], source["description"])
-              for source in cpu["sources"]),
-            *((f"`--{row['name']}`", row["type"], default_of(row), limits_of(row), row["help"])
-              for row in cpu["parameters"]))
+              for row in recorders for source in row["sources"]),
+            *((f"`--{parameter['name']}`", parameter["type"], default_of(parameter), limits_of(parameter),
+               parameter["help"]) for row in recorders for parameter in row["parameters"]))
         with open(rec.SOURCE / "docs/command-line.md", encoding="utf-8") as file:
             section = file.read().split("\n## Recorders\n")[1].split("\n## ")[0]
         found = [line for line in section.splitlines() if line.startswith("| `")]
         self.assertEqual(found, expected)
+
+    def test_completions_and_help_offer_every_recorder(self):
+        pages = os.path.join(os.path.dirname(rec.REC), "rec-pages")
+        ids = [row["id"] for row in self.table()]
+        for page in ("bash", "zsh", "fish"):
+            text = subprocess.run([pages, page], capture_output=True, text=True, check=True).stdout
+            self.assertIn(" ".join(ids), text, page)
+        self.assertIn(", ".join(ids), " ".join(self.run_rec("help", "record").stdout.split()))
+
+    def test_recorders_of_a_recording_are_checked_before_anything_starts(self):
+        for words, sentence in ((["thread-lifecycel"], "did you mean thread-lifecycle?"),
+                                (["cpu,memory"], "available names: cpu, thread-lifecycle; see `rec list`"),
+                                ([""], "available names"), (["cpu,"], "available names")):
+            done = self.run_rec("--record", *words, "--", "touch", "started")
+            self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+            self.assertIn(sentence, done.stderr)
+            self.assertRegex(done.stderr, r"\Arec: [^\n]*\n\Z")
+            self.assertEqual(os.listdir(self.directory), [])
 
     def test_help_of_record_has_each_parameter_and_its_numbers(self):
         text = " ".join(self.run_rec("help", "record").stdout.split())
@@ -130,7 +154,7 @@ class List(rec.Case):
                 self.assertIn(choice, text)
 
     def test_a_capture_has_the_event_and_frequency_of_the_row(self):
-        cpu, = self.table()
+        cpu = self.cpu()
         run = self.recorded("true")
         self.assertEqual(run.info["events"], [cpu["event"]])
         self.assertEqual(run.count("frequency_asked"), cpu["parameters"][0]["default"])
@@ -139,7 +163,7 @@ class List(rec.Case):
     def test_unknown_names_are_refused_in_one_line(self):
         for words, sentence in ((["cpuu"], "did you mean cpu?"),
                                 (["--json", "cpu", "cp"], "did you mean cpu?"),
-                                (["memory"], "available names: cpu;"),
+                                (["memory"], "available names: cpu, thread-lifecycle;"),
                                 (["./x", "--frobnicate"], "rec -- list ..."),
                                 (["--jsn"], "--json")):
             done = self.run_rec("list", *words)
@@ -160,7 +184,7 @@ class List(rec.Case):
             self.assertTrue(os.path.exists(run.path()))
 
     def test_without_the_sampler_nothing_is_available(self):
-        cpu, = self.table(program=self.installed())
+        cpu = self.cpu(program=self.installed())
         self.assertFalse(cpu["available"])
         self.assertIn(SAMPLER, cpu["reason"])
         self.assertIn(f"not available: {SAMPLER}", self.shown(program=self.installed()))
@@ -168,8 +192,8 @@ class List(rec.Case):
     @unittest.skipUnless(os.geteuid() == 0, "only root becomes other users")
     def test_another_user_sees_the_same_table(self):
         program = self.installed(SAMPLER)
-        theirs, = self.table(program=program, user=NOBODY)
-        ours, = self.table(program=program)
+        theirs = self.cpu(program=program, user=NOBODY)
+        ours = self.cpu(program=program)
         self.assertEqual(theirs["parameters"], ours["parameters"])
         self.assertTrue(theirs["available"] and ours["available"])
         self.assertRegex(self.shown(program=program, user=NOBODY), r"\ncpu +ns +yes ")
@@ -178,11 +202,11 @@ class List(rec.Case):
     def test_what_the_kernel_refuses_is_not_available(self):
         program = self.installed(SAMPLER)
         for user in (None, NOBODY):
-            cpu, = self.table(program=program, user=user, before=lambda: refuse(NR_PERF_EVENT_OPEN))
+            cpu = self.cpu(program=program, user=user, before=lambda: refuse(NR_PERF_EVENT_OPEN))
             self.assertEqual([source["available"] for source in cpu["sources"]], [False, True, False])
             self.assertIn("forbidden", cpu["sources"][0]["reason"])
             self.assertTrue(cpu["available"])
-            cpu, = self.table(program=program, user=user,
+            cpu = self.cpu(program=program, user=user,
                               before=lambda: refuse(NR_PERF_EVENT_OPEN, NR_TIMER_CREATE))
             self.assertFalse(cpu["available"])
             self.assertRegex(cpu["reason"], "perf-trap: perf events are forbidden.*; timer: timer_create")

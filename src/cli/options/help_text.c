@@ -3,7 +3,7 @@
 
 #include "cli/tables/command_table.h"
 #include "export/export.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include <ctype.h>
 #include <inttypes.h>

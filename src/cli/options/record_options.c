@@ -8,7 +8,7 @@
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
 #include "perfdata/zstd/pack.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include <errno.h>
 #include <string.h>

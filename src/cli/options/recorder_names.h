@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/text/error.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include <stdint.h>
 

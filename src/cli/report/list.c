@@ -26,10 +26,10 @@ static bool is_shown(const struct list_request *request, size_t row)
 static void print_row(const struct recorder *recorder, const struct record_probe *probe)
 {
     struct recorder_availability found = recorder_probe(recorder, probe);
-    printf("%-9s %-6s %-9s %s\n", recorder->id, recorder->events[0].unit,
+    printf("%-16s %-6s %-9s %s\n", recorder->id, recorder->events[0].unit,
            found.is_available ? "yes" : "no", recorder->description);
     if (!found.is_available)
-        text_print(stdout, "          not available: %s\n", found.reason);
+        text_print(stdout, "                 not available: %s\n", found.reason);
 }
 
 static void print_source(const struct record_source *source, const struct record_probe *probe)
@@ -60,7 +60,8 @@ static void print_parameter(const struct record_parameter *parameter)
 
 static const char *default_duration(const struct recorder *recorder)
 {
-    return recorder_parameter(recorder, "duration")->default_text;
+    const struct record_parameter *own = recorder_parameter(recorder, "duration");
+    return (own ? own : recorders_parameter("duration"))->default_text;
 }
 
 static void print_details(const struct recorder *recorder, const struct record_probe *probe)
@@ -87,7 +88,7 @@ static void print_details(const struct recorder *recorder, const struct record_p
 void list_print(const struct list_request *request)
 {
     if (!request->has_names)
-        printf("%-9s %-6s %-9s %s\n", "RECORDER", "WEIGHT", "AVAILABLE", "DESCRIPTION");
+        printf("%-16s %-6s %-9s %s\n", "RECORDER", "WEIGHT", "AVAILABLE", "DESCRIPTION");
     bool is_first = true;
     for (size_t i = 0; i < RECORDERS; i++) {
         if (!is_shown(request, i))

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/containers/buffer.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "record/attach/refusal.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/ring_source.h"
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
 #include "wire/atomic.h"

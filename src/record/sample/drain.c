@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/drain.h"
 
+#include "record/recorders/recorders.h"
+#include "record/recorders/thread_lifecycle.h"
 #include "record/tables/map_request.h"
 #include "wire/atomic.h"
 
@@ -80,6 +82,24 @@ static bool is_weight_possible(const struct drain *drain, const struct record_he
     return record_cpu_ns(header) <= passed_ns + WEIGHT_SLACK_NS;
 }
 
+/* Moves the object from the record's end to raw. False: the event has none, or lacks its own. */
+static bool take_object(const struct record_header *header, struct raw_sample *raw)
+{
+    struct record_object object;
+    bool has_object = header->flags & RECORD_OBJECT;
+    if (has_object != recorders_event(header->event)->has_object)
+        return false;
+    if (!has_object)
+        return true;
+    if (raw->bytes < sizeof(*header) + sizeof(object))
+        return false;
+    raw->bytes -= sizeof(object);
+    memcpy(&object, raw->record + raw->bytes, sizeof(object));
+    raw->object = (struct sample_object){
+        .avma = object.avma, .number = object.number, .code_avma = object.code_avma};
+    return record_are_user_frames(&object.code_avma, 1);
+}
+
 static void take_record(void *context, const struct record_header *header, const uint8_t *record)
 {
     struct drain *drain = ((struct source *)context)->drain;
@@ -91,11 +111,17 @@ static void take_record(void *context, const struct record_header *header, const
     }
     if (time_ns > thread->last_ns)
         thread->last_ns = time_ns;
-    const struct raw_sample raw = {.process = thread->process,
-                                   .tid = thread->tid,
-                                   .time_ns = time_ns,
-                                   .record = record,
-                                   .bytes = header->bytes};
+    struct raw_sample raw = {.process = thread->process,
+                             .tid = thread->tid,
+                             .time_ns = time_ns,
+                             .record = record,
+                             .bytes = header->bytes};
+    if (!take_object(header, &raw)) {
+        count_damaged(drain, 1);
+        return;
+    }
+    if (thread_lifecycle_has(header->event))
+        thread_lifecycle_translate(drain->threads, thread, header->event, &raw);
     switch (header->kind) {
     case RECORD_STACK:
     case RECORD_CHECK:
@@ -104,6 +130,9 @@ static void take_record(void *context, const struct record_header *header, const
         break;
     case RECORD_EXIT:
         take_exit(drain, thread, header, record, time_ns);
+        break;
+    case RECORD_NAME:
+        count_damaged(drain, !thread_lifecycle_name(drain->threads, thread, &raw));
         break;
     default:
         count_damaged(drain, 1);
@@ -136,6 +165,7 @@ static void take_counters(struct drain *drain, uint32_t slot)
     summary->lost[RECORD_LOST_OTHER] += now.lost_crashing - before->lost_crashing;
     summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
     summary->merged += now.merged - before->merged;
+    summary->lost_events += now.lost_events - before->lost_events;
     for (int i = 0; i < HANDLER_BUCKETS; i++)
         drain->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];
     if (now.handler_max_ticks > drain->handler_max_ticks)
@@ -150,9 +180,10 @@ static void take_counters(struct drain *drain, uint32_t slot)
 static void drain_thread(struct drain *drain, uint32_t slot)
 {
     uint32_t state = load_acquire(&drain->threads->rings->threads[slot].state);
-    if (state == THREAD_ACTIVE)
-        thread_refresh_name(drain->threads, slot);
+    bool is_name_due = state == THREAD_ACTIVE && thread_name_is_due(drain->threads, slot);
     drain_ring(drain, slot);
+    if (is_name_due) /* after names with an exact time */
+        thread_refresh_name(drain->threads, slot);
     take_counters(drain, slot);
     if (state == THREAD_ENDED || drain->threads->threads[slot].process->has_ended)
         thread_table_forget(drain->threads, slot);

@@ -23,6 +23,7 @@ struct pending_stack {
     uint64_t cpu_ns;
     size_t record_offset; /* in pending_stacks.bytes */
     size_t record_bytes;
+    struct sample_object object;
     bool
         needs_newer_map; /* unloaded code since the last map, or the walk ended at an unmapped PC */
     bool needs_cfi;
@@ -136,13 +137,16 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
         .time_ns = raw->time_ns,
         .event = from.header.event,
         .weight = from.header.weight_ns,
+        .object = raw->object,
         .flags = from.header.flags,
     };
     enum outcome outcome = walk_copy(pending, &from, &sample, patience, frames);
     if (outcome != FINISHED)
         return outcome;
-    note_module(pending->samples->summary, map, from.copy.registers[UNWIND_DWARF_PC]);
-    pending->samples->summary->misses++;
+    if (sample.event == RECORD_EVENT_CPU) {
+        note_module(pending->samples->summary, map, from.copy.registers[UNWIND_DWARF_PC]);
+        pending->samples->summary->misses++;
+    }
     sample_write(pending->samples, &sample);
     return FINISHED;
 }
@@ -199,6 +203,7 @@ static void keep(struct pending_stacks *pending, const struct raw_sample *raw)
         .cpu_ns = record_cpu_ns(&header),
         .record_offset = pending->bytes.size,
         .record_bytes = raw->bytes,
+        .object = raw->object,
     };
     buffer_append(&pending->bytes, raw->record, raw->bytes);
     if (pending->bytes.failed) {
@@ -281,7 +286,8 @@ void pending_finish(struct pending_stacks *pending, bool force)
                                        .tid = item->tid,
                                        .time_ns = item->time_ns,
                                        .record = record_of(pending, item),
-                                       .bytes = item->record_bytes};
+                                       .bytes = item->record_bytes,
+                                       .object = item->object};
         if (force)
             finish(pending, &raw, item->map ? item->map : process->map, WAITS_NO_LONGER);
         else if (!try_to_finish(pending, item, &raw)) {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Walked frames, a kernel leaf, two marks. */
-#define FRAMES_MAX (RECORD_FRAMES_MAX + 3)
+/* Walked frames, a kernel leaf, code of a created thread, two marks. */
+#define FRAMES_MAX (RECORD_FRAMES_MAX + 4)
 /* Ends of processes and threads longer than this beyond their periods should have had samples. */
 #define END_MAX_NS 100000000
 
@@ -30,7 +30,8 @@ static bool is_own_frame(const struct process_map *map, uint64_t avma)
  * cost. */
 static bool is_plain(const struct walked_sample *sample)
 {
-    if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete)
+    if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete ||
+        sample->event != RECORD_EVENT_CPU)
         return false;
     const struct process_map *map = sample->map;
     if (!map)
@@ -42,14 +43,29 @@ static bool is_plain(const struct walked_sample *sample)
     return own == 0;
 }
 
+/* The first frame to keep. The walk of a hook starts in the sampler; the function with the hook,
+ * which has the name of the function called by the program, is the leaf. */
+static uint32_t first_frame(const struct walked_sample *sample)
+{
+    uint32_t first = 0;
+    if (sample->event == RECORD_EVENT_CPU)
+        return 0;
+    while (first + 1 < sample->frame_count && is_own_frame(sample->map, sample->frames[first + 1]))
+        first++;
+    return first;
+}
+
 static void collect_frames(const struct walked_sample *sample, struct frame_list *list)
 {
+    uint32_t first = first_frame(sample);
+    if (sample->object.code_avma)
+        push(list, sample->object.code_avma);
     if (sample->flags & RECORD_KERNEL)
         push(list, synthetic_avma(SYNTHETIC_KERNEL));
-    for (uint32_t i = 0; i < sample->frame_count; i++) {
+    for (uint32_t i = first; i < sample->frame_count; i++) {
         if (sample->dropped && i == RECORD_FRAMES_LEAF)
             push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
-        if (i == 0 || !is_own_frame(sample->map, sample->frames[i]))
+        if (i == first || !is_own_frame(sample->map, sample->frames[i]))
             push(list, sample->frames[i]);
     }
     if (!sample->is_complete)
@@ -148,6 +164,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .time_ns = sample.time_ns,
         .event = sample.event,
         .weight = sample.weight,
+        .object_avma = sample.object.avma,
+        .number = sample.object.number,
         .frames = plain ? sample.frames : list.frames,
         .frame_count = plain ? sample.frame_count : list.count,
     };
@@ -242,6 +260,7 @@ void sample_write_record(struct sample_writer *writer, const struct raw_sample *
         .time_ns = raw->time_ns,
         .event = header.event,
         .weight = header.weight_ns,
+        .object = raw->object,
         .frames = frames,
         .frame_count = stack.frame_count,
         .dropped = stack.dropped,

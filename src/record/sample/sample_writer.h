@@ -23,13 +23,20 @@ struct sample_writer {
     uint64_t period_ns;
 };
 
+/* The object of an event, as in a capture, and the code of a created thread; zero: none. */
+struct sample_object {
+    uint64_t avma, number;
+    uint64_t code_avma; /* becomes the leaf of the stack */
+};
+
 /* A sample record of the ring, and its process and thread. */
 struct raw_sample {
     struct process *process;
     pid_t tid;
     uint64_t time_ns;
     const uint8_t *record; /* aligned to 8 bytes; not trusted */
-    size_t bytes;
+    size_t bytes;          /* without the object */
+    struct sample_object object;
 };
 
 /* A sample with a walked stack. */
@@ -40,6 +47,7 @@ struct walked_sample {
     uint64_t time_ns;
     enum record_event event;
     uint64_t weight; /* in the event's unit */
+    struct sample_object object;
     const uint64_t *frames;
     uint32_t frame_count;
     uint64_t dropped; /* frames left out behind the first RECORD_FRAMES_LEAF */

@@ -26,7 +26,7 @@ void thread_set_name(struct thread_table *table, struct thread *thread, const ch
 
 /* A new thread inherits its creator's name, and its last record holds the final name. The lookup
  * serves long-lived threads, and thread names before the first samples. */
-static bool is_name_due(const struct thread_table *table, uint32_t slot)
+bool thread_name_is_due(const struct thread_table *table, uint32_t slot)
 {
     const struct thread *thread = &table->threads[slot];
     bool is_first = thread->name_wait_ns == NAME_FIRST_NS;
@@ -38,8 +38,6 @@ void thread_refresh_name(struct thread_table *table, uint32_t slot)
 {
     struct thread *thread = &table->threads[slot];
     char name[16] = {0};
-    if (!is_name_due(table, slot))
-        return;
     if (proc_name(thread->process->pid, thread->tid, name) == 0)
         thread_set_name(table, thread, name, table->round->now_ns);
     thread->name_due_ns = table->round->now_ns + thread->name_wait_ns;

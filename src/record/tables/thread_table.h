@@ -64,5 +64,7 @@ bool thread_table_has(const struct thread_table *table, const struct process *pr
 /* Writes a COMM if the name is new. */
 void thread_set_name(struct thread_table *table, struct thread *thread, const char name[16],
                      uint64_t time_ns);
-/* Reads the name from /proc when due. */
+/* Before the thread's records are read. */
+bool thread_name_is_due(const struct thread_table *table, uint32_t slot);
+/* Reads the name from /proc. */
 void thread_refresh_name(struct thread_table *table, uint32_t slot);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <linux/audit.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -39,6 +41,30 @@ static inline uint64_t arch_ticks(void)
 static inline void arch_copy(void *to, const void *from, uint64_t bytes)
 {
     __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
+}
+
+/* The registers that a walk from here needs: PC, SP and the callee-saved registers. Inlined: the
+ * frame is the caller's. Async-signal-safe. */
+__attribute__((always_inline)) static inline void arch_capture(ucontext_t *context)
+{
+    greg_t *to = context->uc_mcontext.gregs;
+    __asm__ volatile("lea 0(%%rip), %%rax\n\t"
+                     "mov %%rax, %c1(%0)\n\t"
+                     "mov %%rsp, %c2(%0)\n\t"
+                     "mov %%rbp, %c3(%0)\n\t"
+                     "mov %%rbx, %c4(%0)\n\t"
+                     "mov %%r12, %c5(%0)\n\t"
+                     "mov %%r13, %c6(%0)\n\t"
+                     "mov %%r14, %c7(%0)\n\t"
+                     "mov %%r15, %c8(%0)"
+                     :
+                     : "r"(to), "i"(8 * REG_RIP), "i"(8 * REG_RSP), "i"(8 * REG_RBP),
+                       "i"(8 * REG_RBX), "i"(8 * REG_R12), "i"(8 * REG_R13), "i"(8 * REG_R14),
+                       "i"(8 * REG_R15)
+                     : "rax", "memory");
+    context->uc_stack.ss_size = 0; /* no alternate stack is known */
+    context->uc_stack.ss_flags = SS_DISABLE;
+    context->uc_stack.ss_sp = NULL;
 }
 
 static inline uint64_t arch_pc(const ucontext_t *context)

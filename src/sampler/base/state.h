@@ -32,10 +32,17 @@ struct known_mask {
 /* The type of pthread_create(); the function of thrd_create() returns an int. */
 typedef void *thread_start(void *argument);
 
+/* Use of a thread's ring and walk. */
+enum busy {
+    BUSY_NOT = 0,
+    BUSY_HANDLER = 1,
+    BUSY_HOOK = 2, /* a hook writes a record; a signal meanwhile is postponed */
+};
+
 /* Private state of a thread: written by the thread's hooks before the first signal, then by its
  * handler alone. Same index as its thread slot and its ring. */
 struct thread_state {
-    uint32_t busy; /* taken by test-and-set: a raw clone thread shares its parent's TLS */
+    uint32_t busy; /* enum busy, taken by exchange: a raw clone thread shares its parent's TLS */
     uint32_t index;
     uint32_t user_joins; /* process.joins while a thread has this state; other values: free */
     struct thread_slot *slot;
@@ -47,7 +54,8 @@ struct thread_state {
     int64_t unseen_ns;     /* CPU time seen by the kernel timer and not by samples */
     uint64_t accounted_ns; /* weight of all records, and of lost ones */
     uint32_t samples;
-    int32_t timer; /* -1: none */
+    int32_t timer;    /* -1: none */
+    pthread_t handle; /* 0: the thread has not started yet */
     thread_start *start;
     void *argument;
     uint64_t stack_bytes;      /* requested at creation */

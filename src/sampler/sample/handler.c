@@ -160,6 +160,16 @@ static void skip(struct thread_state *thread, const siginfo_t *info)
     thread->slot->lost_weight_ns += weight_ns;
 }
 
+/* The signal has interrupted a hook that writes to the ring: the next sample gets the weight. */
+static void postpone(struct thread_state *thread, const siginfo_t *info)
+{
+    uint64_t weight_ns = engine_weight_ns(info);
+    thread->user_ns += weight_ns;
+    thread->accounted_ns += weight_ns;
+    thread->merged_ns += weight_ns;
+    thread->slot->merged += weight_ns != 0;
+}
+
 void handler(int signal, siginfo_t *info, void *context)
 {
     if (!own_signal_is_ours(info)) {
@@ -173,13 +183,16 @@ void handler(int signal, siginfo_t *info, void *context)
         add_relaxed(&process.slot->lost_no_thread, 1);
         return;
     }
-    if (exchange_acquire(&thread->busy, 1)) {
+    uint32_t before = exchange_acquire(&thread->busy, BUSY_HANDLER);
+    if (before == BUSY_HANDLER) {
         add_relaxed(&thread->slot->lost_busy, 1);
         return;
     }
     if (launcher_is_away(clock_ticks(thread)))
         skip(thread, info);
+    else if (before == BUSY_HOOK)
+        postpone(thread, info);
     else
         sample(thread, info, context);
-    store_release(&thread->busy, 0);
+    store_release(&thread->busy, before);
 }

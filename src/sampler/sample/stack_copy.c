@@ -24,7 +24,7 @@
  * smaller copies: a cut stack is better than a lost sample. */
 static uint32_t most_bytes(const struct walk *walk)
 {
-    uint64_t room = ring_room(&walk->thread->ring);
+    uint64_t room = ring_room(walk->ring);
     return room >= SESSION_RING_BYTES / 2 ? RECORD_COPY_BYTES_MAX : (uint32_t)(room / 48) * 8;
 }
 
@@ -70,7 +70,8 @@ static uint8_t *reserve(const struct walk *walk, uint32_t before_stack, uint32_t
                         bool is_check, uint64_t *position)
 {
     uint8_t *record;
-    while (!(record = ring_reserve(&walk->thread->ring, before_stack + *bytes, position)) &&
+    uint32_t object_bytes = walk->object ? sizeof(*walk->object) : 0;
+    while (!(record = ring_reserve(walk->ring, before_stack + *bytes + object_bytes, position)) &&
            *bytes > 0 && !is_check)
         *bytes = *bytes / 16 * 8;
     return record;
@@ -193,5 +194,5 @@ bool stack_copy_record(struct walk *walk, struct record_header header, enum walk
     *(struct record_copy *)(void *)(record + fixed) = copy;
     stack_record_describe(record, walk->frame_count, walk->dropped, end, unload_count);
     header.bytes = before_stack + copied;
-    return stack_record_commit(&walk->thread->ring, record, position, header);
+    return stack_record_commit(walk->ring, record, position, header, walk->object);
 }

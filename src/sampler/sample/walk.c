@@ -288,16 +288,18 @@ static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
     return end;
 }
 
-bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
-                 uint64_t weight_ns, uint8_t flags)
+bool walk_write(const struct walk_request *request)
 {
     uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
+    uint32_t most = fixed + 8 * RECORD_FRAMES_MAX + (uint32_t)sizeof(struct record_object);
     uint64_t position;
-    uint8_t *record = ring_reserve(&thread->ring, fixed + 8 * RECORD_FRAMES_MAX, &position);
-    thread->slot->produced++;
+    uint8_t *record = ring_reserve(request->ring, most, &position);
     if (!record)
         return false;
-    struct walk walk = {.thread = thread, .context = context};
+    struct walk walk = {.thread = request->thread,
+                        .context = request->context,
+                        .ring = request->ring,
+                        .object = request->object};
     walk.frames = (uint64_t *)(void *)(record + fixed);
     uint32_t unload_count = load_acquire(&process.slot->unload_count);
     enum walk_end end = walk_once(&walk, unload_count);
@@ -306,11 +308,8 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
     if (end == WALK_ENDS)
         end = WALK_OFF_STACK;
     settle_frames(&walk);
-    struct record_header header = {.event = RECORD_EVENT_CPU,
-                                   .kind = RECORD_COPY,
-                                   .flags = flags,
-                                   .ticks = ticks,
-                                   .weight_ns = weight_ns};
+    struct record_header header = request->header;
+    header.kind = RECORD_COPY;
     if (wants_copy(end)) {
         add_relaxed(&process.slot->unknown_count, 1);
         return stack_copy_record(&walk, header, end, unload_count);
@@ -322,5 +321,21 @@ bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_
     header.kind = RECORD_STACK;
     stack_record_describe(record, walk.frame_count, walk.dropped, end, unload_count);
     header.bytes = fixed + 8 * walk.frame_count;
-    return stack_record_commit(&thread->ring, record, position, header);
+    return stack_record_commit(walk.ring, record, position, header, walk.object);
+}
+
+bool walk_record(struct thread_state *thread, const ucontext_t *context, uint64_t ticks,
+                 uint64_t weight_ns, uint8_t flags)
+{
+    const struct walk_request request = {
+        .thread = thread,
+        .context = context,
+        .ring = &thread->ring,
+        .header = {.event = RECORD_EVENT_CPU,
+                   .flags = flags,
+                   .ticks = ticks,
+                   .weight_ns = weight_ns},
+    };
+    thread->slot->produced++;
+    return walk_write(&request);
 }

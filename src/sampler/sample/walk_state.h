@@ -9,6 +9,8 @@
 struct walk {
     struct thread_state *thread;
     const ucontext_t *context;
+    struct ring *ring;                  /* of the record; usually the thread's */
+    const struct record_object *object; /* NULL: none */
     const struct wire_module *modules;
     uint32_t module_count;
     uint32_t generation; /* low half of the map's generation: tags the cache */

@@ -3,6 +3,7 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/state.h"
+#include "sampler/recorders/thread_lifecycle.h"
 #include "sampler/seccomp/seccomp.h"
 
 #include <linux/seccomp.h>
@@ -41,6 +42,8 @@ int prctl(int option, ...)
     int result = NEXT(prctl)(option, a, b, c, d);
     if (filters)
         seccomp_end(change, result != 0);
+    if (option == PR_SET_NAME && result == 0)
+        lifecycle_named((const char *)a);
     if (thread)
         thread->has_no_clock = result == 0 ? after : before;
     return result;

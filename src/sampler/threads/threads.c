@@ -5,6 +5,7 @@
 #include "sampler/base/own_call.h"
 #include "sampler/process/attach.h"
 #include "sampler/process/launcher.h"
+#include "sampler/recorders/thread_lifecycle.h"
 #include "sampler/sample/clock.h"
 #include "sampler/signals/mask.h"
 #include "sampler/threads/thread_stack.h"
@@ -50,7 +51,8 @@ static void clear_cache(struct thread_state *thread)
 
 static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
-    thread->busy = 0;
+    thread->busy = BUSY_NOT;
+    thread->handle = 0;
     thread->index = index;
     thread->slot = &process.rings->threads[index];
     thread->ring = (struct ring){.control = &process.rings->controls[index], .data = ring_data};
@@ -92,6 +94,7 @@ static void fill_slot(struct thread_slot *slot)
     slot->lost_away = 0;
     slot->merged = 0;
     slot->lost_weight_ns = 0;
+    slot->lost_events = 0;
     slot->handler_max_ticks = 0;
     for (int i = 0; i < HANDLER_BUCKETS; i++)
         slot->handler_ticks[i] = 0;
@@ -139,6 +142,7 @@ struct thread_state *thread_claim(void)
 
 void thread_unclaim(struct thread_state *thread)
 {
+    store_relaxed(&thread->ring.control->head, 0); /* the record of a creation */
     release(thread, THREAD_FREE);
 }
 
@@ -187,6 +191,7 @@ static struct begun begin(struct thread_state *thread)
     thread_stack_set_range(thread);
     if (has_end_key)
         pthread_setspecific(end_key, thread);
+    lifecycle_started(thread);
     thread_bind(thread);
     mask_hide(thread);
     timer_start(thread);
@@ -228,6 +233,7 @@ static struct thread_state *prepare(const pthread_attr_t *attributes, thread_sta
     state->start = start;
     state->argument = argument;
     thread_stack_note(state, attributes, default_stack_bytes);
+    lifecycle_created(state, attributes);
     return state;
 }
 

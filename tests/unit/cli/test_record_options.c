@@ -2,7 +2,7 @@
 /* What the words of `rec record` ask for. */
 #include "cli/options/record_options.h"
 
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include <errno.h>
 #include <inttypes.h>

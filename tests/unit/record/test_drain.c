@@ -5,6 +5,8 @@
  */
 #include "record/collector_parts.h"
 
+#include "perfdata/reader.h"
+#include "record/recorders/recorders.h"
 #include "wire/atomic.h"
 
 #include <setjmp.h>
@@ -38,7 +40,8 @@ static int set_up(void **state)
     struct session_config session = {.period_ns = 1000000, .kernel_interval_ns = 20000000};
     assert_int_equal(session_open(&at.session, &session, NULL), 0);
     at.file = memfd_create("rec.data", MFD_CLOEXEC);
-    struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
+    struct perfdata_config config = {.start_time_ns = 1};
+    recorders_describe(UINT32_MAX, 1000000, config.events);
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
     at.collector = calloc(1, sizeof(*at.collector));
     assert_non_null(at.collector);
@@ -179,6 +182,146 @@ static void events_that_do_not_exist_are_counted(void **state)
         assert_int_equal(at.summary.samples, i);
         expect_good_records_still_pass();
     }
+}
+
+struct object_record {
+    struct stack_record stack;
+    struct record_object object;
+};
+
+/* The thread's own creation, or its call about the thread with the handle 0x7f00. */
+static struct object_record thread_record(enum record_event event)
+{
+    struct object_record record = {
+        .stack = good_record(),
+        .object = {.avma = 0x7f00, .code_avma = 0x401f00, .number = RECORD_NO_SLOT},
+    };
+    record.stack.header.bytes = sizeof(record);
+    record.stack.header.event = (uint16_t)event;
+    record.stack.header.flags = RECORD_OBJECT;
+    record.stack.header.weight_ns = 1;
+    return record;
+}
+
+/* The last sample of the capture, and the number of samples. */
+static size_t read_samples(struct perfdata_event *last)
+{
+    struct perfdata_reader *reader;
+    struct perfdata_event event;
+    struct error error;
+    size_t count = 0;
+    assert_int_equal(perfdata_checkpoint(at.writer), 0);
+    assert_int_equal(perfdata_reader_open(&reader, at.file, "rec.data", &error), 0);
+    while (perfdata_next(reader, &event) > 0)
+        if (event.kind == PERFDATA_SAMPLE) {
+            *last = event;
+            last->ip = event.callchain[1];
+            count++;
+        }
+    perfdata_reader_close(reader);
+    return count;
+}
+
+static void a_creation_is_a_sample_of_the_creator_about_the_new_thread(void **state)
+{
+    (void)state;
+    struct perfdata_event sample;
+    struct object_record record = thread_record(RECORD_EVENT_THREAD_CREATE);
+    put(&record, sizeof(record));
+    drain();
+    assert_int_equal(damaged(), 0);
+    assert_int_equal(read_samples(&sample), 1);
+    assert_int_equal(sample.attr_index, 1);
+    assert_int_equal(sample.tid, PID); /* the creator is unknown: the process */
+    assert_int_equal(sample.weight, TID);
+    assert_int_equal(sample.data_avma, 0x7f00);
+    assert_int_equal(sample.ip, 0x401f00);
+    assert_int_equal(sample.period, 1);
+}
+
+static void the_slot_of_a_creator_gives_its_tid(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t slot;
+        uint32_t expected;
+    } cases[] = {{THREAD, TID},
+                 {THREAD + 1, PID}, /* never used */
+                 {SESSION_THREADS, PID},
+                 {UINT64_MAX, PID}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct perfdata_event sample;
+        struct object_record record = thread_record(RECORD_EVENT_THREAD_CREATE);
+        record.object.number = cases[i].slot;
+        put(&record, sizeof(record));
+        drain();
+        assert_int_equal(read_samples(&sample), i + 1);
+        assert_int_equal(sample.tid, cases[i].expected);
+    }
+}
+
+static void events_of_threads_are_outside_of_the_cpu_account(void **state)
+{
+    (void)state;
+    struct perfdata_event sample;
+    struct object_record record = thread_record(RECORD_EVENT_THREAD_JOIN);
+    record.stack.header.weight_ns = UINT64_MAX / 4; /* no CPU time: not compared with a clock */
+    put(&record, sizeof(record));
+    drain();
+    assert_int_equal(read_samples(&sample), 1);
+    assert_int_equal(sample.attr_index, 2);
+    assert_int_equal(sample.data_avma, 0x7f00);
+    assert_int_equal(at.summary.samples + at.summary.cpu_seen_ns + at.summary.complete, 0);
+    assert_int_equal(at.collector->processes.processes[PROCESS].account.seen_ns, 0);
+}
+
+static void objects_that_do_not_belong_to_the_event_are_counted(void **state)
+{
+    (void)state;
+    struct object_record records[4];
+    for (int i = 0; i < 4; i++)
+        records[i] = thread_record(RECORD_EVENT_THREAD_CREATE);
+    records[0].stack.header.event = RECORD_EVENT_CPU;
+    records[1].stack.header.flags = 0;
+    records[2].object.code_avma = UINT64_C(1) << 47;
+    records[3].stack.header.bytes = sizeof(struct record_header) + 16;
+    for (unsigned i = 0; i < 4; i++) {
+        put(&records[i], records[i].stack.header.bytes);
+        drain();
+        assert_int_equal(damaged(), i + 1);
+        expect_good_records_still_pass();
+    }
+}
+
+static void put_name(uint32_t slot, const char name[16], uint32_t bytes)
+{
+    struct {
+        struct record_header header;
+        struct record_name name;
+    } record = {.header = {.bytes = bytes, .kind = RECORD_NAME, .ticks = tsc_now()},
+                .name = {.slot = slot}};
+    memcpy(record.name.name, name, 16);
+    put(&record, bytes);
+    drain();
+}
+
+static void names_are_of_the_thread_in_the_slot(void **state)
+{
+    (void)state;
+    enum { BYTES = sizeof(struct record_header) + sizeof(struct record_name) };
+    const struct thread *thread = &at.collector->threads.threads[THREAD];
+    put_name(THREAD, "first\0xxxxxxxxx", BYTES);
+    assert_string_equal(thread->name, "first");
+    put_name(THREAD + 1, "other\0xxxxxxxxx", BYTES);
+    put_name(UINT32_MAX, "other\0xxxxxxxxx", BYTES);
+    assert_string_equal(thread->name, "first");
+    put_name(THREAD, "0123456789abcdef", BYTES); /* without an end */
+    assert_string_equal(thread->name, "0123456789abcde");
+    assert_int_equal(damaged(), 0);
+    put_name(THREAD, "short\0xxxxxxxxx", BYTES - 8);
+    assert_int_equal(damaged(), 1);
+    assert_string_equal(thread->name, "0123456789abcde");
+    expect_good_records_still_pass();
 }
 
 static void frame_counts_beyond_the_record_are_counted(void **state)
@@ -513,6 +656,11 @@ int main(void)
         TEST(sizes_that_make_no_sense_skip_the_rest_of_the_ring),
         TEST(kinds_that_do_not_exist_are_counted),
         TEST(events_that_do_not_exist_are_counted),
+        TEST(a_creation_is_a_sample_of_the_creator_about_the_new_thread),
+        TEST(the_slot_of_a_creator_gives_its_tid),
+        TEST(events_of_threads_are_outside_of_the_cpu_account),
+        TEST(objects_that_do_not_belong_to_the_event_are_counted),
+        TEST(names_are_of_the_thread_in_the_slot),
         TEST(frame_counts_beyond_the_record_are_counted),
         TEST(records_shorter_than_their_kind_are_counted),
         TEST(copies_whose_sizes_do_not_add_up_are_counted),

@@ -397,6 +397,23 @@ static void two_signals_at_once_on_one_state_are_one_record(void **state)
     assert_int_equal(thread.busy, 0);
 }
 
+/* The hook is in the middle of a record: the signal writes none, and no time is lost. */
+static void a_signal_during_a_hook_adds_its_weight_to_the_next_sample(void **state)
+{
+    (void)state;
+    thread.busy = BUSY_HOOK;
+    raise_event();
+    assert_int_equal(seen.records, 0);
+    assert_int_equal(thread.busy, BUSY_HOOK);
+    assert_int_equal(thread_slot.merged, 1);
+    assert_int_equal(thread_slot.lost_busy, 0);
+    thread.busy = BUSY_NOT;
+    raise_event();
+    assert_int_equal(seen.records, 1);
+    assert_int_equal(seen.weight_ns, 2 * PERIOD_NS);
+    assert_int_equal(thread.accounted_ns, 2 * PERIOD_NS);
+}
+
 static void a_thread_without_a_state_is_counted(void **state)
 {
     (void)state;
@@ -456,6 +473,7 @@ int main(void)
         TEST(a_program_that_is_crashing_is_left_alone),
         TEST(a_full_ring_is_counted_with_its_weight),
         TEST(two_signals_at_once_on_one_state_are_one_record),
+        TEST(a_signal_during_a_hook_adds_its_weight_to_the_next_sample),
         TEST(a_thread_without_a_state_is_counted),
         TEST(a_forked_child_does_nothing),
         TEST(without_a_launcher_nothing_is_written),

@@ -306,7 +306,7 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
         at.stack[last - 2 * i] = CALLER + i;
     interrupted_at(LEAF, address_of(last - 2 * callers), 0);
     for (uint64_t head = 64; head < 1024; head += 64) {
-        struct walk walk = {.thread = &at.thread, .context = &at.context};
+        struct walk walk = {.thread = &at.thread, .context = &at.context, .ring = &at.thread.ring};
         at.thread.ring.base = 0;
         at.thread.ring.head = head;
         at.control.tail = head - 8;

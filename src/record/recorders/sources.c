@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/sources.h"
+#include "record/recorders/sources.h"
 
 static const char *refuse_perf_trap(const struct record_probe *probe)
 {
@@ -38,6 +38,20 @@ const struct record_source record_sources[RECORD_SOURCES] = {
         .needs = "perf_event_paranoid <= 2 or CAP_PERFMON",
         .refusal = refuse_perf_ring,
     },
+};
+
+static const char *refuse_never(const struct record_probe *probe)
+{
+    (void)probe;
+    return NULL;
+}
+
+const struct record_source record_hooks = {
+    .engine = RECORD_ENGINE_AUTO,
+    .name = "hooks",
+    .description = "injected hooks in front of functions of the C library",
+    .needs = "a program with a dynamic linker",
+    .refusal = refuse_never,
 };
 
 const char *record_engine_name(enum record_engine engine)

@@ -7,7 +7,7 @@
 
 #include "base/text/error.h"
 #include "perfdata/writer.h"
-#include "record/sources.h"
+#include "record/recorders/sources.h"
 #include "wire/records.h"
 
 #include <stdbool.h>
@@ -49,6 +49,7 @@ struct recorder {
     const char *excludes; /* id of a recorder that cannot run at the same time; NULL: none */
     bool can_start;       /* records a program started by rec */
     bool can_attach;      /* records a running process */
+    bool has_hooks;       /* needs the sampler in SESSION_RECORDERS_FOLDER */
     const char *privileges;
     const struct record_source *sources; /* in order of preference */
     size_t source_count;
@@ -56,7 +57,7 @@ struct recorder {
     size_t parameter_count;
 };
 
-#define RECORDERS 1
+#define RECORDERS 2
 extern const struct recorder recorders[RECORDERS];
 
 /* NULL: no such row. */
@@ -71,6 +72,12 @@ static inline uint32_t recorder_bit(const struct recorder *recorder)
 {
     return UINT32_C(1) << (recorder - recorders);
 }
+
+/* The event of an id, below RECORD_EVENTS. */
+const struct recorder_event *recorders_event(enum record_event id);
+
+/* Whether a recorder of the set has hooks of its own. */
+bool recorders_have_hooks(uint32_t set);
 
 /* The events of a set as rows of the capture, each at the place of its id. */
 void recorders_describe(uint32_t set, uint64_t period_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/recorders.h"
+#include "record/recorders/recorders.h"
 
 #include "base/text/error.h"
 #include "record/launch/trust.h"
@@ -55,11 +55,18 @@ static const struct recorder_event cpu_events[] = {
     {.id = RECORD_EVENT_CPU, .name = "cpu-clock", .unit = "ns"},
 };
 
+/* Address: the pthread_t. Number of a creation: the new thread's tid. */
+static const struct recorder_event thread_events[] = {
+    {RECORD_EVENT_THREAD_CREATE, "thread-create", "count", true},
+    {RECORD_EVENT_THREAD_JOIN, "thread-join", "count", true},
+    {RECORD_EVENT_THREAD_DETACH, "thread-detach", "count", true},
+};
+
 const struct recorder recorders[RECORDERS] = {
     {
         .id = "cpu",
         .name = "CPU time",
-        .description = "CPU time of every thread, with complete user stacks",
+        .description = "CPU time of threads, with complete user stacks",
         .events = cpu_events,
         .event_count = sizeof(cpu_events) / sizeof(cpu_events[0]),
         .is_always_on = true,
@@ -70,6 +77,18 @@ const struct recorder recorders[RECORDERS] = {
         .source_count = RECORD_SOURCES,
         .parameters = cpu_parameters,
         .parameter_count = sizeof(cpu_parameters) / sizeof(cpu_parameters[0]),
+    },
+    {
+        .id = "thread-lifecycle",
+        .name = "Lifecycle of threads",
+        .description = "creation, names, exit and join of threads",
+        .events = thread_events,
+        .event_count = sizeof(thread_events) / sizeof(thread_events[0]),
+        .can_start = true,
+        .has_hooks = true,
+        .privileges = "none",
+        .sources = &record_hooks,
+        .source_count = 1,
     },
 };
 
@@ -95,6 +114,23 @@ const struct record_parameter *recorders_parameter(const char *name)
     for (size_t i = 0; i < RECORDERS && !found; i++)
         found = recorder_parameter(&recorders[i], name);
     return found;
+}
+
+const struct recorder_event *recorders_event(enum record_event id)
+{
+    for (size_t i = 0; i < RECORDERS; i++)
+        for (size_t j = 0; j < recorders[i].event_count; j++)
+            if (recorders[i].events[j].id == id)
+                return &recorders[i].events[j];
+    return &cpu_events[0];
+}
+
+bool recorders_have_hooks(uint32_t set)
+{
+    bool has_hooks = false;
+    for (size_t i = 0; i < RECORDERS; i++)
+        has_hooks |= recorders[i].has_hooks && (set & recorder_bit(&recorders[i]));
+    return has_hooks;
 }
 
 static void describe(const struct recorder_event *event, uint64_t period_ns,
@@ -152,7 +188,8 @@ struct recorder_availability recorder_probe(const struct recorder *recorder,
     struct recorder_availability found = {0};
     struct error error = {{0}};
     char sampler[4096];
-    if (session_find_sampler(sampler, &error) != 0 || trust_check(sampler, &error) != 0) {
+    if (session_find_sampler(sampler, recorder->has_hooks, &error) != 0 ||
+        trust_check(sampler, &error) != 0) {
         snprintf(found.reason, sizeof(found.reason), "%s", error.text);
         return found;
     }

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/recorders/hook_record.h"
+
+#include "sampler/arch/arch.h"
+#include "sampler/process/launcher.h"
+#include "sampler/sample/clock.h"
+#include "sampler/sample/walk.h"
+
+static bool take(struct thread_state *thread)
+{
+    if (!process_is_sampled() || !thread || launcher_is_away(clock_ticks(thread)))
+        return false;
+    uint32_t before = exchange_acquire(&thread->busy, BUSY_HOOK);
+    if (before != BUSY_NOT)
+        store_release(&thread->busy, before);
+    return before == BUSY_NOT;
+}
+
+/* The launcher sleeps as long as the CPU samples allow. */
+static void give_back(struct thread_state *thread)
+{
+    bool is_half_full = ring_room(&thread->ring) < SESSION_RING_BYTES / 2;
+    store_release(&thread->busy, BUSY_NOT);
+    if (is_half_full)
+        ring_doorbell();
+}
+
+/* The walk starts in this frame, which the launcher takes away. */
+void hook_record_stack(struct ring *ring, enum record_event event,
+                       const struct record_object *object)
+{
+    ucontext_t context;
+    struct thread_state *thread = thread_self;
+    if (!take(thread))
+        return;
+    arch_capture(&context);
+    const struct walk_request request = {
+        .thread = thread,
+        .context = &context,
+        .ring = ring,
+        .header = {.event = event, .ticks = clock_ticks(thread), .weight_ns = 1},
+        .object = object,
+    };
+    thread->slot->lost_events += !walk_write(&request);
+    give_back(thread);
+}
+
+void hook_record_name(uint32_t slot, const char *name)
+{
+    const uint32_t bytes = sizeof(struct record_header) + sizeof(struct record_name);
+    struct thread_state *thread = thread_self;
+    uint64_t position;
+    if (!take(thread))
+        return;
+    uint8_t *record = ring_reserve(&thread->ring, bytes, &position);
+    if (record) {
+        *(struct record_header *)(void *)record =
+            (struct record_header){.bytes = bytes,
+                                   .event = RECORD_EVENT_CPU,
+                                   .kind = RECORD_NAME,
+                                   .ticks = clock_ticks(thread)};
+        struct record_name *named =
+            (struct record_name *)(void *)(record + sizeof(struct record_header));
+        *named = (struct record_name){.slot = slot};
+        for (uint32_t i = 0; i < sizeof(named->name) - 1 && name[i]; i++)
+            named->name[i] = name[i];
+        ring_commit(&thread->ring, position, bytes);
+    }
+    thread->slot->lost_events += !record;
+    give_back(thread);
+}
