@@ -28,8 +28,9 @@ ALLOWED = {
     "convert": {"base", "elf", "perfdata", "profile", "symbols", "unwind", "unwind-shared"},
     "export": {"base", "profile"},
     "annotate": {"base", "elf", "profile", "symbols", "convert", "export"},
+    "compare": {"base", "profile", "export"},
     "cli": {"base", "elf", "wire", "unwind", "unwind-shared", "record", "perfdata", "profile",
-            "symbols", "convert", "annotate", "export"},
+            "symbols", "convert", "annotate", "compare", "export"},
 }
 
 # system headers -> the only layers that may include them

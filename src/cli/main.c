@@ -17,7 +17,7 @@ static const struct {
 } commands[] = {
     {"record", cmd_record},     {"convert", cmd_convert}, {"report", cmd_report},
     {"info", cmd_info},         {"list", cmd_list},       {"doctor", cmd_doctor},
-    {"annotate", cmd_annotate},
+    {"annotate", cmd_annotate}, {"diff", cmd_diff},
 };
 
 /* Detects lost output: `rec info >/dev/full` is a failure. */

@@ -10,7 +10,7 @@
  *
  * Events are equal by name and unit. The main events of two profiles are also equal if both are
  * CPU time: cpu-clock of one profile and task-clock of another add up. Host, command line and
- * product are those of the first profile.
+ * product are from the first profile.
  */
 #pragma once
 

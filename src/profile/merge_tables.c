@@ -171,7 +171,7 @@ static bool is_cpu_time(const struct profile_event *event)
 }
 
 /* `from` has the string ids of the sum. CPU time of two clocks in one profile is the same time:
- * only one of them is added to the main event. */
+ * only one clock is added to the main event. */
 static bool is_same_event(const struct merge_step *step, const struct profile_event *from,
                           bool is_main, uint32_t index)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private to merge.c: one profile on its way into the sum, with the ids that its elements have
+/* Private to merge.c: one profile on its way into the sum, and the ids of its elements
  * there. */
 #pragma once
 
@@ -17,7 +17,7 @@ struct profile_merge {
 struct merge_step {
     struct profile_merge *merge;
     const struct profile *from;
-    uint64_t shift_ns; /* from the times of `from` to those of the sum */
+    uint64_t shift_ns; /* from times of `from` to times of the sum */
     /* Ids in the sum, by the index in `from`. */
     uint32_t *strings, *libs, *funcs, *symbols, *addresses, *calls, *events;
     uint32_t first_process, first_thread;

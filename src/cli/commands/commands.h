@@ -5,6 +5,7 @@
 /* Statuses of rec itself; all others are statuses of the recorded program. */
 enum {
     STATUS_OK = 0,
+    STATUS_CHANGED = 1,      /* rec diff: a regression */
     STATUS_INCOMPLETE = 124, /* --fail-on */
     STATUS_FAILED = 125,     /* wrong usage, or a failure of rec */
     STATUS_CANNOT_RUN = 126, /* the command exists, but cannot be executed */
@@ -19,4 +20,5 @@ int cmd_report(char *const *words);
 int cmd_info(char *const *words);
 int cmd_annotate(char *const *words);
 int cmd_list(char *const *words);
+int cmd_diff(char *const *words);
 int cmd_doctor(char *const *words);

@@ -5,6 +5,7 @@
 #include "cli/commands/program_hint.h"
 #include "cli/files/input.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +15,9 @@
 
 void inputs_free(struct inputs *inputs)
 {
+    for (size_t i = 0; i < inputs->owned_count; i++)
+        free(inputs->owned[i]);
+    free(inputs->owned);
     free(inputs->paths);
     *inputs = (struct inputs){0};
 }
@@ -39,25 +43,99 @@ static bool is_same_file(const char *left, const char *right)
            a.st_ino == b.st_ino;
 }
 
+static int check_pair(const char *first, const char *second, struct error *error)
+{
+    if (!is_same_file(first, second))
+        return 0;
+    if (strcmp(second, "/dev/stdin") == 0)
+        return error_set(error, -EINVAL, "only one input can be a pipe: write the others to files");
+    return error_set(error, -EINVAL, "%s and %s are the same file: name each capture once", first,
+                     second);
+}
+
 /* A resolved pipe is always /dev/stdin: a second pipe would replace the first. */
 static int check_repeated(const struct inputs *inputs, size_t index, struct error *error)
 {
-    const char *path = inputs->paths[index];
-    for (size_t i = 0; i < index; i++) {
-        if (!is_same_file(inputs->paths[i], path))
-            continue;
-        if (strcmp(path, "/dev/stdin") == 0)
-            return error_set(error, -EINVAL,
-                             "only one input can be a pipe: write the others to files");
-        return error_set(error, -EINVAL, "%s and %s are the same file: name each capture once",
-                         inputs->paths[i], path);
+    int err = 0;
+    for (size_t i = 0; i < index && err == 0; i++)
+        err = check_pair(inputs->paths[i], inputs->paths[index], error);
+    return err;
+}
+
+int inputs_check_apart(const struct inputs *inputs, const struct inputs *others,
+                       struct error *error)
+{
+    int err = 0;
+    for (size_t i = 0; i < inputs->count; i++)
+        for (size_t j = 0; j < others->count && err == 0; j++)
+            err = check_pair(inputs->paths[i], others->paths[j], error);
+    return err;
+}
+
+static int is_capture_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".data") == 0;
+}
+
+/* Takes ownership of the path. */
+static int add_owned(struct inputs *inputs, char *path, struct error *error)
+{
+    char **owned =
+        path ? ARRAY_PUSH(inputs->owned, inputs->owned_count, inputs->owned_capacity) : NULL;
+    if (!owned) {
+        free(path);
+        return error_set(error, -ENOMEM, "out of memory");
     }
-    return 0;
+    *owned = path;
+    return inputs_add(inputs, path, error);
+}
+
+static int add_found(struct inputs *inputs, const char *directory, const char *name,
+                     struct error *error)
+{
+    const char *slash = directory[strlen(directory) - 1] == '/' ? "" : "/";
+    char *path = NULL;
+    if (asprintf(&path, "%s%s%s", directory, slash, name) < 0)
+        path = NULL;
+    return add_owned(inputs, path, error);
+}
+
+/* The captures of a directory, or the path itself. */
+static int add_expanded(struct inputs *inputs, const char *path, struct error *error)
+{
+    struct dirent **entries = NULL;
+    struct stat status;
+    int err = 0;
+    bool is_directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    int count = is_directory ? scandir(path, &entries, is_capture_name, alphasort) : 0;
+    if (count <= 0) {
+        free(entries);
+        return inputs_add(inputs, path, error);
+    }
+    for (int i = 0; i < count; i++) {
+        if (err == 0)
+            err = add_found(inputs, path, entries[i]->d_name, error);
+        free(entries[i]);
+    }
+    free(entries);
+    return err;
+}
+
+static int expand_directories(struct inputs *inputs, struct error *error)
+{
+    struct inputs expanded = {0};
+    int err = 0;
+    for (size_t i = 0; i < inputs->count && err == 0; i++)
+        err = add_expanded(&expanded, inputs->paths[i], error);
+    inputs_free(inputs);
+    *inputs = expanded;
+    return err;
 }
 
 int inputs_resolve(struct inputs *inputs, const struct command_spec *command, struct error *error)
 {
-    int err = 0;
+    int err = expand_directories(inputs, error);
     for (size_t i = 0; i < inputs->count && err == 0; i++) {
         err = input_resolve(&inputs->paths[i], error);
         if (err == 0)

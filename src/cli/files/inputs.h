@@ -10,6 +10,8 @@
 struct inputs {
     const char **paths;
     size_t count, capacity;
+    char **owned; /* paths found in directories */
+    size_t owned_count, owned_capacity;
 };
 
 void inputs_free(struct inputs *inputs);
@@ -20,9 +22,15 @@ int inputs_add(struct inputs *inputs, const char *path, struct error *error);
 /* The first path; NULL: none. */
 const char *inputs_first(const struct inputs *inputs);
 
-/* Resolves each input (input.h); an operand that is a program gets the hint of program_hint.h.
- * -EINVAL: a file occurs twice, or a second input is a pipe. */
+/* Resolves each input (input.h); an operand that is a program gets the hint of program_hint.h. A
+ * directory with *.data files, as from --repeat, is replaced by the files, in the order of
+ * names; perf record --threads leaves no such files in its directories. -EINVAL: a file occurs
+ * twice, or a second input is a pipe. */
 int inputs_resolve(struct inputs *inputs, const struct command_spec *command, struct error *error);
+
+/* -EINVAL: a file is an input of both. */
+int inputs_check_apart(const struct inputs *inputs, const struct inputs *others,
+                       struct error *error);
 
 /* The path; of several "a.data and 4 others". */
 struct inputs_label {

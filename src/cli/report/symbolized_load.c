@@ -32,8 +32,8 @@ static void print_unread(const struct profile *profile)
 /* Free memory is returned to the kernel only before a fork of symbolizer processes. Without a fork,
  * page faults on reuse would take a tenth of the time (capture of a compiler with copied stacks).
  * */
-static int load_input(struct profile **out, const char *path, const struct convert_options *options,
-                      struct error *error)
+int symbolized_load_silent(struct profile **out, const char *path,
+                           const struct convert_options *options, struct error *error)
 {
     struct convert_options watched = options ? *options : (struct convert_options){0};
     watched.progress = progress_report;
@@ -59,7 +59,7 @@ static int load_input(struct profile **out, const char *path, const struct conve
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
                     struct error *error)
 {
-    int err = load_input(out, path, options, error);
+    int err = symbolized_load_silent(out, path, options, error);
     if (!err)
         print_unread(*out);
     return err;
@@ -84,7 +84,7 @@ static int add_input(struct profile_merge *merge, const char *path,
                      const struct convert_options *options, struct error *error)
 {
     struct profile *profile = NULL;
-    int err = load_input(&profile, path, options, error);
+    int err = symbolized_load_silent(&profile, path, options, error);
     if (err)
         return err;
     err = profile_merge_add(merge, profile);
@@ -113,6 +113,17 @@ int symbolized_load_all(struct profile **out, const struct inputs *inputs,
         print_unread(*out);
     profile_merge_free(merge);
     return err;
+}
+
+void symbolized_print_unread(const struct profile *profile, struct intern *printed)
+{
+    for (size_t i = 0; i < profile->note_count; i++) {
+        const char *text = profile_text(profile, profile->notes[i].value);
+        uint32_t count = intern_count(printed);
+        if (is_about_names(profile_text(profile, profile->notes[i].key)) &&
+            intern_text(printed, text) == count)
+            log_info("%s", text);
+    }
 }
 
 void symbolized_shorten(struct profile *profile)

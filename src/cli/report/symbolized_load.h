@@ -13,6 +13,13 @@
 int symbolized_load(struct profile **out, const char *path, const struct convert_options *options,
                     struct error *error);
 
+/* The same without messages about files without names: for several captures of the same files. */
+int symbolized_load_silent(struct profile **out, const char *path,
+                           const struct convert_options *options, struct error *error);
+
+/* Messages about files without names; each text once for all profiles. */
+void symbolized_print_unread(const struct profile *profile, struct intern *printed);
+
 /* The sum of all inputs (profile/merge.h); of a single input: the input. Mentions an input with
  * another main event. */
 int symbolized_load_all(struct profile **out, const struct inputs *inputs,

@@ -3,6 +3,7 @@
 
 #include "cli/tables/annotate_table.h"
 #include "cli/tables/convert_table.h"
+#include "cli/tables/diff_table.h"
 #include "cli/tables/record_table.h"
 #include "cli/tables/view_table.h"
 
@@ -56,9 +57,8 @@ const struct command_spec help_command = {
 };
 
 const struct command_spec *const command_table[] = {
-    &record_command,  &report_command, &annotate_command,
-    &convert_command, &info_command,   &list_command,
-    &doctor_command,  &help_command,   NULL,
+    &record_command, &report_command, &annotate_command, &diff_command, &convert_command,
+    &info_command,   &list_command,   &doctor_command,   &help_command, NULL,
 };
 
 const char command_overview[] =
