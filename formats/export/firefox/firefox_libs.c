@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/firefox/firefox.h"
 
+#include "profile/debug_id.h"
+
 #include <string.h>
 
 bool firefox_address(const struct firefox *firefox, uint32_t lib, uint64_t svma, uint32_t *address)
@@ -33,32 +35,13 @@ void firefox_choose_libs(struct firefox *firefox)
     }
 }
 
-static char *append_hex(char *out, const char *digits, uint8_t byte)
-{
-    *out++ = digits[byte >> 4];
-    *out++ = digits[byte & 15];
-    return out;
-}
-
 static void code_id(const struct profile_lib *lib, char out[2 * sizeof(lib->build_id) + 1])
 {
-    for (size_t i = 0; i < lib->build_id_bytes; i++)
-        out = append_hex(out, "0123456789abcdef", lib->build_id[i]);
-    *out = '\0';
-}
-
-/*
- * The build-id in Breakpad's form: the first 16 bytes as a little-endian GUID (the first three
- * fields are integers and appear reversed), then the "age" 0. All zeros without a build-id.
- */
-static void breakpad_id(const struct profile_lib *lib, char out[34])
-{
-    static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-    for (size_t i = 0; i < sizeof(order); i++) {
-        uint8_t byte = order[i] < lib->build_id_bytes ? lib->build_id[order[i]] : 0;
-        out = append_hex(out, "0123456789ABCDEF", byte);
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < lib->build_id_bytes; i++) {
+        *out++ = digits[lib->build_id[i] >> 4];
+        *out++ = digits[lib->build_id[i] & 15];
     }
-    *out++ = '0';
     *out = '\0';
 }
 
@@ -81,7 +64,7 @@ static void write_lib(struct firefox *firefox, const struct profile_lib *lib)
     json_member_string(out, "path", path);
     json_member_string(out, "debugName", name);
     json_member_string(out, "debugPath", path);
-    breakpad_id(lib, id);
+    debug_id_write(lib, id);
     json_member_string(out, "breakpadId", id);
     code_id(lib, id);
     if (lib->build_id_bytes)
