@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What rec is built with, and nothing else: libelf and libdw (symbols), zlib (output), libiberty
-# (demangling); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
+# (demangling), microhttpd and json-c (rec view); optional, named by `rec --version` when missing: zstd (debug info, perf record -z), lzma
 # (.gnu_debugdata), deflate (zlib sections and .gz files, faster), isal (zlib
 # sections in little memory), Zydis and capstone (machine code). Each with its reason in README.md.
 find_package(ZLIB REQUIRED)
@@ -17,6 +17,9 @@ endfunction()
 rec_find_library(REC_LIBELF elf libelf.h libelf-dev)
 rec_find_library(REC_LIBDW dw elfutils/libdw.h libdw-dev)
 rec_find_library(REC_LIBIBERTY iberty libiberty/demangle.h libiberty-dev)
+
+rec_find_library(REC_MICROHTTPD microhttpd microhttpd.h libmicrohttpd-dev)
+rec_find_library(REC_JSON_C json-c json-c/json.h libjson-c-dev)
 
 # Sets VARIABLE and VARIABLE_INCLUDE when both are there, and says so when not.
 function(rec_find_optional variable name header package)

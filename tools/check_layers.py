@@ -29,14 +29,16 @@ ALLOWED = {
     "export": {"base", "profile"},
     "annotate": {"base", "elf", "profile", "symbols", "convert", "export"},
     "compare": {"base", "profile", "export"},
+    "view": {"base", "profile", "convert", "annotate", "export"},
     "cli": {"base", "elf", "wire", "unwind", "unwind-shared", "record", "perfdata", "profile",
-            "symbols", "convert", "annotate", "compare", "export"},
+            "symbols", "convert", "annotate", "export", "compare", "view"},
 }
 
 # system headers -> the only layers that may include them
 KEPT_TO = [
     (re.compile(r"^(elfutils/.*|libelf\.h|gelf\.h|dwarf\.h|libiberty/.*)$"), {"symbols"}),
     (re.compile(r"^(Zydis/.*|capstone/.*)$"), {"annotate"}),
+    (re.compile(r"^(microhttpd\.h|json-c/.*)$"), {"view"}),
 ]
 # layers -> system headers they must do without: no allocation, no stdio
 FORBIDDEN = {

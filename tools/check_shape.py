@@ -27,6 +27,7 @@ KNOWN = {
     },
     "parameters": {
         "src/unwind": 1,
+        "src/view": 1,  # a callback of libmicrohttpd
     },
 }
 

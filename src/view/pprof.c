@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/pprof.h"
+
+#include "base/files/io.h"
+#include "view/http/listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool is_in_path(const char *program)
+{
+    const char *path = getenv("PATH");
+    while (path && *path) {
+        size_t length = strcspn(path, ":");
+        char file[4096];
+        int used = snprintf(file, sizeof(file), "%.*s/%s", (int)length, path, program);
+        if (used > 0 && (size_t)used < sizeof(file) && access(file, X_OK) == 0)
+            return true;
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+__attribute__((noreturn)) static void run(const struct pprof *pprof, int wait_fd, bool is_go)
+{
+    char http[64], byte;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    (void)signal(SIGINT, SIG_DFL);
+    close(pprof->release);
+    ssize_t got = read(wait_fd, &byte, 1);
+    if (got != 1)
+        _exit(0);
+    snprintf(http, sizeof(http), "-http=127.0.0.1:%u", pprof->port);
+    dup2(pprof->file, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (is_go)
+        execlp("go", "go", "tool", "pprof", "-no_browser", http, "/dev/stdin", (char *)NULL);
+    else
+        execlp("pprof", "pprof", "-no_browser", http, "/dev/stdin", (char *)NULL);
+    _exit(127);
+}
+
+/* A port that is free now. */
+static int choose_port(struct pprof *pprof, struct error *error)
+{
+    struct listener listener;
+    int err = listener_open(&listener, NULL, 0, error);
+    if (err)
+        return err;
+    pprof->port = listener.port;
+    listener_close(&listener);
+    return 0;
+}
+
+static int start(struct pprof *pprof, bool is_go)
+{
+    int ends[2];
+    pprof->file = memfd_create("rec.pb.gz", MFD_CLOEXEC);
+    if (pprof->file < 0 || pipe2(ends, O_CLOEXEC) != 0)
+        return -errno;
+    pprof->release = ends[1];
+    pprof->pid = fork();
+    if (pprof->pid == 0)
+        run(pprof, ends[0], is_go);
+    int err = pprof->pid < 0 ? -errno : 0;
+    close(ends[0]);
+    return err;
+}
+
+int pprof_start(struct pprof *pprof, struct error *error)
+{
+    *pprof = (struct pprof){.file = -1, .release = -1};
+    bool has_own = is_in_path("pprof");
+    if (!has_own && !is_in_path("go"))
+        return error_set(error, -ENOENT,
+                         "--pprof: neither pprof nor go is installed (Debian: golang-go)");
+    int err = choose_port(pprof, error);
+    if (err)
+        return err;
+    err = start(pprof, !has_own);
+    return err ? error_set(error, err, "cannot start pprof: %s", strerror(-err)) : 0;
+}
+
+int pprof_run(struct pprof *pprof, const struct buffer *profile, struct error *error)
+{
+    int err = io_write(pprof->file, profile->bytes, profile->size);
+    if (!err && lseek(pprof->file, 0, SEEK_SET) != 0)
+        err = -errno;
+    if (!err)
+        err = io_write(pprof->release, "", 1);
+    return err ? error_set(error, err, "cannot pass the profile to pprof: %s", strerror(-err)) : 0;
+}
+
+void pprof_end(struct pprof *pprof)
+{
+    if (pprof->pid <= 0)
+        return;
+    close(pprof->release);
+    close(pprof->file);
+    kill(-pprof->pid, SIGTERM);
+    while (waitpid(pprof->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    pprof->pid = 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/server/folder.h"
+
+#include "base/files/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 32 << 20 };
+
+static const struct {
+    const char *suffix, *type;
+} types[] = {
+    {".html", "text/html; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".json", "application/json"},
+    {".svg", "image/svg+xml"},
+    {".png", "image/png"},
+    {".ico", "image/x-icon"},
+    {".woff2", "font/woff2"},
+    {".wasm", "application/wasm"},
+    {".md", "text/plain; charset=utf-8"},
+};
+
+static const char *type_of(const char *path)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        size_t suffix = strlen(types[i].suffix);
+        if (length > suffix && strcmp(path + length - suffix, types[i].suffix) == 0)
+            return types[i].type;
+    }
+    return "application/octet-stream";
+}
+
+/* openat2(2): Linux 5.6. */
+static int open_below(int folder, const char *path)
+{
+    const struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+                                 .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
+}
+
+int folder_open(const char *path, const char *what, struct error *error)
+{
+    struct stat page;
+    int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0)
+        return error_set(error, -errno, "%s: cannot open the folder of %s: %s", path, what,
+                         strerror(errno));
+    if (fstatat(folder, "index.html", &page, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(page.st_mode))
+        return folder;
+    close(folder);
+    return error_set(error, -ENOENT, "%s: no index.html: not a built copy of %s", path, what);
+}
+
+bool folder_reply(int folder, const char *path, struct http_reply *reply)
+{
+    struct stat status;
+    while (*path == '/')
+        path++;
+    if (!*path)
+        path = "index.html";
+    int fd = open_below(folder, path);
+    if (fd < 0)
+        return false;
+    bool is_read = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                   io_read_all(fd, &reply->body, FILE_BYTES_MAX) == 0;
+    close(fd);
+    if (!is_read) {
+        buffer_free(&reply->body);
+        return false;
+    }
+    reply->status = 200;
+    reply->type = type_of(path);
+    return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "view/server/viewers.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* As JavaScript's encodeURIComponent(). */
+static void append_encoded(struct buffer *out, const char *text)
+{
+    for (; *text; text++) {
+        if (isalnum((unsigned char)*text) || strchr("-_.~", *text))
+            buffer_u8(out, (uint8_t)*text);
+        else
+            buffer_printf(out, "%%%02X", (unsigned char)*text);
+    }
+}
+
+static char *taken(struct buffer *out)
+{
+    buffer_u8(out, 0);
+    if (out->failed) {
+        buffer_free(out);
+        return NULL;
+    }
+    return (char *)out->bytes;
+}
+
+char *viewer_firefox(const struct addresses_of_view *addresses)
+{
+    struct buffer out = {0}, profile = {0};
+    buffer_printf(&profile, "%s/profile.json", addresses->base);
+    buffer_u8(&profile, 0);
+    buffer_printf(&out, "%s/from-url/", addresses->profiler);
+    if (!profile.failed)
+        append_encoded(&out, (const char *)profile.bytes);
+    buffer_text(&out, "/?symbolServer=");
+    append_encoded(&out, addresses->base);
+    out.failed |= profile.failed;
+    buffer_free(&profile);
+    return taken(&out);
+}
+
+char *viewer_speedscope(const struct addresses_of_view *addresses)
+{
+    struct buffer out = {0};
+    buffer_printf(&out, "%s/speedscope/index.html#profileURL=", addresses->base);
+    append_encoded(&out, addresses->base);
+    append_encoded(&out, "/files/rec.speedscope.json");
+    return taken(&out);
+}
+
+char *viewer_html(const struct addresses_of_view *addresses)
+{
+    struct buffer out = {0};
+    buffer_printf(&out, "%s/page", addresses->base);
+    return taken(&out);
+}
+
+char *viewer_index(const struct addresses_of_view *addresses)
+{
+    struct buffer out = {0};
+    buffer_printf(&out, "%s/", addresses->base);
+    return taken(&out);
+}

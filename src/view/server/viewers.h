@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* URLs of a capture in viewers, freed by the caller. NULL: out of memory. */
+#pragma once
+
+#include "base/containers/buffer.h"
+
+#include <stdbool.h>
+
+/* What is served where. */
+struct addresses_of_view {
+    const char *base;     /* "http://127.0.0.1:3000/TOKEN", without a slash at the end */
+    const char *profiler; /* origin of the Firefox Profiler, without a slash at the end */
+    bool has_speedscope;  /* below base */
+};
+
+char *viewer_firefox(const struct addresses_of_view *addresses);
+char *viewer_speedscope(const struct addresses_of_view *addresses);
+char *viewer_html(const struct addresses_of_view *addresses);
+char *viewer_index(const struct addresses_of_view *addresses);
