@@ -3,6 +3,7 @@
 #include "base/heap.h"
 #include "base/text/log.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/view_exec.h"
 #include "cli/files/sudo_reader.h"
 #include "cli/tables/command_table.h"
 #include "cli/options/help.h"
@@ -17,7 +18,7 @@ static const struct {
 } commands[] = {
     {"record", cmd_record},     {"convert", cmd_convert}, {"report", cmd_report},
     {"info", cmd_info},         {"list", cmd_list},       {"doctor", cmd_doctor},
-    {"annotate", cmd_annotate}, {"diff", cmd_diff},
+    {"annotate", cmd_annotate}, {"diff", cmd_diff},       {"view", view_exec},
 };
 
 /* Detects lost output: `rec info >/dev/full` is a failure. */

@@ -99,13 +99,14 @@ class Package(unittest.TestCase):
         paths = run("dpkg-deb", "--contents", self.package(".deb")).split()
         files = [path for path in paths if path.startswith("./") and not path.endswith("/")]
         self.assertIn("./opt/rec/bin/rec", files)
+        self.assertIn("./opt/rec/bin/rec-view", files)
         self.assertIn("./opt/rec/share/man/man1/rec-report.1", files)
         self.assertEqual([path for path in files if not path.startswith("./opt/rec/")], [])
 
     def test_the_package_depends_on_the_libraries_of_rec(self):
         version, depends = run("dpkg-deb", "-f", self.package(".deb"), "Version", "Depends").splitlines()
         self.assertIn(version.split()[1], run(f"{BUILD}/rec", "--version"))
-        for library in ("libc6", "libdw1", "libelf1"):
+        for library in ("libc6", "libdw1", "libelf1", "libmicrohttpd12", "libjson-c5"):
             self.assertIn(library, depends)
 
     def test_an_installed_package_records_beside_sox_and_is_removed_without_a_trace(self):

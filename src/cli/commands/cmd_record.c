@@ -9,6 +9,7 @@
 #include "cli/commands/command_check.h"
 #include "cli/commands/end_as.h"
 #include "cli/commands/repeat.h"
+#include "cli/commands/view_exec.h"
 #include "cli/files/capture_file.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/memory_limit.h"
@@ -143,6 +144,25 @@ static int check_completeness(const struct record_request *request,
     return STATUS_INCOMPLETE;
 }
 
+/* `rec view` in place of this process, with the same sources of names. */
+static int view(const struct record_request *request, const struct capture_file *capture)
+{
+    char input[sizeof(capture->name) + 16], debug_directory[4200];
+    char *words[5] = {input};
+    size_t count = 1;
+    snprintf(input, sizeof(input), "--input=%s", capture->name);
+    if (request->debug_directory) {
+        snprintf(debug_directory, sizeof(debug_directory), "--debug-dir=%s",
+                 request->debug_directory);
+        words[count++] = debug_directory;
+    }
+    if (request->use_debuginfod)
+        words[count++] = (char[]){"--debuginfod"};
+    if (request->symbols_only)
+        words[count++] = (char[]){"--no-inline"};
+    return view_exec(words);
+}
+
 /* All steps after the recording. Returns the exit status. */
 static int finish(struct record_request *request, struct capture_file *capture,
                   struct record_result *result, bool is_private, int recorded, struct error *error)
@@ -172,6 +192,8 @@ static int finish(struct record_request *request, struct capture_file *capture,
     int own_status = check_completeness(request, summary);
     profile_free(profile);
     record_wait(result);
+    if (request->view && !err)
+        return view(request, capture);
     int status = status_of(result);
     if (status != STATUS_OK)
         return status;

@@ -152,6 +152,9 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
     case OPTION_WAIT_ALL:
         options->wait_all = true;
         return 0;
+    case OPTION_VIEW:
+        request->view = true;
+        return 0;
     case OPTION_REPEAT:
         return options_number(value, "--repeat, number of runs,", 1, REPEAT_MOST, &request->repeat,
                               error);
@@ -294,6 +297,10 @@ int record_request_parse(struct record_request *request, char *const *words, str
         recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) != 0)
         return -EINVAL;
     request->options.argv = has_targets ? NULL : options.argv - 1;
+    if (request->view && request->repeat)
+        return error_set(error, -EINVAL, "--view shows one recording: leave out --repeat");
+    if (request->view && request->outputs.count && !request->outputs.capture)
+        return error_set(error, -EINVAL, "--view needs a capture: add -o NAME.data");
     if (request->outputs.capture || request->outputs.count > 0)
         return 0;
     return outputs_add_usual(&request->outputs, "", true, error);

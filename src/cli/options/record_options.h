@@ -11,6 +11,7 @@ struct record_request {
     struct outputs outputs;
     const char *output_name;     /* the last -o; NULL: none */
     size_t output_names;         /* number of -o */
+    bool view;                   /* open the capture afterwards */
     unsigned long repeat;        /* runs of the command; 0: no --repeat */
     struct target_list targets;  /* of -p or -t */
     const char *debug_directory; /* NULL: the default */

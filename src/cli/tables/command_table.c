@@ -5,6 +5,7 @@
 #include "cli/tables/convert_table.h"
 #include "cli/tables/diff_table.h"
 #include "cli/tables/record_table.h"
+#include "cli/tables/serve_table.h"
 #include "cli/tables/view_table.h"
 
 #include <string.h>
@@ -57,8 +58,9 @@ const struct command_spec help_command = {
 };
 
 const struct command_spec *const command_table[] = {
-    &record_command, &report_command, &annotate_command, &diff_command, &convert_command,
-    &info_command,   &list_command,   &doctor_command,   &help_command, NULL,
+    &record_command, &report_command,  &view_command, &annotate_command,
+    &diff_command,   &convert_command, &info_command, &list_command,
+    &doctor_command, &help_command,    NULL,
 };
 
 const char command_overview[] =
@@ -69,8 +71,7 @@ const char command_overview[] =
 const struct command_example command_examples[] = {
     {"rec -- ./app --its-arguments", "record; then `rec report`"},
     {"rec -F 4000 -o run1/ -- make -j4", "4000 samples per CPU second, the files in run1/"},
-    {"rec convert perf.data -o app.json.gz",
-     "a recording of perf for https://profiler.firefox.com"},
+    {"rec convert perf.data -o p.html", "a recording of perf as a web page"},
     {NULL, NULL},
 };
 

@@ -12,8 +12,8 @@ static const struct option_spec options[] = {
                   "Write this file; repeatable. The suffix selects the format: .data the capture, "
                   "{suffixes}. Any other name is the capture. DIR/: the usual four files there."),
     OPTION_TAKING('p', 'p', "pid", "PID[,...]",
-                  "Record running processes instead of a command, with all threads and children, "
-                  "until they end, --duration, or Ctrl-C, which leaves them running."),
+                  "Record running processes instead of a command, with threads and children, until "
+                  "they end, --duration, or Ctrl-C, which does not end them."),
     OPTION_TAKING('t', 't', "tid", "TID[,...]", "The same for single threads."),
     OPTION_TAKING('F', 'F', "freq", "N", "{parameter}; or max."),
     OPTION_TAKING(OPTION_ENGINE, 0, "engine", "ENGINE",
@@ -40,6 +40,8 @@ static const struct option_spec options[] = {
     OPTION_MAYBE_TAKING(OPTION_SELF_CHECK, 0, "self-check", "N",
                         "Unwind every Nth stack (default 100) a second time and compare."),
     OPTION_HEADING("Beginning and end"),
+    OPTION_SWITCH(OPTION_VIEW, 0, "view",
+                  "Open the capture in the browser afterwards, as rec view does."),
     OPTION_TAKING(OPTION_REPEAT, 0, "repeat", "N",
                   "Run the command N times, with a capture for each run in the new or empty "
                   "directory of -o DIR/: input for rec diff."),

@@ -23,6 +23,7 @@ enum {
     OPTION_KEEP_FREE,
     OPTION_MAX_MAPPINGS,
     OPTION_REPEAT,
+    OPTION_VIEW,
 };
 
 extern const struct command_spec record_command;
