@@ -8,6 +8,7 @@
 #include "symbols/files/supplement.h"
 #include "symbols/split/split.h"
 #include "symbols/symtab/fde_symbols.h"
+#include "symbols/symtab/go_symbols.h"
 #include "symbols/symtab/symtab_load.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct symbols {
     struct supplement supplement;
     struct splits splits;
     struct fde_symbols fdes;
+    struct go_symbols go;
     bool is_damaged;
     char *debug_directory; /* owned; NULL: none */
     struct symtab symtab;
@@ -42,6 +44,7 @@ void symbols_close(struct symbols *symbols)
     source_paths_free(&symbols->paths);
     symtab_free(&symbols->symtab);
     fde_symbols_free(&symbols->fdes);
+    go_symbols_free(&symbols->go);
     splits_free(&symbols->splits);
     dwarf_end(symbols->dwarf);
     supplement_close(&symbols->supplement);
@@ -240,6 +243,21 @@ static int frame_of_symbol(struct symbols *symbols, const struct symbol *symbol,
     return 0;
 }
 
+/* A function of a Go program. */
+static int frame_of_go(struct symbols *symbols, const struct go_function *function,
+                       struct position position)
+{
+    struct symbol_frame *frame = push_frame(symbols, position);
+    if (!frame)
+        return -ENOMEM;
+    struct go_position start =
+        go_table_position(&symbols->go.table, function, function->start_svma);
+    frame->name = frame->system_name = function->name;
+    frame->definition_file = start.file;
+    frame->definition_line = start.line;
+    return 0;
+}
+
 /* A function without a name has a range. */
 static int frame_of_fde(struct symbols *symbols, uint64_t svma, struct position position)
 {
@@ -290,11 +308,19 @@ int symbols_resolve(struct symbols *symbols, uint64_t svma, struct symbol_result
     const struct symbol *symbol = symtab_find(&symbols->symtab, svma);
     struct unit *unit =
         symbols->dwarf ? units_find(&symbols->units, svma, &symbols->functions) : NULL;
+    struct go_function function;
+    bool is_go = !unit && go_symbols_find(&symbols->go, &symbols->files.main, svma, &function);
     struct position position = unit ? unit_line(unit, svma, &symbols->paths) : (struct position){0};
+    if (is_go) {
+        struct go_position at = go_table_position(&symbols->go.table, &function, svma);
+        position = (struct position){.file = at.file, .line = at.line};
+    }
     uint32_t scope = unit ? spans_find(&unit->spans, svma) : SPAN_NONE;
     int err = 0;
     if (scope != SPAN_NONE)
         err = frames_of_scope(symbols, unit, scope, position);
+    else if (is_go)
+        err = frame_of_go(symbols, &function, position);
     else if (symbol)
         err = frame_of_symbol(symbols, symbol, position);
     else

@@ -4,8 +4,9 @@
  * libelf and libdw; docs/debug-info.md draws the border to our own readers.
  *
  * Sources, best first: DWARF of the file, DWARF of its separate debug file (build-id directories
- * and .gnu_debuglink below the debug directory), .symtab, .gnu_debugdata, .dynsym. Stubs of calls
- * into other libraries are named like "memcpy@plt". Not thread-safe (libdw 0.188 is not).
+ * and .gnu_debuglink below the debug directory), the function table of Go programs, .symtab,
+ * .gnu_debugdata, .dynsym. Stubs of calls into other libraries are named like "memcpy@plt". Not
+ * thread-safe (libdw 0.188 is not).
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #include "unwind/arch/arch.h"
 #include "unwind/arch/machine.h"
 #include "unwind/cfi/eh_frame_hdr.h"
+#include "unwind/cfi/go_frames.h"
 #include "unwind/module_internal.h"
 
 #include <elf.h>
@@ -119,7 +120,8 @@ static int open_from(struct unwind_module **out, const struct elf_file *elf,
     bytes->entry_svma = elf_entry_svma(elf);
     int err = read_eh_frame(elf, bytes, error);
     const struct elf_file *holder = debug && !has_debug_frame(elf) ? debug : elf;
-    if (err == 0)
+    bool is_go = err == 0 && go_frames_make_cfi(&bytes->debug_frame, elf);
+    if (err == 0 && !is_go)
         err = read_section(holder, elf_find_section(holder, ".debug_frame"), &bytes->debug_frame,
                            error);
     if (err != 0) {

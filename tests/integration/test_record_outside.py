@@ -3,7 +3,9 @@
 """Programs without the sampler are recorded from outside, as the command and within a tree: complete stacks with
 names, all CPU time accounted, and no process sampled twice."""
 import os
+import shutil
 import subprocess
+import tempfile
 
 import rec
 
@@ -35,6 +37,11 @@ def as_nobody():
 
 
 class Outside(rec.Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.go_cache = tempfile.mkdtemp(prefix="rec-test-")
+        cls.addClassCleanup(shutil.rmtree, cls.go_cache, ignore_errors=True)
+
     def setUp(self):
         super().setUp()
         os.chmod(self.directory, 0o755)
@@ -65,14 +72,14 @@ class Outside(rec.Case):
                     and ("_start" in stack or "clone3" in stack or "__clone3" in stack))
         self.assertGreater(whole, 0.99 * sum(stacks.values()))
 
-    def build_go(self, name, *options, cgo=False):
-        self.need_program("go")
+    def build_go(self, name, *options, cgo=False, compiler="go"):
+        self.need_program(compiler)
         path = os.path.join(self.directory, name)
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(GO % ('import "C"' if cgo else ""))
-        environment = dict(os.environ, CGO_ENABLED="1" if cgo else "0", GO111MODULE="off",
-                           GOCACHE=os.path.join(self.directory, "cache"))
-        subprocess.run(["go", "build", *options, "-o", path, path + ".go"], env=environment, check=True,
+        environment = dict({key: value for key, value in os.environ.items() if key != "GOROOT"}, CGO_ENABLED="1" if cgo else "0", GO111MODULE="off",
+                           GOCACHE=self.go_cache)
+        subprocess.run([compiler, "build", *options, "-o", path, path + ".go"], env=environment, check=True,
                        cwd=self.directory, timeout=200)
         return path
 
@@ -112,11 +119,33 @@ class Command(Outside):
         self.assert_complete(run)
         self.assert_whole_work(run, "existing_work")
 
-    def test_a_go_command(self):
-        run = self.record(self.build_go("go"))
+    def check_go(self, *options, **how):
+        run = self.record(self.build_go("go_program", *options, **how), **as_nobody())
         self.assertEqual(run.summary["engine"], "perf-ring")
         self.assert_accounted(run)
-        self.assertGreater(run.share_of("main.burn"), 80)
+        self.assertGreaterEqual(run.complete_percent(), 99)
+        stacks = {stack: weight for stack, weight in run.stacks().items() if "main.burn" in stack}
+        whole = sum(weight for stack, weight in stacks.items() if stack.count("main.burn") == 10
+                    and "main.main" in stack and "runtime.goexit" in stack)
+        self.assertGreater(whole, 0.98 * sum(stacks.values()))
+        self.assertGreater(sum(stacks.values()), 0.7 * sum(run.stacks().values()))
+        report = self.run_in(run.directory, [rec.REC, "report", "--json"])
+        self.assertIn(b"go_program.go", report.stdout)
+
+    def test_a_go_command(self):
+        self.check_go()
+
+    def test_a_stripped_go_command(self):
+        """Names and lines come from the function table."""
+        self.check_go("-ldflags=-s -w")
+
+    def test_a_stripped_go_command_with_the_c_library(self):
+        self.check_go("-ldflags=-s -w", "-buildmode=pie", cgo=True)
+
+    def test_a_stripped_command_of_the_go_of_the_distribution(self):
+        if not os.path.exists("/usr/bin/go"):
+            self.skipTest("needs the package golang-go")
+        self.check_go("-ldflags=-s -w", compiler="/usr/bin/go")
 
 
 class Lifetime(Outside):

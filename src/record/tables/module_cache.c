@@ -104,7 +104,7 @@ static void find_root(struct known_module *module)
     bool is_static = !is_loader && !elf_interpreter(module->elf);
     if (elf_entry_svma(module->elf) == 0 || (is_static && strstr(name, ".so")))
         return;
-    if (is_static) { /* an executable with its C library */
+    if (is_static || elf_is_go(module->elf)) { /* an executable with its library */
         module->root_end_svma = UINT64_MAX;
         return;
     }
