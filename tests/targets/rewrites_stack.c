@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rewrites_stack: writes its turn into every word of 16 KiB of stack, waits for 20 to 200 us, and so on. Prints the
+ * rewrites_stack: writes its turn into every word of 16 KiB of stack, waits for 1 to 30 us, and so on. Prints the
  * address of the words first.
  */
 #include <linux/futex.h>
@@ -33,5 +33,5 @@ int main(void)
     unsigned seed = 1;
     prctl(PR_SET_TIMERSLACK, 1);
     for (uint64_t turn = 0;; turn++)
-        take_turn(turn, (20 + rand_r(&seed) % 180) * 1000L);
+        take_turn(turn, (1 + rand_r(&seed) % 30) * 1000L);
 }

@@ -97,7 +97,8 @@ static bool is_of_one_turn(const struct blocked_looker *looker, uint64_t words_a
     enum { WORDS = 2048 };
     const struct stack_view view = remote_stack_view(&looker->stack);
     uint64_t first = 0, word;
-    assert_true(stack_load(&view, words_avma, &first));
+    if (!stack_load(&view, words_avma, &first))
+        return true; /* discarded before the copy reached the words */
     for (uint64_t i = 1; i < WORDS; i++)
         if (!stack_load(&view, words_avma + 8 * i, &word) || word != first)
             return false;
@@ -109,24 +110,25 @@ static void a_stack_that_changed_during_the_look_is_discarded(void **state)
     (void)state;
     static struct waiting_process process;
     struct thread_files files;
-    size_t stacks = 0, torn = 0, mixed = 0;
+    size_t stacks = 0, torn_mixed = 0, mixed = 0;
     waiting_start(&process, "rewrites_stack");
     const uint64_t words_avma = strtoull(process.first_line, NULL, 16);
     const struct look_process place = {process.pid, process.modules.cache, process.map, 1};
     assert_int_equal(thread_files_open(&files, process.pid, process.pid), 0);
-    for (int i = 0; i < 30000; i++) {
+    for (int i = 0; i < 10000; i++) {
         struct blocked_look look = blocked_look(&process.looker, &place, &files);
-        torn += look.result == LOOK_TORN;
+        bool is_mixed = !is_of_one_turn(&process.looker, words_avma);
+        torn_mixed += look.result == LOOK_TORN && is_mixed;
         if (look.result != LOOK_STACK)
             continue;
         stacks++;
-        mixed += !is_of_one_turn(&process.looker, words_avma);
+        mixed += is_mixed;
         assert_true(look.is_complete);
     }
     thread_files_close(&files);
     waiting_end(&process);
-    assert_true(stacks > 3000);
-    assert_true(torn > 0);
+    assert_true(stacks > 50);
+    assert_true(torn_mixed > 50); /* without the check, these would be mixed stacks */
     assert_int_equal(mixed, 0);
 }
 
