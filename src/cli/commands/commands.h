@@ -22,3 +22,5 @@ int cmd_annotate(char *const *words);
 int cmd_list(char *const *words);
 int cmd_diff(char *const *words);
 int cmd_doctor(char *const *words);
+int cmd_stacks(char *const *words);
+int cmd_threads(char *const *words);

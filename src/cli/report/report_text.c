@@ -4,6 +4,7 @@
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
 #include "profile/synthetic.h"
+#include "cli/terminal/columns.h"
 #include "cli/terminal/ellipsize.h"
 #include "cli/terminal/format.h"
 #include "cli/terminal/pager.h"
@@ -49,17 +50,6 @@ static void print_heading(const char *text)
     const char *no_color = getenv("NO_COLOR");
     bool is_bold = pager_is_terminal() && !(no_color && *no_color);
     printf("\n%s%s%s\n", is_bold ? "\033[1m" : "", text, is_bold ? "\033[m" : "");
-}
-
-/* printf() would count bytes instead of columns. */
-static void print_padded(const char *text, unsigned columns)
-{
-    char fitted[512];
-    ellipsize_name(fitted, sizeof(fitted), text, columns);
-    unsigned width = 0;
-    for (const char *p = fitted; *p; p++)
-        width += ((unsigned char)*p & 0xc0) != 0x80;
-    printf("%s%*s  ", fitted, (int)(columns - width), "");
 }
 
 static uint64_t note_number(const struct profile *profile, const char *key)
@@ -144,9 +134,9 @@ static void print_functions(const struct report *report, unsigned columns)
         printf("%7s  %7s  ", format_percent(function->self, report->total).text,
                format_percent(function->total, report->total).text);
         bool has_module = func->lib != PROFILE_NONE && !profile->libs[func->lib].is_synthetic;
-        print_padded(has_module ? profile_text(profile, profile->libs[func->lib].name) : "",
-                     MODULE_COLUMNS);
-        print_padded(report_place(profile, function->func).text, PLACE_COLUMNS);
+        columns_print(has_module ? profile_text(profile, profile->libs[func->lib].name) : "",
+                      MODULE_COLUMNS);
+        columns_print(report_place(profile, function->func).text, PLACE_COLUMNS);
         printf("%s\n", name);
     }
 }

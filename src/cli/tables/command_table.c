@@ -6,6 +6,7 @@
 #include "cli/tables/diff_table.h"
 #include "cli/tables/record_table.h"
 #include "cli/tables/serve_table.h"
+#include "cli/tables/snapshot_table.h"
 #include "cli/tables/view_table.h"
 
 #include <string.h>
@@ -58,9 +59,9 @@ const struct command_spec help_command = {
 };
 
 const struct command_spec *const command_table[] = {
-    &record_command, &report_command,  &view_command, &annotate_command,
-    &diff_command,   &convert_command, &info_command, &list_command,
-    &doctor_command, &help_command,    NULL,
+    &record_command,  &report_command, &view_command, &annotate_command, &diff_command,
+    &convert_command, &info_command,   &list_command, &stacks_command,   &threads_command,
+    &doctor_command,  &help_command,   NULL,
 };
 
 const char command_overview[] =

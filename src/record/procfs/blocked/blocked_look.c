@@ -25,8 +25,10 @@ static struct full_regs registers_of(const struct blocked_call *call)
     return regs;
 }
 
-static struct offline_result walk(struct blocked_looker *looker, const struct look_process *process,
-                                  const struct blocked_call *call)
+struct offline_result blocked_looker_walk(struct blocked_looker *looker,
+                                          const struct look_process *process,
+                                          const struct full_regs *regs,
+                                          const struct stack_view *stack)
 {
     struct map_lookup lookup = {process->modules, process->map};
     const struct code_map code = {.find = map_lookup_code,
@@ -39,10 +41,8 @@ static struct offline_result walk(struct blocked_looker *looker, const struct lo
                                     .walks = &looker->walks,
                                     .generation = process->generation,
                                     .code = &code};
-    const struct full_regs regs = registers_of(call);
-    const struct stack_view view = remote_stack_view(&looker->stack);
     const struct offline_frames out = {.pcs = looker->frames, .max = RECORD_FRAMES_MAX};
-    return offline_unwind_in(&map, &regs, false, &view, &out);
+    return offline_unwind_in(&map, regs, false, stack, &out);
 }
 
 static bool wants_more(const struct offline_result *result, size_t copied_bytes)
@@ -67,14 +67,19 @@ static int check_unmoved(const struct thread_files *files, struct blocked_look *
     return err;
 }
 
-/* Stack words above all user addresses are no frames. */
+uint32_t blocked_looker_user_frames(const struct blocked_looker *looker,
+                                    const struct offline_result *result)
+{
+    uint32_t count = 0;
+    while (count < result->frame_count && looker->frames[count] < RECORD_ADDRESSES_END)
+        count++;
+    return count;
+}
+
 static void take_frames(const struct blocked_looker *looker, const struct offline_result *result,
                         struct blocked_look *look)
 {
-    look->frame_count = 0;
-    while (look->frame_count < result->frame_count &&
-           looker->frames[look->frame_count] < RECORD_ADDRESSES_END)
-        look->frame_count++;
+    look->frame_count = blocked_looker_user_frames(looker, result);
     look->end = look->frame_count == result->frame_count ? result->end : OFFLINE_UNMAPPED;
     look->is_complete = look->end == OFFLINE_ROOT;
     look->inferred_fps = (uint32_t)result->inferred_fps;
@@ -94,7 +99,9 @@ static int take_stack(struct blocked_looker *looker, const struct look_process *
         err = check_unmoved(files, look);
         if (err || look->result == LOOK_TORN)
             return err;
-        struct offline_result result = walk(looker, process, &look->call);
+        const struct full_regs regs = registers_of(&look->call);
+        const struct stack_view view = remote_stack_view(&looker->stack);
+        struct offline_result result = blocked_looker_walk(looker, process, &regs, &view);
         take_frames(looker, &result, look);
         is_whole = !wants_more(&result, looker->stack.size);
     }

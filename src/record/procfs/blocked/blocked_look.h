@@ -38,7 +38,7 @@ struct blocked_looker {
     uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest look */
 };
 
-/* The process of the thread. */
+/* The process of a thread. */
 struct look_process {
     pid_t pid;
     struct module_cache *modules;
@@ -60,5 +60,15 @@ struct blocked_look {
 
 struct blocked_look blocked_look(struct blocked_looker *looker, const struct look_process *process,
                                  const struct thread_files *files);
+
+/* Walks a copied stack from these registers. The result's frames are in the looker. */
+struct offline_result blocked_looker_walk(struct blocked_looker *looker,
+                                          const struct look_process *process,
+                                          const struct full_regs *regs,
+                                          const struct stack_view *stack);
+
+/* Number of frames up to the first stack word above all user addresses. */
+uint32_t blocked_looker_user_frames(const struct blocked_looker *looker,
+                                    const struct offline_result *result);
 
 void blocked_looker_free(struct blocked_looker *looker);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/snapshot/stacks_text.h"
+
+#include "base/text/log.h"
+#include "cli/report/report.h"
+#include "cli/terminal/columns.h"
+#include "cli/terminal/format.h"
+#include "record/procfs/blocked/wait_age.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    THREADS_SHOWN = 8, /* of a group */
+    PLACE_COLUMNS = 28,
+    MODULE_COLUMNS = 24,
+    FUNCTION_COLUMNS = 36,
+    NAME_COLUMNS_MIN = 30,
+    NAME_COLUMNS_MAX = 100,
+};
+
+struct frame_name {
+    char text[1024]; /* not escaped */
+};
+
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void print_members(const struct stack_group *group)
+{
+    const struct snapshot_thread *threads = group->named->snapshot.threads;
+    const char *separator = "";
+    if (group->count == 1)
+        printf("\nThread ");
+    else
+        printf("\n%zu threads: ", group->count);
+    for (size_t i = 0; i < group->count && i < THREADS_SHOWN; i++) {
+        const struct snapshot_thread *thread = &threads[group->members[i]];
+        text_print(stdout, "%s%d %s", separator, (int)thread->tid, thread->facts.name);
+        separator = ", ";
+    }
+    if (group->count > THREADS_SHOWN)
+        printf(", and %zu more", group->count - THREADS_SHOWN);
+    printf("\n");
+}
+
+static void print_ages(const struct stack_group *group)
+{
+    const struct snapshot_thread *threads = group->named->snapshot.threads;
+    uint64_t least_ns = UINT64_MAX, most_ns = 0;
+    for (size_t i = 0; i < group->count; i++) {
+        uint64_t age_ns = threads[group->members[i]].age_ns;
+        if (age_ns == WAIT_AGE_UNKNOWN)
+            continue;
+        least_ns = age_ns < least_ns ? age_ns : least_ns;
+        most_ns = age_ns > most_ns ? age_ns : most_ns;
+    }
+    if (least_ns == UINT64_MAX)
+        return;
+    struct formatted least = format_duration(least_ns), most = format_duration(most_ns);
+    if (strcmp(least.text, most.text) == 0)
+        printf(", for %s", least.text);
+    else
+        printf(", for %s to %s", least.text, most.text);
+}
+
+static void print_state(const struct stack_group *group)
+{
+    const struct snapshot_thread *threads = group->named->snapshot.threads;
+    const struct snapshot_thread *first = &threads[group->members[0]];
+    uint64_t cpu_ns = 0;
+    for (size_t i = 0; i < group->count; i++)
+        cpu_ns += threads[group->members[i]].facts.cpu_ns;
+    struct wait_text wait = named_snapshot_wait(group->named, group->members[0]);
+    if (first->is_waiting)
+        text_print(stdout, "  waits: %s", wait.text);
+    else
+        text_print(stdout, "  %s", first->has_stack ? "runs" : "no stack");
+    if (first->is_waiting)
+        print_ages(group);
+    printf("; %s CPU\n", format_duration(cpu_ns).text);
+    if (first->problem[0])
+        text_print(stdout, "  %s: %s\n", first->has_stack ? "incomplete" : "reason",
+                   first->problem);
+}
+
+static struct frame_name name_of(const struct profile *profile, const struct profile_frame *frame)
+{
+    struct frame_name name;
+    snprintf(name.text, sizeof(name.text), "%.900s%s",
+             profile_text(profile, profile->funcs[frame->func].name),
+             frame->inline_depth ? " (inlined)" : "");
+    return name;
+}
+
+static void print_frame(const struct profile *profile, const struct profile_frame *frame,
+                        unsigned name_columns)
+{
+    char place[320] = "";
+    if (frame->file != PROFILE_NONE && frame->line)
+        snprintf(place, sizeof(place), "%.250s:%u",
+                 last_component(profile_text(profile, frame->file)), frame->line);
+    printf("    ");
+    columns_print(name_of(profile, frame).text, name_columns);
+    columns_print(place, PLACE_COLUMNS);
+    text_print(stdout, "%s\n",
+               frame->lib == PROFILE_NONE ? ""
+                                          : profile_text(profile, profile->libs[frame->lib].name));
+}
+
+/* For the longest name of the stack, as far as the line has room. */
+static unsigned name_columns_of(const struct profile *profile, uint32_t stack, unsigned columns)
+{
+    unsigned others = 4 + 2 + PLACE_COLUMNS + 2 + MODULE_COLUMNS, most = NAME_COLUMNS_MAX;
+    size_t widest = NAME_COLUMNS_MIN;
+    if (columns < others + most)
+        most = columns > others + NAME_COLUMNS_MIN ? columns - others : NAME_COLUMNS_MIN;
+    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
+        size_t length =
+            strlen(name_of(profile, &profile->frames[profile->stacks[stack].frame]).text);
+        widest = length > widest ? length : widest;
+    }
+    return widest < most ? (unsigned)widest : most;
+}
+
+static void print_frames(const struct profile *profile, uint32_t stack, unsigned columns)
+{
+    unsigned name_columns = name_columns_of(profile, stack, columns);
+    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
+        print_frame(profile, &profile->frames[profile->stacks[stack].frame], name_columns);
+}
+
+static void print_group(void *context, const struct stack_group *group)
+{
+    const unsigned *columns = context;
+    print_members(group);
+    print_state(group);
+    print_frames(group->named->profile, group->named->stacks[group->members[0]], *columns);
+}
+
+static void print_header(const struct snapshot *snapshot)
+{
+    text_print(stdout, "Process %d (%s), %zu thread%s\n", (int)snapshot->pid, snapshot->name,
+               snapshot->count, snapshot->count == 1 ? "" : "s");
+}
+
+int stacks_print(const struct named_snapshot *named, unsigned columns)
+{
+    print_header(&named->snapshot);
+    int err = named_snapshot_groups(named, print_group, &columns);
+    printf("\n");
+    return err;
+}
+
+static void print_thread(const struct named_snapshot *named, size_t number)
+{
+    const struct snapshot_thread *thread = &named->snapshot.threads[number];
+    const struct thread_facts *facts = &thread->facts;
+    char switches[48], age[48] = "";
+    uint32_t func = named_snapshot_function(named, number);
+    struct wait_text reason = named_snapshot_wait(named, number);
+    snprintf(switches, sizeof(switches), "%lu/%lu", (unsigned long)facts->voluntary,
+             (unsigned long)facts->involuntary);
+    if (thread->is_waiting && thread->age_ns != WAIT_AGE_UNKNOWN)
+        snprintf(age, sizeof(age), "%s", format_duration(thread->age_ns).text);
+    printf("%7d  ", (int)thread->tid);
+    columns_print(facts->name, 15);
+    text_print(stdout, "%c  ", facts->state);
+    printf("%9s  ", format_duration(facts->user_ns).text);
+    printf("%9s  ", format_duration(facts->kernel_ns).text);
+    printf("%9s  %13s  %9s  ", format_duration(facts->delay_ns).text, switches, age);
+    columns_print(func == PROFILE_NONE ? "" : report_name(named->profile, func), FUNCTION_COLUMNS);
+    text_print(stdout, "%s\n", thread->has_stack ? reason.text : thread->problem);
+}
+
+void threads_print(const struct named_snapshot *named)
+{
+    print_header(&named->snapshot);
+    printf("    tid  name             S       user     kernel      queue       switches"
+           "      since  function                              waits for\n");
+    for (size_t i = 0; i < named->snapshot.count; i++)
+        print_thread(named, i);
+    printf("\n");
+}

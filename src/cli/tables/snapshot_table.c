@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/tables/snapshot_table.h"
+
+#include "cli/options/symbol_options.h"
+
+/* clang-format off */
+#define SNAPSHOT_OPTIONS \
+    OPTION_HEADING("Options"), \
+    OPTION_TAKING('p', 'p', "pid", "PID[,...]", "Read these processes."), \
+    OPTION_SWITCH(SNAPSHOT_JSON, 0, "json", "Print a JSON object on a line, for each process."), \
+    OPTION_TAKING(SNAPSHOT_INTERVAL, 0, "interval", "TIME", \
+                  "Repeat after this time: 5, 1.5s, 200ms, …; until Ctrl-C without --count."), \
+    OPTION_TAKING(SNAPSHOT_COUNT, 0, "count", "N", \
+                  "Repeat N times in all (default interval 1 s)."), \
+    OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
+                  "Give up a process that hangs in the kernel after this time (default 5 s)."), \
+    OPTION_SWITCH(SNAPSHOT_SHORT_NAMES, 0, "short-names", \
+                  "Leave template arguments and parameters out of names."), \
+    OPTION_HELP_ROW, \
+    OPTION_HEADING("Names"), DEBUG_DIR_OPTION_SPEC, DEBUGINFOD_OPTION_SPEC, NO_INLINE_OPTION_SPEC
+/* clang-format on */
+
+static const struct option_spec options[] = {SNAPSHOT_OPTIONS, {0}};
+
+#define UNDISTURBED                                                                               \
+    "No thread is stopped or signalled: waiting threads are read from /proc and process memory, " \
+    "running threads by a single perf sample. Needs the right to trace the process: the same "    \
+    "user, or root."
+
+#define EXIT_STATUS "0; 125 if a process could not be read."
+
+const struct command_spec stacks_command = {
+    .name = "stacks",
+    .synopsis = "stacks -p PID[,...]",
+    .summary = "stacks of a running process, with wait reasons",
+    .description =
+        "Prints the stack of every thread with functions, lines and inlined calls, the wait reason "
+        "(system call, file, lock and holder) and the age of the wait. Threads with equal stacks "
+        "are printed once.\n\n" UNDISTURBED "\n\n"
+        "A program called stacks is recorded by `rec -- stacks`.",
+    .operand = "PID",
+    .options = options,
+    .exit_status = EXIT_STATUS,
+};
+
+const struct command_spec threads_command = {
+    .name = "threads",
+    .synopsis = "threads -p PID[,...]",
+    .summary = "threads of a running process",
+    .description =
+        "Prints a line for every thread: id, name, state, CPU time in user and kernel mode, time "
+        "on the run queue, context switches (voluntary, involuntary), age of the wait, current "
+        "function and wait reason.\n\n" UNDISTURBED "\n\n"
+        "A program called threads is recorded by `rec -- threads`.",
+    .operand = "PID",
+    .options = options,
+    .exit_status = EXIT_STATUS,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The options of the commands for running processes: `rec stacks`, `rec threads`. */
+#pragma once
+
+#include "cli/tables/command_spec.h"
+
+enum {
+    SNAPSHOT_JSON = 1,
+    SNAPSHOT_INTERVAL,
+    SNAPSHOT_COUNT,
+    SNAPSHOT_TIMEOUT,
+    SNAPSHOT_SHORT_NAMES,
+};
+
+extern const struct command_spec stacks_command, threads_command;

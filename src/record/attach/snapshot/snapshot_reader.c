@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/attach/snapshot/snapshot_reader.h"
+
+#include "base/clock.h"
+#include "record/attach/snapshot/snapshot_capture.h"
+#include "record/attach/snapshot/snapshot_map.h"
+#include "record/attach/snapshot/running_sample.h"
+#include "record/procfs/blocked/wait_age.h"
+#include "record/procfs/blocked/wait_object.h"
+#include "record/procfs/blocked/wait_reason.h"
+#include "record/procfs/proc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Looks at a thread that keeps running between them. */
+enum { LOOKS_MAX = 3 };
+/* Events at a time: their rings count as locked memory. A crowded processor runs each of its
+ * threads within this time. */
+enum { SAMPLES_MAX = 16 };
+#define SAMPLE_WAIT_NS 300000000
+
+struct reader {
+    struct snapshot *snapshot;
+    struct open_file_cache open_files;
+    struct ring_modules modules;
+    struct look_process process;
+    struct process_map *map;
+    struct blocked_looker looker;
+    struct wait_modules waits;
+    struct snapshot_capture capture;
+    struct snapshot_thread **running; /* to be sampled */
+    size_t running_count;
+};
+
+static void set_problem(struct snapshot_thread *thread, const char *text)
+{
+    snprintf(thread->problem, sizeof(thread->problem), "%s", text);
+}
+
+static const char *problem_of_end(enum offline_end end)
+{
+    switch (end) {
+    case OFFLINE_CUT:
+        return "the stack leads out of its memory";
+    case OFFLINE_TOO_DEEP:
+        return "more frames than rec keeps";
+    case OFFLINE_UNMAPPED:
+        return "a return address outside of all mappings";
+    case OFFLINE_GUESS:
+        return "code without unwind information, and only a guess at the caller";
+    default:
+        return "code without unwind information";
+    }
+}
+
+/* The frames are in the looker. */
+static void keep_stack(struct reader *reader, struct snapshot_thread *thread, uint32_t frame_count,
+                       enum offline_end end)
+{
+    if (frame_count == 0)
+        return;
+    thread->has_stack = true;
+    thread->is_complete = end == OFFLINE_ROOT;
+    if (!thread->is_complete)
+        set_problem(thread, problem_of_end(end));
+    snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, frame_count);
+}
+
+static void keep_reason(struct reader *reader, struct snapshot_thread *thread,
+                        const struct blocked_look *look)
+{
+    struct wait_reason reason = wait_reason_find(&reader->waits, &reader->process, look,
+                                                 reader->looker.frames, thread->facts.state);
+    thread->is_waiting = true;
+    thread->kind = reason.kind;
+    thread->descriptor = reason.descriptor;
+    thread->futex_avma = reason.futex_avma;
+    thread->holder = reason.holder;
+    thread->child = reason.child;
+    thread->polled = reason.polled;
+    if (reason.call)
+        snprintf(thread->call, sizeof(thread->call), "%s", reason.call);
+    if (reason.descriptor >= 0)
+        wait_object_describe(reader->snapshot->pid, reason.descriptor, thread->object,
+                             sizeof(thread->object));
+}
+
+static void add_running(struct reader *reader, struct snapshot_thread *thread)
+{
+    reader->running[reader->running_count++] = thread;
+}
+
+static void explain_failure(struct snapshot_thread *thread, int err)
+{
+    if (err == -ESRCH || err == -ENOENT)
+        set_problem(thread, "ended meanwhile");
+    else
+        snprintf(thread->problem, sizeof(thread->problem), "cannot be read: %s", strerror(-err));
+}
+
+static void take_look(struct reader *reader, struct snapshot_thread *thread,
+                      const struct blocked_look *look)
+{
+    switch (look->result) {
+    case LOOK_STACK:
+        keep_reason(reader, thread, look);
+        keep_stack(reader, thread, look->frame_count, look->end);
+        thread->is_inferred = look->inferred_fps > 0;
+        break;
+    case LOOK_RUNNING:
+    case LOOK_TORN:
+        add_running(reader, thread);
+        break;
+    case LOOK_STACKLESS:
+        set_problem(thread, "a thread of the kernel, without a user stack");
+        break;
+    case LOOK_FAILED:
+        explain_failure(thread, look->error);
+        break;
+    }
+}
+
+static void look_at(struct reader *reader, struct snapshot_thread *thread)
+{
+    struct thread_files files;
+    struct blocked_look look = {.result = LOOK_FAILED};
+    look.error = thread_files_open(&files, reader->snapshot->pid, thread->tid);
+    for (int i = 0; look.error == 0 && i < LOOKS_MAX; i++) {
+        look = blocked_look(&reader->looker, &reader->process, &files);
+        reader->snapshot->torn += look.result == LOOK_TORN;
+        if (look.result != LOOK_TORN)
+            break;
+    }
+    take_look(reader, thread, &look);
+    thread_files_close(&files);
+}
+
+static void keep_sample(struct reader *reader, struct snapshot_thread *thread,
+                        const struct ring_record *record)
+{
+    struct full_regs regs;
+    if (record->abi != PERF_SAMPLE_REGS_ABI_64 ||
+        !unwind_machine_captured(&unwind_x86_64, &regs, RING_REGISTERS, record->registers)) {
+        set_problem(thread, "a 32-bit program");
+        return;
+    }
+    struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP],
+                               .hi = regs.value[UNWIND_DWARF_SP] + record->stack_bytes,
+                               .bytes = record->stack};
+    struct offline_result result =
+        blocked_looker_walk(&reader->looker, &reader->process, &regs, &stack);
+    keep_stack(reader, thread, blocked_looker_user_frames(&reader->looker, &result), result.end);
+}
+
+struct batch {
+    struct running_sample samples[SAMPLES_MAX];
+    struct pollfd polled[SAMPLES_MAX];
+    size_t count, left;
+};
+
+static void open_batch(struct batch *batch, struct snapshot_thread **threads, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int err = running_sample_open(&batch->samples[i], threads[i]->tid);
+        batch->polled[i] = (struct pollfd){.fd = batch->samples[i].fd, .events = POLLIN};
+        batch->left += err == 0;
+        if (err == -EACCES || err == -EPERM)
+            set_problem(threads[i], "runs, and perf events are refused "
+                                    "(kernel.perf_event_paranoid, or the limit of locked memory)");
+        else if (err)
+            explain_failure(threads[i], err);
+    }
+    batch->count = count;
+}
+
+static void take_samples(struct reader *reader, struct batch *batch,
+                         struct snapshot_thread **threads)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct ring_record record;
+        if (batch->samples[i].fd < 0 || batch->polled[i].fd < 0 ||
+            !running_sample_take(&batch->samples[i], &record))
+            continue;
+        keep_sample(reader, threads[i], &record);
+        batch->polled[i].fd = -1; /* ignored by poll() */
+        batch->left--;
+    }
+}
+
+/* Threads that blocked in the meantime, or stay in the kernel. */
+static void close_batch(struct reader *reader, struct batch *batch,
+                        struct snapshot_thread **threads)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        bool is_open = batch->samples[i].fd >= 0;
+        running_sample_close(&batch->samples[i]);
+        if (!is_open || threads[i]->has_stack || threads[i]->problem[0])
+            continue;
+        size_t running_count = reader->running_count;
+        reader->running_count = 0; /* the list is a stack of threads already taken */
+        look_at(reader, threads[i]);
+        if (reader->running_count > 0)
+            set_problem(threads[i], "runs in the kernel, or has no processor");
+        reader->running_count = running_count;
+    }
+}
+
+static void sample_batch(struct reader *reader, struct snapshot_thread **threads, size_t count)
+{
+    struct batch batch = {.count = 0};
+    uint64_t end_ns = monotonic_ns() + SAMPLE_WAIT_NS;
+    open_batch(&batch, threads, count);
+    while (batch.left > 0 && monotonic_ns() < end_ns) {
+        poll(batch.polled, (nfds_t)batch.count, 5);
+        take_samples(reader, &batch, threads);
+    }
+    close_batch(reader, &batch, threads);
+}
+
+static void sample_running(struct reader *reader)
+{
+    size_t count = reader->running_count;
+    for (size_t i = 0; i < count; i += SAMPLES_MAX)
+        sample_batch(reader, reader->running + i,
+                     count - i < SAMPLES_MAX ? count - i : SAMPLES_MAX);
+}
+
+static int by_processor(const void *a, const void *b)
+{
+    const struct snapshot_thread *const *left = a, *const *right = b;
+    return (*left)->facts.processor - (*right)->facts.processor;
+}
+
+static void find_ages(struct snapshot *snapshot)
+{
+    struct wait_clock clock;
+    struct snapshot_thread **order = calloc(snapshot->count + 1, sizeof(*order));
+    for (size_t i = 0; order && i < snapshot->count; i++)
+        order[i] = &snapshot->threads[i];
+    if (order)
+        qsort(order, snapshot->count, sizeof(struct snapshot_thread *), by_processor);
+    wait_clock_begin(&clock);
+    for (size_t i = 0; order && i < snapshot->count; i++)
+        if (order[i]->is_waiting)
+            order[i]->age_ns =
+                wait_clock_age_ns(&clock, snapshot->pid, order[i]->tid, order[i]->facts.processor);
+    wait_clock_end(&clock);
+    free(order);
+}
+
+static int list_threads(struct snapshot *snapshot)
+{
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)snapshot->pid);
+    pid_t *tids = proc_list(path, &count);
+    for (size_t i = 0; tids && i < count && snapshot->count < snapshot->capacity; i++) {
+        struct snapshot_thread *thread = &snapshot->threads[snapshot->count];
+        *thread =
+            (struct snapshot_thread){.tid = tids[i], .descriptor = -1, .age_ns = WAIT_AGE_UNKNOWN};
+        snapshot->count += thread_facts_read(&thread->facts, snapshot->pid, tids[i]) == 0;
+    }
+    free(tids);
+    return snapshot->count > 0 ? 0 : -ESRCH;
+}
+
+static int open_reader(struct reader *reader, const struct snapshot_request *request)
+{
+    struct snapshot *snapshot = reader->snapshot;
+    struct rights rights = proc_rights_of(snapshot->pid);
+    reader->running = calloc(snapshot->count + 1, sizeof(struct snapshot_thread *));
+    int err = reader->running ? ring_modules_open(&reader->modules, &reader->open_files) : -ENOMEM;
+    if (err == 0)
+        err = snapshot_map_read(&reader->map, &reader->modules, snapshot->pid, &rights);
+    reader->process =
+        (struct look_process){snapshot->pid, reader->modules.cache, reader->map, .generation = 1};
+    return err ? err
+               : snapshot_capture_open(&reader->capture, snapshot, reader->map,
+                                       request->capture_fd);
+}
+
+static void close_reader(struct reader *reader)
+{
+    snapshot_capture_close(&reader->capture);
+    blocked_looker_free(&reader->looker);
+    wait_modules_free(&reader->waits);
+    process_map_release(reader->map);
+    ring_modules_close(&reader->modules);
+    open_file_cache_free(&reader->open_files);
+    free(reader->running);
+}
+
+int snapshot_read(struct snapshot *snapshot, const struct snapshot_request *request)
+{
+    struct reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return -ENOMEM;
+    reader->snapshot = snapshot;
+    int err = list_threads(snapshot);
+    if (err == 0)
+        err = open_reader(reader, request);
+    for (size_t i = 0; err == 0 && i < snapshot->count; i++)
+        look_at(reader, &snapshot->threads[i]);
+    if (err == 0) {
+        find_ages(snapshot);
+        sample_running(reader);
+        err = snapshot_capture_finish(&reader->capture);
+    }
+    close_reader(reader);
+    free(reader);
+    return err;
+}

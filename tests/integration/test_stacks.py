@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`rec stacks` and `rec threads`: the threads of a running process, which is neither stopped nor signalled."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import rec
+
+NOBODY = 65534
+LOOK_SECONDS = rec.figure(3, 250)
+
+
+def as_nobody():
+    """Options of Popen: an ordinary user, where the tests run as root."""
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+class Watched(rec.Case):
+    def setUp(self):
+        super().setUp()
+        self.targets = []
+
+    def tearDown(self):
+        for target in self.targets:
+            target.kill()
+            target.wait()
+            target.stdout.close()
+
+    def start(self, *command, **options):
+        """A running program, once its first line is there."""
+        target = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True, **options)
+        self.targets.append(target)
+        self.assertEqual(target.stdout.readline(), "ready\n")
+        return target
+
+    def rec(self, *words, status=0, **options):
+        done = subprocess.run([rec.REC, *map(str, words)], capture_output=True, text=True, timeout=rec.TIMEOUT_S,
+                              **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def read(self, command, pid, **options):
+        done = self.rec(command, "-p", pid, "--json", **options)
+        return json.loads(done.stdout)
+
+    def threads(self, pid, is_settled=lambda threads: True, **options):
+        """By name, once all of them wait, as they should."""
+        end = time.monotonic() + 20
+        while True:
+            threads = self.read("stacks", pid, **options)["threads"]
+            named = {thread["name"]: thread for thread in threads}
+            if (all("waits" in thread for thread in threads) and is_settled(named)) or time.monotonic() > end:
+                return named
+            time.sleep(0.1)
+
+    def start_calls(self, program="blocked_calls", **options):
+        target = self.start(rec.target(program), 60, **options)
+        return target, self.threads(target.pid, lambda threads: "aio_suspend" in threads and "done" not in threads,
+                                    **options)
+
+    def start_deadlock(self):
+        target = self.start(rec.target("deadlock"))
+        return target, self.threads(target.pid, are_locked)
+
+
+def are_locked(threads):
+    return sum(thread["waits"]["kind"] == "lock" for thread in threads.values()) == 2
+
+
+def functions(thread):
+    return [frame["function"] for frame in thread["frames"]]
+
+
+class WaitingThreads(Watched):
+    def check_complete(self, program):
+        _, threads = self.start_calls(program, **as_nobody())
+        for name, thread in threads.items():
+            self.assertTrue(thread["is_complete"], f"{program}: {name}: {thread}")
+            self.assertIn("waits", thread, name)
+        for name in ("poll", "mutex", "read_pipe", "waitpid", "vfork"):
+            names = functions(threads[name])
+            self.assertLess(names.index(f"call_{name}"), names.index("blocked_outer"))
+            outer = threads[name]["frames"][names.index("blocked_outer")]
+            self.assertTrue(outer["file"].endswith("/blocked_calls.h"), outer)
+            self.assertGreater(outer["line"], 70)
+
+    def test_all_have_complete_stacks_with_lines(self):
+        for program in "blocked_calls", "blocked_calls_plain", "blocked_calls_framed", "blocked_calls_static":
+            with self.subTest(program):
+                self.check_complete(program)
+
+    def test_no_call_ends_otherwise(self):
+        target = self.start(rec.target("blocked_calls"), LOOK_SECONDS + 3, **as_nobody())
+        end = time.monotonic() + LOOK_SECONDS
+        looks = 0
+        while time.monotonic() < end:
+            self.rec("stacks", "-p", target.pid, **as_nobody())
+            self.rec("threads", "-p", target.pid, **as_nobody())
+            looks += 2
+        self.assertGreaterEqual(looks, 2)
+        self.assertEqual(target.stdout.read(), "0 of 50 differ\n")
+
+    def test_reasons_name_objects(self):
+        _, threads = self.start_calls()
+        self.assertEqual(threads["read_pipe"]["waits"]["object"], "pipe")
+        self.assertEqual(threads["eventfd"]["waits"]["object"], "eventfd")
+        self.assertRegex(threads["flock"]["waits"]["object"], "^/tmp/blocked-.*/lock$")
+        self.assertRegex(threads["accept"]["waits"]["text"], "^accept of unix socket @[0-9a-f]+ ")
+        self.assertRegex(threads["waitpid"]["waits"]["text"], r"^child \d+$")
+        self.assertEqual(threads["semop"]["waits"]["kind"], "semaphore")
+
+    def test_a_deadlock_names_the_holders(self):
+        target, threads = self.start_deadlock()
+        first, second = threads["has_first"], threads["has_second"]
+        for thread, other, function in (first, second, "take_second"), (second, first, "take_first"):
+            self.assertEqual(thread["waits"]["kind"], "lock")
+            self.assertEqual(thread["waits"]["holder_tid"], other["tid"])
+            self.assertIn(function, functions(thread))
+        text = self.rec("stacks", "-p", target.pid).stdout
+        self.assertIn(f"held by thread {second['tid']} (has_second)", text)
+
+    def test_the_age_counts_from_before_rec(self):
+        begin = time.monotonic()
+        target, _ = self.start_deadlock()
+        blocked = time.monotonic()
+        time.sleep(2)
+        before = time.monotonic()
+        waits = self.threads(target.pid)["has_first"]["waits"]
+        if "since_ns" not in waits:
+            self.skipTest("the kernel has no se.exec_start")
+        self.assertGreater(waits["since_ns"] / 1e9, before - blocked - 0.05)
+        self.assertLess(waits["since_ns"] / 1e9, time.monotonic() - begin)
+
+    def test_equal_stacks_are_printed_once(self):
+        program = "import threading, time\nfor _ in range(20): threading.Thread(target=time.sleep, args=(30,)).start()\n" \
+                  "print('ready', flush=True)\n"
+        target = self.start(sys.executable, "-c", program)
+        self.threads(target.pid)
+        text = self.rec("stacks", "-p", target.pid).stdout
+        self.assertIn("20 threads: ", text)
+        self.assertIn("and 12 more", text)
+
+
+class RunningThreads(Watched):
+    def test_all_have_complete_stacks(self):
+        target = self.start(rec.target("attached"), 30, 4, 0, **as_nobody())
+        found = self.read("stacks", target.pid, **as_nobody())
+        running = [thread for thread in found["threads"] if "waits" not in thread]
+        self.assertGreaterEqual(len(running), 3, found)
+        for thread in running:
+            self.assertTrue(thread["is_complete"], thread)
+
+
+class Repetition(Watched):
+    def test_count_prints_a_line_each(self):
+        target = self.start(rec.target("deadlock"))
+        out = self.rec("stacks", "-p", target.pid, "--json", "--count", 3, "--interval", "10ms").stdout
+        self.assertEqual([json.loads(line)["pid"] for line in out.splitlines()], 3 * [target.pid])
+
+    def test_an_interval_ends_with_the_process(self):
+        target = self.start(rec.target("deadlock"))
+        running = subprocess.Popen([rec.REC, "threads", "-p", str(target.pid), "--interval", "50ms"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        running.stdout.readline()
+        target.send_signal(signal.SIGKILL)
+        target.wait()
+        _, errors = running.communicate(timeout=rec.TIMEOUT_S)
+        self.assertEqual(running.returncode, 125)
+        self.assertIn("no such process", errors)
+
+
+class Refusals(Watched):
+    def refused(self, *words, **options):
+        lines = self.rec("stacks", *words, status=125, **options).stderr.splitlines()
+        self.assertEqual(len(lines), 1, lines)
+        return lines[0]
+
+    def test_each_has_one_line(self):
+        self.assertIn("no such process", self.refused("-p", 1 << 22))
+        self.assertIn("needs a process", self.refused())
+        self.assertIn("a kernel thread", self.refused("-p", 2))
+        ended = subprocess.Popen(["true"], stdout=subprocess.PIPE)
+        self.targets.append(ended)
+        while open(f"/proc/{ended.pid}/stat", encoding="ascii").read().split()[2] != "Z":
+            time.sleep(0.01)
+        self.assertIn("a zombie", self.refused("-p", ended.pid))
+
+    def test_another_users_process_is_refused(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root for a process of another user")
+        target = self.start(rec.target("deadlock"))
+        self.assertIn("a process of another user", self.refused("-p", target.pid, **as_nobody()))
+
+    def test_other_processes_are_still_read(self):
+        target, _ = self.start_deadlock()
+        done = self.rec("stacks", "-p", f"{1 << 22},{target.pid}", status=125)
+        self.assertIn("has_first", done.stdout)
+        self.assertIn("no such process", done.stderr)
+
+
+class TheTarget(Watched):
+    def test_is_left_as_it_was(self):
+        target, _ = self.start_calls()
+        before = sorted(os.listdir(f"/proc/{target.pid}/fd"))
+        self.rec("stacks", "-p", target.pid)
+        self.rec("threads", "-p", target.pid)
+        status = open(f"/proc/{target.pid}/status", encoding="ascii").read()
+        self.assertRegex(status, r"State:\s+S")
+        self.assertRegex(status, r"TracerPid:\s+0\n")
+        self.assertEqual(sorted(os.listdir(f"/proc/{target.pid}/fd")), before)
+
+    def test_a_stopped_one_stays_stopped(self):
+        target, _ = self.start_deadlock()
+        target.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, target.pid, os.WSTOPPED | os.WNOWAIT)
+        threads = self.threads(target.pid)
+        self.assertEqual(threads["has_first"]["waits"]["kind"], "stopped")
+        self.assertIn("take_second", functions(threads["has_first"]))
+        self.assertEqual(threads["has_first"]["state"], "T")
+
+
+if __name__ == "__main__":
+    rec.main()
