@@ -8,6 +8,9 @@
  * A count is weight / nominal period, a number of samples. Counts are integers, and their sum is
  * the rounded total: each line gets the integer part of its share, and the largest fractions get
  * the rest. Lines with a count of 0 are left out; the sum still includes their weight.
+ *
+ * A comparison has two counts, of the base and of the new side: "main;work 12 15", the input of
+ * differential flame graphs by flamegraph.pl.
  */
 #include "export/collapsed.h"
 
@@ -34,6 +37,7 @@ struct known { /* the node of a stack of the model, and the task of that node */
 
 struct collapsed {
     const struct profile *profile;
+    const struct export_diff *diff; /* NULL: none */
     struct buffer *out;
     struct collapsed_names names;
     struct prefix_table node_index;
@@ -114,6 +118,7 @@ static void add_thread(struct collapsed *collapsed, uint32_t thread)
 {
     const struct profile *profile = collapsed->profile;
     struct profile_walk walk = profile_walk_of(profile, thread, profile->main_event);
+    bool is_base = export_is_base(collapsed->diff, thread);
     uint32_t task = NODE_NONE; /* added with the first sample: no line for threads without
                                 * samples */
     for (const struct profile_sample *sample;
@@ -121,7 +126,9 @@ static void add_thread(struct collapsed *collapsed, uint32_t thread)
         if (task == NODE_NONE)
             task = task_node(collapsed, thread);
         uint32_t node = stack_node(collapsed, task, sample->stack);
-        if (!collapsed->failed)
+        if (!collapsed->failed && is_base)
+            collapsed->nodes[node].base += sample->weight;
+        else if (!collapsed->failed)
             collapsed->nodes[node].weight += sample->weight;
     }
 }
@@ -136,7 +143,7 @@ static void build_tree(struct collapsed *collapsed)
 static int share_out_counts(struct line *lines, size_t count, uint64_t total, uint64_t period)
 {
     uint64_t left = total / period + (total % period >= period - period / 2);
-    if (left == 0)
+    if (left == 0 && total)
         left = 1;
     for (size_t i = 0; i < count; i++)
         left -= lines[i].count;
@@ -146,7 +153,8 @@ static int share_out_counts(struct line *lines, size_t count, uint64_t total, ui
     return err ? err : SORT_BY(lines, count, at);
 }
 
-static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t count)
+static void write_line(struct collapsed *collapsed, uint32_t node, const struct line *base,
+                       const struct line *line)
 {
     size_t depth = 0;
     for (; node != NODE_NONE; node = collapsed->nodes[node].parent)
@@ -159,33 +167,54 @@ static void write_line(struct collapsed *collapsed, uint32_t node, uint64_t coun
         if (!collapsed->out->failed)
             collapsed->out->bytes[collapsed->out->size - 1] = depth ? ';' : ' ';
     }
-    decimal_append(collapsed->out, count);
+    if (base) {
+        decimal_append(collapsed->out, base->count);
+        buffer_append(collapsed->out, " ", 1);
+    }
+    decimal_append(collapsed->out, line->count);
     buffer_append(collapsed->out, "\n", 1);
+}
+
+/* The counts of the lines, of one side; NULL: out of memory. */
+static struct line *count_lines(const struct collapsed *collapsed, const uint32_t *order,
+                                size_t count, bool is_base)
+{
+    uint64_t period = export_period(collapsed->profile, collapsed->profile->main_event);
+    uint64_t total = 0;
+    struct line *lines = calloc(count + 1, sizeof(*lines));
+    for (size_t i = 0; lines && i < count; i++) {
+        const struct name_node *node = &collapsed->nodes[order[i]];
+        uint64_t weight = is_base ? node->base : node->weight;
+        lines[i] = (struct line){weight / period, period - weight % period, i};
+        total += weight;
+    }
+    if (lines && count && share_out_counts(lines, count, total, period) != 0) {
+        free(lines);
+        lines = NULL;
+    }
+    return lines;
 }
 
 static int write_lines(struct collapsed *collapsed)
 {
-    uint64_t period = export_period(collapsed->profile, collapsed->profile->main_event);
-    uint64_t total = profile_total(collapsed->profile);
     uint32_t *order = calloc(collapsed->node_count + 1, sizeof(*order));
-    struct line *lines = calloc(collapsed->node_count + 1, sizeof(*lines));
+    struct line *lines = NULL, *base = NULL;
     size_t count = 0;
-    int err = -ENOMEM;
-    if (order && lines)
-        err = collapsed_order(collapsed->nodes, collapsed->node_count, collapsed->names.texts,
-                              order, &count);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t weight = collapsed->nodes[order[i]].weight;
-        lines[i] = (struct line){weight / period, period - weight % period, i};
-    }
-    if (count)
-        err = share_out_counts(lines, count, total, period);
-    for (size_t i = 0; i < count && err == 0; i++) {
-        if (lines[i].count)
-            write_line(collapsed, order[i], lines[i].count);
-    }
+    int err = order ? collapsed_order(collapsed->nodes, collapsed->node_count,
+                                      collapsed->names.texts, order, &count)
+                    : -ENOMEM;
+    if (err == 0)
+        lines = count_lines(collapsed, order, count, false);
+    if (err == 0 && collapsed->diff)
+        base = count_lines(collapsed, order, count, true);
+    if (!lines || (collapsed->diff && !base))
+        err = -ENOMEM;
+    for (size_t i = 0; i < count && err == 0; i++)
+        if (lines[i].count || (base && base[i].count))
+            write_line(collapsed, order[i], base ? &base[i] : NULL, &lines[i]);
     free(order);
     free(lines);
+    free(base);
     return err;
 }
 
@@ -214,7 +243,8 @@ static void collapsed_close(struct collapsed *collapsed)
 static int collapsed_write(const struct profile *profile, const struct export_options *options,
                            struct buffer *out, struct error *error)
 {
-    struct collapsed collapsed = {.profile = profile, .out = out};
+    struct collapsed collapsed = {
+        .profile = profile, .out = out, .diff = options ? options->diff : NULL};
     int err = collapsed_open(&collapsed, options);
     if (err == 0)
         build_tree(&collapsed);
@@ -236,5 +266,6 @@ const struct exporter export_collapsed = {
     .suffixes = suffixes,
     .gzip_level = 1,
     .has_one_event = true,
+    .has_diff = true,
     .write = collapsed_write,
 };

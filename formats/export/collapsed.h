@@ -40,6 +40,7 @@ struct name_node {
     uint32_t name;   /* id in names */
     uint32_t path_hash;
     uint64_t weight; /* of samples ending here */
+    uint64_t base;   /* the same of the base of a comparison */
 };
 
 /* Writes the nodes with weight into order[] (room for all), sorted by the bytes of their lines,

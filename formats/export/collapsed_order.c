@@ -111,13 +111,18 @@ static size_t group_below(uint32_t node)
     return node == NODE_NONE ? 0 : (size_t)node + 1;
 }
 
+static bool has_line(const struct name_node *node)
+{
+    return node->weight != 0 || node->base != 0;
+}
+
 /* How many entries each group has, two places further on. Children come behind their parents. */
 static void count_entries(struct walk *walk)
 {
     size_t *count = walk->first + 2;
     for (uint32_t i = (uint32_t)walk->node_count; i-- > 0;)
         count[group_below(walk->nodes[i].parent)] +=
-            (size_t)(walk->nodes[i].weight != 0) + (count[group_below(i)] != 0);
+            (size_t)has_line(&walk->nodes[i]) + (count[group_below(i)] != 0);
 }
 
 /* Counting sort. first[group + 1] is the next place of the group, and finally the start of the
@@ -132,7 +137,7 @@ static void list_entries(struct walk *walk, const uint32_t *ranks)
         const size_t *below = &walk->first[group_below(i) + 1];
         size_t *next = &walk->first[group_below(node->parent) + 1];
         const uint32_t *rank = &ranks[2 * (size_t)node->name];
-        if (node->weight)
+        if (has_line(node))
             walk->entries[(*next)++] = (struct entry){.node = i, .rank = rank[0]};
         if (below[0] != below[1])
             walk->entries[(*next)++] = (struct entry){.node = i, .rank = rank[1], .goes_on = true};

@@ -13,7 +13,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/*
+ * Two sides in one profile (profile/merge.h), with weights for each run: the base's threads are in
+ * front of the new side's threads. Functions of both sides are one function.
+ */
+enum export_change { EXPORT_SAME, EXPORT_CHANGED, EXPORT_ADDED };
+
+struct export_removed { /* a function without weight on the new side */
+    const char *name, *module;
+    double weight; /* for each run of the base */
+};
+
+struct export_diff {
+    uint32_t first_new_thread;
+    uint32_t base_runs, new_runs;
+    const uint8_t *changes; /* enum export_change, by function of the profile */
+    bool of_total;          /* changes are of functions with their callees, else of self weights */
+    const struct export_removed *removed;
+    size_t removed_count;
+};
+
+static inline bool export_is_base(const struct export_diff *diff, uint32_t thread)
+{
+    return diff && thread < diff->first_new_thread;
+}
+
 struct export_options {
+    const struct export_diff *diff; /* NULL: a profile of one side */
     bool annotate;    /* collapsed: "_[k]" behind names in the kernel, "_[j]" JIT, "_[i]" inlined */
     bool addresses;   /* collapsed: addresses of unnamed code, instead of the lib's name */
     bool short_names; /* collapsed: without template arguments and parameters */
@@ -34,6 +60,7 @@ struct exporter {
     const char *compressed_suffix; /* output is gzipped when the file name ends so, or NULL */
     int gzip_level;                /* 1 (fast) to 9 */
     bool has_one_event;            /* a single weight: the main event's */
+    bool has_diff;                 /* writes differences, with options->diff */
     bool has_times;                /* of samples: needs a profile with samples not yet added up */
     int (*write)(const struct profile *profile, const struct export_options *options,
                  struct buffer *out, struct error *error);

@@ -16,7 +16,6 @@ struct adding { /* a run on its way into the rows */
     struct compare_run *run;
     uint32_t *rows;     /* by function, or by frame (COMPARE_LINES), plus one; 0: not yet */
     uint64_t *weights;  /* by stack */
-    uint32_t program;   /* lib of the recorded program, or PROFILE_NONE */
     struct buffer text; /* scratch */
 };
 
@@ -25,8 +24,9 @@ int comparison_open(struct comparison *comparison, const struct compare_settings
     *comparison = (struct comparison){.settings = *settings,
                                       .strings = intern_new(),
                                       .keys = intern_new(),
+                                      .programs = intern_new(),
                                       .program = INTERN_NONE};
-    return comparison->strings && comparison->keys ? 0 : -ENOMEM;
+    return comparison->strings && comparison->keys && comparison->programs ? 0 : -ENOMEM;
 }
 
 void comparison_close(struct comparison *comparison)
@@ -37,6 +37,7 @@ void comparison_close(struct comparison *comparison)
     free(comparison->rows);
     intern_free(comparison->strings);
     intern_free(comparison->keys);
+    intern_free(comparison->programs);
     *comparison = (struct comparison){0};
 }
 
@@ -84,14 +85,24 @@ static int name_row(struct adding *adding, struct compare_row *row,
     return is_complete ? 0 : -ENOMEM;
 }
 
+static int append_key(const struct comparison *comparison, const struct profile *profile,
+                      uint32_t func, struct buffer *out)
+{
+    uint32_t lib = profile->funcs[func].lib;
+    const char *path = lib == PROFILE_NONE ? "" : profile_text(profile, profile->libs[lib].path);
+    bool is_program = comparison->program != INTERN_NONE &&
+                      intern_find(comparison->programs, path, strlen(path)) != INTERN_NONE;
+    buffer_clear(out);
+    function_key_append(out, profile, func,
+                        is_program ? comparison_text(comparison, comparison->program) : NULL);
+    return out->failed ? -ENOMEM : 0;
+}
+
 static int add_row(struct adding *adding, const struct profile_frame *frame, uint32_t *id)
 {
     struct comparison *comparison = adding->comparison;
-    uint32_t lib = adding->profile->funcs[frame->func].lib;
-    bool is_program = lib != PROFILE_NONE && lib == adding->program;
-    buffer_clear(&adding->text);
-    function_key_append(&adding->text, adding->profile, frame->func,
-                        is_program ? comparison_text(comparison, comparison->program) : NULL);
+    if (append_key(comparison, adding->profile, frame->func, &adding->text) != 0)
+        return -ENOMEM;
     if (comparison->settings.what == COMPARE_LINES) {
         buffer_u8(&adding->text, 0);
         buffer_printf(&adding->text, "%s:%u", file_of(adding->profile, frame), frame->line);
@@ -102,6 +113,7 @@ static int add_row(struct adding *adding, const struct profile_frame *frame, uin
         (*id == comparison->row_count &&
          !ARRAY_PUSH(comparison->rows, comparison->row_count, comparison->row_capacity)))
         return -ENOMEM;
+    comparison->rows[*id].key = *id;
     return name_row(adding, &comparison->rows[*id], frame);
 }
 
@@ -177,12 +189,10 @@ static int add_values(struct adding *adding)
 }
 
 /* Sets the program of the base by its first run. */
-static int find_program(struct adding *adding, enum compare_side side)
+static int note_program(struct comparison *comparison, enum compare_side side,
+                        const struct profile *profile)
 {
-    struct comparison *comparison = adding->comparison;
-    const struct profile *profile = adding->profile;
     uint32_t lib = profile->is_product_executed ? export_main_lib(profile) : PROFILE_NONE;
-    adding->program = PROFILE_NONE;
     if (lib == PROFILE_NONE)
         return 0;
     if (comparison->program == INTERN_NONE && side == COMPARE_BASE) {
@@ -191,9 +201,8 @@ static int find_program(struct adding *adding, enum compare_side side)
         if (comparison->program == INTERN_NONE)
             return -ENOMEM;
     }
-    if (comparison->program != INTERN_NONE)
-        adding->program = lib;
-    return 0;
+    const char *path = profile_text(profile, profile->libs[lib].path);
+    return intern_text(comparison->programs, path) == INTERN_NONE ? -ENOMEM : 0;
 }
 
 int comparison_add(struct comparison *comparison, enum compare_side side,
@@ -207,7 +216,7 @@ int comparison_add(struct comparison *comparison, enum compare_side side,
     adding.weights = calloc(profile->stack_count + 1, sizeof(*adding.weights));
     int err = adding.run && adding.rows && adding.weights ? 0 : -ENOMEM;
     if (err == 0)
-        err = find_program(&adding, side);
+        err = note_program(comparison, side, profile);
     if (err == 0) {
         adding.run->side = side;
         uint64_t samples = sum_stacks(&adding);
@@ -217,5 +226,46 @@ int comparison_add(struct comparison *comparison, enum compare_side side,
     free(adding.rows);
     free(adding.weights);
     buffer_free(&adding.text);
+    return err;
+}
+
+/* Rows in the order of their keys; NULL: out of memory. */
+static const struct compare_row **rows_by_key(const struct comparison *comparison)
+{
+    const struct compare_row **rows = calloc(comparison->row_count + 1, sizeof(*rows));
+    for (size_t i = 0; rows && i < comparison->row_count; i++)
+        rows[comparison->rows[i].key] = &comparison->rows[i];
+    return rows;
+}
+
+/* The last function of a row is from the new side, if the new side has the function. */
+static int find_rows(const struct comparison *comparison, const struct profile *profile,
+                     const struct compare_row **rows, uint32_t *last)
+{
+    struct buffer text = {0};
+    const struct compare_row **by_key = rows_by_key(comparison);
+    int err = by_key ? 0 : -ENOMEM;
+    for (uint32_t i = 0; i < profile->func_count && err == 0; i++) {
+        err = append_key(comparison, profile, i, &text);
+        uint32_t key = err ? INTERN_NONE : intern_find(comparison->keys, text.bytes, text.size);
+        rows[i] = key == INTERN_NONE ? NULL : by_key[key];
+        if (rows[i])
+            last[key] = i;
+    }
+    free(by_key);
+    buffer_free(&text);
+    return err;
+}
+
+int comparison_unify(const struct comparison *comparison, struct profile *profile,
+                     const struct compare_row **rows)
+{
+    uint32_t *last = calloc(comparison->row_count + 1, sizeof(*last));
+    int err = last ? find_rows(comparison, profile, rows, last) : -ENOMEM;
+    for (size_t i = 0; i < profile->frame_count && err == 0; i++) {
+        uint32_t *func = &profile->frames[i].func;
+        *func = rows[*func] ? last[rows[*func]->key] : *func;
+    }
+    free(last);
     return err;
 }

@@ -35,6 +35,7 @@ struct compare_row {
     uint32_t name, module; /* strings of the comparison; no module: "" */
     uint32_t file;         /* COMPARE_LINES: last component of the path; "": unknown */
     uint32_t line;
+    uint32_t key;               /* private */
     double mean[COMPARE_SIDES]; /* per run, as all values here: ns, counts, or shares */
     double difference;
     /* Of tested rows: 95 % interval of the difference, probability of a difference this large
@@ -66,6 +67,7 @@ struct comparison {
     struct compare_run *runs;
     size_t run_count, run_capacity;
     uint32_t program; /* string, module of the base's recorded program; INTERN_NONE: unknown */
+    struct intern *programs; /* paths of the recorded programs of all runs */
     /* After judging: */
     size_t runs_of[COMPARE_SIDES];
     struct compare_row total; /* all functions together; by_share: not tested */
@@ -84,6 +86,12 @@ int comparison_add(struct comparison *comparison, enum compare_side side,
 /* Call once, after the last run; each side has one. Rows are ordered then: changes first, by
  * decreasing difference. 0 or -ENOMEM. */
 int comparison_judge(struct comparison *comparison);
+
+/* Gives functions of the same row one function, of the new side if present, in a profile of all
+ * runs, base first. rows[func]: the row, or NULL. After judging, not with COMPARE_LINES. 0
+ * or -ENOMEM. */
+int comparison_unify(const struct comparison *comparison, struct profile *profile,
+                     const struct compare_row **rows);
 
 static inline bool compare_is_growth(const struct compare_row *row)
 {

@@ -139,22 +139,31 @@ static int merge_calls(struct merge_step *step)
     return sum->failed ? -ENOMEM : 0;
 }
 
+static int merge_list(struct merge_step *step, const struct profile_list *list)
+{
+    struct profile *sum = step->merge->sum;
+    uint64_t carry = 0;
+    int err = 0;
+    struct sample_reader reader = sample_list_read(
+        &list->samples, step->first_thread + list->thread, (uint16_t)step->events[list->event]);
+    while (err == 0 && sample_reader_next(&reader)) {
+        struct profile_sample sample = reader.sample;
+        sample.time_ns += step->shift_ns;
+        sample.call = sample.call == PROFILE_NONE ? PROFILE_NONE : step->calls[sample.call];
+        carry += sample.weight % step->divisor;
+        sample.weight = sample.weight / step->divisor + carry / step->divisor;
+        carry %= step->divisor;
+        err = profile_add_sample(sum, &sample);
+    }
+    return err;
+}
+
 /* Processes and threads are appended: merge_tasks() has set the first thread. */
 static int merge_lists(struct merge_step *step)
 {
-    struct profile *sum = step->merge->sum;
     int err = 0;
-    for (size_t i = step->from->list_count; i-- > 0 && err == 0;) {
-        const struct profile_list *list = &step->from->lists[i];
-        struct sample_reader reader = sample_list_read(
-            &list->samples, step->first_thread + list->thread, (uint16_t)step->events[list->event]);
-        while (err == 0 && sample_reader_next(&reader)) {
-            struct profile_sample sample = reader.sample;
-            sample.time_ns += step->shift_ns;
-            sample.call = sample.call == PROFILE_NONE ? PROFILE_NONE : step->calls[sample.call];
-            err = profile_add_sample(sum, &sample);
-        }
-    }
+    for (size_t i = step->from->list_count; i-- > 0 && err == 0;)
+        err = merge_list(step, &step->from->lists[i]);
     return err;
 }
 
@@ -183,9 +192,10 @@ static void take_host(struct merge_step *step)
     sum->cpus_online = from->cpus_online;
 }
 
-int profile_merge_add(struct profile_merge *merge, const struct profile *from)
+int profile_merge_add(struct profile_merge *merge, const struct profile *from, uint32_t divisor)
 {
-    struct merge_step step = {.merge = merge, .from = from, .shift_ns = wall_shift(from)};
+    struct merge_step step = {
+        .merge = merge, .from = from, .divisor = divisor, .shift_ns = wall_shift(from)};
     int err = merge_step_open(&step);
     if (err == 0)
         err = merge_names(&step);

@@ -25,8 +25,9 @@ void profile_merge_free(struct profile_merge *merge);
 /* The sum of the profiles so far, without stacks. */
 const struct profile *profile_merge_sum(const struct profile_merge *merge);
 
-/* 0 or -ENOMEM. `from` is not needed afterwards. */
-int profile_merge_add(struct profile_merge *merge, const struct profile *from);
+/* divisor: of all weights; 1: none, N: for means of N profiles. Fractions are carried on to the
+ * next sample of the list. 0 or -ENOMEM. `from` is not needed afterwards. */
+int profile_merge_add(struct profile_merge *merge, const struct profile *from, uint32_t divisor);
 
 /* The sum, owned by the caller; NULL: out of memory. */
 struct profile *profile_merge_finish(struct profile_merge *merge);

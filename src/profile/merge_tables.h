@@ -17,6 +17,7 @@ struct profile_merge {
 struct merge_step {
     struct profile_merge *merge;
     const struct profile *from;
+    uint32_t divisor;
     uint64_t shift_ns; /* from times of `from` to times of the sum */
     /* Ids in the sum, by the index in `from`. */
     uint32_t *strings, *libs, *funcs, *symbols, *addresses, *calls, *events;

@@ -113,6 +113,10 @@ def captures_that_cannot_be_compared_are_refused(here):
     refused(here, "a file of both sides", "are the same file", "base", "--", "slow", "base/run-01.data")
     refused(here, "a missing file", "nosuch.data", "base", "nosuch.data")
     refused(here, "no samples", "has no samples", "base", "same", "--comm", "nosuch")
+    refused(here, "a format without differences", "no format for differences", "base", "same", "-o", "d.speedscope.json")
+    refused(here, "lines have no file", "--lines", "base", "same", "--lines", "-o", "d.folded")
+    refused(here, "no file without a comparison", "has no samples", "base", "same", "--comm", "nosuch", "-o", "d.folded")
+    check("no partial output", not os.path.exists(f"{here}/d.folded"))
     refused(here, "what --by takes", "time or share", "base", "same", "--by", "size")
     with open(f"{here}/base/run-01.data", "rb") as file:
         capture = file.read()

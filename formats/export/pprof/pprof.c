@@ -31,6 +31,8 @@ struct thread_labels { /* bytes of pprof.labels; size 0: not made yet */
 
 struct pprof {
     const struct profile *profile;
+    const struct export_diff *diff; /* NULL: none */
+    uint64_t counts_left[2];        /* of diff: samples below one for each run, by side */
     struct buffer *out;
     struct text_table texts;  /* id 0 is "", as the format demands */
     struct intern *functions; /* key: name, system name, file, line */
@@ -240,6 +242,8 @@ static void add_labels(struct pprof *pprof, uint32_t index, uint32_t cpu)
         make_thread_labels(pprof, thread, labels);
     if (!pprof->labels.failed)
         buffer_append(&pprof->message, pprof->labels.bytes + labels->first, labels->size);
+    if (export_is_base(pprof->diff, index))
+        add_label(pprof, &pprof->message, "pprof::base", LABEL_STR, text(pprof, "true"));
     if (cpu != PROFILE_NO_CPU)
         add_label(pprof, &pprof->message, "cpu", LABEL_STR, cpu_text(pprof, cpu));
     if (thread->cgroup != PROFILE_NONE)
@@ -263,13 +267,30 @@ static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
+/* The base is negative and has a label, as with -diff_base of pprof. Weights are for each run
+ * already, counts of samples are not. */
+static void make_difference(struct pprof *pprof, uint32_t thread)
+{
+    bool is_base = export_is_base(pprof->diff, thread);
+    uint32_t runs = is_base ? pprof->diff->base_runs : pprof->diff->new_runs;
+    uint64_t *left = &pprof->counts_left[is_base];
+    *left += pprof->values[0];
+    pprof->values[0] = *left / runs;
+    *left %= runs;
+    for (size_t i = 0; is_base && i < pprof->value_count; i++)
+        pprof->values[i] = -pprof->values[i];
+}
+
 static void write_samples(struct pprof *pprof)
 {
     tally_samples(pprof);
     for (uint32_t i = 0; i < pprof->tallies.stack_count; i++) {
         memset(pprof->values, 0, pprof->value_count * sizeof(*pprof->values));
         pprof_tallies_values(&pprof->tallies, i, pprof->profile->main_event, pprof->values);
-        write_sample(pprof, pprof_tallies_stack(&pprof->tallies, i));
+        const struct pprof_stack *stack = pprof_tallies_stack(&pprof->tallies, i);
+        if (pprof->diff)
+            make_difference(pprof, stack->thread);
+        write_sample(pprof, stack);
     }
 }
 
@@ -296,8 +317,7 @@ static void write_profile(struct pprof *pprof)
 static int pprof_write(const struct profile *profile, const struct export_options *options,
                        struct buffer *out, struct error *error)
 {
-    (void)options;
-    struct pprof pprof = {.profile = profile, .out = out};
+    struct pprof pprof = {.profile = profile, .out = out, .diff = options ? options->diff : NULL};
     pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1);
     int err = text_table_open(&pprof.texts);
     if (err == 0)
@@ -335,6 +355,7 @@ const struct exporter export_pprof = {
     .description = "pprof profile, for go tool pprof, speedscope and profile stores",
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
+    .has_diff = true,
     .gzip_level = 1, /* a third of the time of 6 for 10 % more bytes */
     .write = pprof_write,
 };

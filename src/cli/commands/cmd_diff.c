@@ -6,6 +6,7 @@
 #include "base/text/log.h"
 #include "cli/diff/comparable.h"
 #include "cli/diff/diff_text.h"
+#include "cli/diff/sides.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/diff_options.h"
@@ -21,6 +22,7 @@ struct diff {
     struct diff_request *request;
     struct comparison comparison;
     struct comparable comparable;
+    struct sides sides;
     struct intern *printed; /* messages about files without names */
 };
 
@@ -37,6 +39,9 @@ static int add_capture(struct diff *diff, enum compare_side side, const char *pa
     err =
         comparable_check(&diff->comparable, profile, path, diff->request->settings.by_share, error);
     if (!err && comparison_add(&diff->comparison, side, profile) != 0)
+        err = error_set(error, -ENOMEM, "out of memory");
+    if (!err && diff->sides.merge &&
+        sides_add(&diff->sides, side, profile, (uint32_t)diff->request->sides[side].count) != 0)
         err = error_set(error, -ENOMEM, "out of memory");
     profile_free(profile);
     return err;
@@ -83,6 +88,20 @@ static int print(const struct diff *diff, bool is_failure, struct error *error)
     return err;
 }
 
+static int write_outputs(struct diff *diff, struct error *error)
+{
+    const struct diff_request *request = diff->request;
+    struct sudo_owner owner = sudo_owner_find();
+    const struct export_options options = {.diff = &diff->sides.diff};
+    if (sides_finish(&diff->sides, &diff->comparison) != 0)
+        return error_set(error, -ENOMEM, "out of memory");
+    int err = outputs_write(&request->outputs, diff->sides.profile, &options, &owner, error);
+    for (size_t i = 0; i < request->outputs.count && !err; i++)
+        log_info("wrote %s: %s", request->outputs.items[i].path,
+                 request->outputs.items[i].exporter->description);
+    return err;
+}
+
 static int compare(struct diff *diff, bool *is_failure, struct error *error)
 {
     int err = add_side(diff, COMPARE_BASE, error);
@@ -92,6 +111,8 @@ static int compare(struct diff *diff, bool *is_failure, struct error *error)
         err = error_set(error, -ENOMEM, "out of memory");
     if (!err)
         err = comparable_check_common(&diff->comparison, error);
+    if (!err && diff->sides.merge)
+        err = write_outputs(diff, error);
     *is_failure = !err && fails(diff);
     return err ? err : print(diff, *is_failure, error);
 }
@@ -120,16 +141,23 @@ static int resolve(struct diff_request *request, struct error *error)
 static int run(struct diff_request *request, bool *is_failure, struct error *error)
 {
     struct diff diff = {.request = request, .printed = intern_new()};
+    struct sudo_owner owner = sudo_owner_find();
     int err = resolve(request, error);
+    if (!err)
+        err = outputs_prepare(&request->outputs, &owner, error);
+    if (!err && request->outputs.count &&
+        sides_open(&diff.sides, request->from.adds_samples_up) != 0)
+        err = error_set(error, -ENOMEM, "out of memory");
     if (!err) {
         if (!request->json)
             pager_start();
-        confine_to_outputs(NULL, request->from.use_debuginfod);
+        confine_to_outputs(&request->outputs, request->from.use_debuginfod);
         err = diff.printed && comparison_open(&diff.comparison, &request->settings) == 0
                   ? compare(&diff, is_failure, error)
                   : error_set(error, -ENOMEM, "out of memory");
         comparison_close(&diff.comparison);
     }
+    sides_close(&diff.sides);
     intern_free(diff.printed);
     return err;
 }

@@ -176,6 +176,15 @@ int outputs_add_converted(struct outputs *outputs, const char *name, struct erro
     return error_set(error, -EINVAL, "%s: unknown suffix; use %s", name, suffixes);
 }
 
+int outputs_add_difference(struct outputs *outputs, const char *name, struct error *error)
+{
+    bool compress = false;
+    const struct exporter *exporter = exporter_by_path(name, &compress);
+    if (exporter && exporter->has_diff)
+        return add_exported(outputs, name, exporter, compress, error);
+    return error_set(error, -EINVAL, "%s: no format for differences; use .folded or .pb.gz", name);
+}
+
 /* The start of the longest known suffix; without a known suffix the end of the name. */
 static size_t suffix_start(const char *path)
 {

@@ -39,6 +39,9 @@ int outputs_add_converted(struct outputs *outputs, const char *name, struct erro
 int outputs_add_run(struct outputs *outputs, const char *directory, unsigned long run,
                     struct error *error);
 
+/* -o NAME of a comparison: suffixes of exporters with has_diff. */
+int outputs_add_difference(struct outputs *outputs, const char *name, struct error *error);
+
 /* The usual set in a directory ("" or with a final slash). */
 int outputs_add_usual(struct outputs *outputs, const char *directory, bool with_capture,
                       struct error *error);

@@ -60,6 +60,8 @@ static int apply(struct diff_request *request, int id, const char *value, enum c
         symbol_option(&request->from, id, value, &err, error))
         return err;
     switch (id) {
+    case 'o':
+        return outputs_add_difference(&request->outputs, value, error);
     case DIFF_BY:
         return parse_by(request, value, error);
     case DIFF_TOTAL:
@@ -137,7 +139,12 @@ int diff_request_parse(struct diff_request *request, char *const *words, struct 
         .settings = {.threshold_share = THRESHOLD_SHARE, .noise_share = -1},
     };
     int err = parse_sides(request, words, error);
-    return err || request->help ? err : split_pair(request, error);
+    if (err || request->help)
+        return err;
+    if (request->outputs.count && request->settings.what == COMPARE_LINES)
+        return error_set(error, -EINVAL, "-o writes differences of functions, not of --lines");
+    request->from.adds_samples_up = !outputs_have_times(&request->outputs);
+    return split_pair(request, error);
 }
 
 void diff_request_free(struct diff_request *request)
@@ -145,4 +152,5 @@ void diff_request_free(struct diff_request *request)
     inputs_free(&request->sides[COMPARE_BASE]);
     inputs_free(&request->sides[COMPARE_NEW]);
     filter_free(&request->from.filter);
+    outputs_free(&request->outputs);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/files/inputs.h"
+#include "cli/files/outputs.h"
 #include "compare/compare.h"
 #include "convert/options.h"
 
@@ -12,6 +13,7 @@ struct diff_request {
     struct inputs sides[COMPARE_SIDES];
     struct convert_options from;
     struct compare_settings settings;
+    struct outputs outputs;
     enum diff_fail_on fail_on;
     bool json, short_names, help;
 };

@@ -87,7 +87,7 @@ static int add_input(struct profile_merge *merge, const char *path,
     int err = symbolized_load_silent(&profile, path, options, error);
     if (err)
         return err;
-    err = profile_merge_add(merge, profile);
+    err = profile_merge_add(merge, profile, 1);
     if (err)
         error_set(error, err, "out of memory while adding %s", path);
     else

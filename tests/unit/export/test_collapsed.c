@@ -215,6 +215,21 @@ static void addresses_without_a_name_are_their_lib_s(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_profile, close_profile)
 
+static void two_sides_have_a_count_each(void **state)
+{
+    struct profile *profile = *state;
+    const struct export_diff diff = {.first_new_thread = 1, .base_runs = 1, .new_runs = 1};
+    const struct export_options options = {.diff = &diff};
+    build_thread(profile, 0, 2, false, 0);
+    build_sample(profile, 0, "main;both", 3000);
+    build_sample(profile, 1, "main;both", 5400);
+    build_sample(profile, 1, "main;added", 1600);
+    build_sample(profile, 0, "main;gone", 2000);
+    char *text = collapse_with(profile, &options);
+    assert_string_equal(text, "app;main;added 0 2\napp;main;both 3 5\napp;main;gone 2 0\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +245,7 @@ int main(void)
         TEST(names_cannot_break_the_line),
         TEST(a_name_of_nothing_but_blanks_is_unknown),
         TEST(addresses_without_a_name_are_their_lib_s),
+        TEST(two_sides_have_a_count_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,19 +68,24 @@ static struct profile *make(const struct part *part)
     return profile;
 }
 
-static struct profile *merge(const struct part *parts, size_t count)
+static struct profile *merge_share(const struct part *parts, size_t count, uint32_t divisor)
 {
     struct profile_merge *merge = profile_merge_new(parts[0].adds_up);
     assert_non_null(merge);
     for (size_t i = 0; i < count; i++) {
         struct profile *profile = make(&parts[i]);
-        assert_int_equal(profile_merge_add(merge, profile), 0);
+        assert_int_equal(profile_merge_add(merge, profile, divisor), 0);
         profile_free(profile);
     }
     struct profile *sum = profile_merge_finish(merge);
     assert_non_null(sum);
     profile_merge_free(merge);
     return sum;
+}
+
+static struct profile *merge(const struct part *parts, size_t count)
+{
+    return merge_share(parts, count, 1);
 }
 
 static const uint64_t few[] = {10, 10, 7, 0}, others[] = {10, 1, 0};
@@ -170,6 +175,18 @@ static void main_events_of_cpu_time_are_one_event(void **state)
     profile_free(sum);
 }
 
+static void fractions_of_a_mean_are_carried_on(void **state)
+{
+    (void)state;
+    struct profile *sum = merge_share(same, 2, 4);
+    assert_int_equal(profile_total(sum), 27 / 4 + 11 / 4);
+    struct profile_walk walk = profile_walk_of(sum, 0, 0);
+    assert_int_equal(profile_walk_next(&walk)->weight, 2);
+    assert_int_equal(profile_walk_next(&walk)->weight, 3);
+    assert_int_equal(profile_walk_next(&walk)->weight, 1);
+    profile_free(sum);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +194,7 @@ int main(void)
         cmocka_unit_test(each_profile_keeps_its_own_wall_clock_time),
         cmocka_unit_test(sums_of_samples_keep_their_counts),
         cmocka_unit_test(an_address_with_other_frames_is_another_address),
+        cmocka_unit_test(fractions_of_a_mean_are_carried_on),
         cmocka_unit_test(main_events_of_cpu_time_are_one_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
