@@ -145,6 +145,25 @@ struct profile_event { /* a counted event */
     uint64_t period; /* nominal weight of a sample; 0: none */
 };
 
+/* A change in a thread's life, besides its start and end. */
+enum profile_life {
+    PROFILE_THREAD_CREATED,
+    PROFILE_THREAD_NAMED,
+    PROFILE_THREAD_JOINED,
+    PROFILE_THREAD_DETACHED,
+    PROFILE_LIVES,
+};
+
+struct profile_life_event { /* in the order of time */
+    enum profile_life kind;
+    bool is_detached; /* CREATED: neither a join nor a detach follows */
+    uint64_t time_ns;
+    uint32_t thread; /* index; PROFILE_NONE: not recorded */
+    uint32_t by;     /* creator, joiner, …: index; of a name PROFILE_NONE */
+    uint32_t call;   /* of `by`; of a name PROFILE_NONE */
+    uint32_t name;   /* NAMED */
+};
+
 struct profile_note { /* the recording's summary: key and value, in order */
     uint32_t key, value;
 };
@@ -173,6 +192,9 @@ struct profile {
     size_t process_count, process_capacity;
     struct profile_thread *threads;
     size_t thread_count, thread_capacity;
+    struct profile_life_event *life_events; /* of recordings with thread-lifecycle */
+    size_t life_event_count, life_event_capacity;
+    bool has_life_events; /* recorded, possibly none */
     struct profile_event *events;
     size_t event_count, event_capacity;
     uint32_t main_event; /* index in events */

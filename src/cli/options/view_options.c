@@ -36,11 +36,17 @@ static int parse(struct view_request *request, char *const *words,
             request->json = true;
         else if (id == VIEW_SHORT_NAMES)
             request->short_names = true;
+        else if (id == VIEW_LIFECYCLE)
+            request->lifecycle = true;
         else if (id != OPTIONS_WITHOUT_EFFECT)
             err = inputs_add(&request->inputs, value, error);
         if (err)
             return err;
     }
+    if (id == 0 && request->lifecycle && request->inputs.count > 1)
+        return error_set(error, -EINVAL,
+                         "--lifecycle shows a single capture: times of several have no common "
+                         "start");
     if (id == 0 && request->inputs.count == 0)
         return inputs_add(&request->inputs, CAPTURE_DEFAULT, error);
     return id;

@@ -14,6 +14,7 @@ struct view_request {
     struct inputs inputs; /* at least one */
     struct convert_options from;
     bool json;
+    bool lifecycle;   /* of threads, instead of functions and calls */
     bool short_names; /* without template arguments and parameters */
     bool help;
 };

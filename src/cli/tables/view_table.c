@@ -26,6 +26,9 @@ static const struct option_spec report_options[] = {
     OPTION_HEADING("Input and output"),
     OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH(VIEW_JSON, 0, "json", "Print all functions and the call tree as JSON."),
+    OPTION_SWITCH(VIEW_LIFECYCLE, 0, "lifecycle",
+                  "Print the threads of a recording with --record thread-lifecycle instead: never "
+                  "joined, alive at the end, and by which calls they were created."),
     OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names",
                   "Leave template arguments and parameters out of names."),
     OPTION_HELP_ROW,

@@ -132,7 +132,21 @@ static int load_comm(struct loader *loader, const struct perfdata_event *event)
         loader->profile->product = profile_string(loader->profile, event->name);
         loader->profile->is_product_executed = true;
     }
-    return tasks_comm(&loader->tasks, event);
+    uint32_t thread = tasks_thread(&loader->tasks, event->pid, event->tid, event->time_ns);
+    uint32_t before = thread == PROFILE_NONE ? PROFILE_NONE : loader->profile->threads[thread].name;
+    int err = tasks_comm(&loader->tasks, event);
+    if (err != 0 || event->is_exec || before == loader->profile->threads[thread].name)
+        return err;
+    return thread_lives_name(&loader->samples.lives, thread, event->time_ns);
+}
+
+static int load_fork(struct loader *loader, const struct perfdata_event *event)
+{
+    int err = tasks_fork(&loader->tasks, event);
+    if (err == 0)
+        thread_lives_fork(&loader->samples.lives,
+                          tasks_thread(&loader->tasks, event->pid, event->tid, event->time_ns));
+    return err;
 }
 
 static int load_event(struct loader *loader, const struct perfdata_event *event)
@@ -157,7 +171,7 @@ static int load_event(struct loader *loader, const struct perfdata_event *event)
     case PERFDATA_COMM:
         return load_comm(loader, event);
     case PERFDATA_FORK:
-        return tasks_fork(&loader->tasks, event);
+        return load_fork(loader, event);
     case PERFDATA_EXIT:
         return tasks_exit(&loader->tasks, event);
     case PERFDATA_LOST:

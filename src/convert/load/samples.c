@@ -56,6 +56,8 @@ int samples_init(struct samples *samples, struct tasks *tasks, struct modules *m
     if (err == 0)
         err = deferred_init(&samples->deferred);
     if (err == 0)
+        err = thread_lives_init(&samples->lives, tasks->profile, reader);
+    if (err == 0)
         err = cgroups_init(&samples->cgroups, tasks->profile);
     if (err == 0)
         err = group_reads_init(&samples->reads);
@@ -71,6 +73,7 @@ void samples_free(struct samples *samples)
     events_free(&samples->events);
     deferred_free(&samples->deferred);
     off_cpu_free(&samples->off_cpu);
+    thread_lives_free(&samples->lives);
     cgroups_free(&samples->cgroups);
     group_reads_free(&samples->reads);
 }
@@ -166,7 +169,8 @@ static int take(struct samples *samples, const struct perfdata_event *event)
         sample.weight = events_weight(&samples->events, event);
         note_cgroup(samples, sample.thread, event->cgroup);
     }
-    return take_stack(samples, event, &sample, is_wanted);
+    int err = take_stack(samples, event, &sample, is_wanted);
+    return err || !is_wanted ? err : thread_lives_sample(&samples->lives, event, &sample);
 }
 
 /* A sample for each counter with an increase. */
@@ -223,6 +227,7 @@ int samples_finish(struct samples *samples, uint64_t end_ns)
         err = off_cpu_finish(&samples->off_cpu, end_ns);
     if (err == 0)
         err = profile_finish_samples(samples->profile);
+    thread_lives_finish(&samples->lives);
     events_choose_main(&samples->events, samples->off_cpu_event);
     return err;
 }

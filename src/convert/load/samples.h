@@ -14,6 +14,7 @@
 #include "convert/load/events.h"
 #include "convert/load/group_read.h"
 #include "convert/load/off_cpu.h"
+#include "convert/load/thread_lives.h"
 #include "convert/stack/callchain_cache.h"
 #include "convert/stack/deferred.h"
 
@@ -28,6 +29,7 @@ struct samples {
     struct events events;
     struct deferred deferred;
     struct off_cpu off_cpu;
+    struct thread_lives lives;
     struct cgroups cgroups;
     struct group_reads reads;
     /* Of the current record, for all of its samples. */
