@@ -29,6 +29,46 @@ func main() {
     println(burn(9, 500) != 0)
 }
 """
+# Ten calls deep, in functions of the C library that have no CFI and no frame pointers.
+MUSL = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static int keep(int value) { __asm__ volatile("" : "+r"(value)); return value; }
+__attribute__((noinline)) int compare(const void *a, const void *b)
+{ return keep((*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b)); }
+__attribute__((noinline)) int sorting(void)
+{
+    static int v[20000];
+    for (int i = 0; i < 20000; i++) v[i] = rand();
+    qsort(v, 20000, sizeof(int), compare);
+    return keep(v[9]);
+}
+__attribute__((noinline)) int allocating(void)
+{
+    void *p[64];
+    for (int k = 0; k < 2000; k++) {
+        for (int i = 0; i < 64; i++) p[i] = malloc(16 + i * 8);
+        for (int i = 0; i < 64; i++) free(p[i]);
+    }
+    return keep(1);
+}
+__attribute__((noinline)) int printing(void)
+{
+    char b[256];
+    int s = 0;
+    for (int i = 0; i < 3000; i++) s += snprintf(b, sizeof(b), "%d %s %f", i, "x", i * 1.5);
+    return keep(s);
+}
+__attribute__((noinline)) int nested(int depth, int which)
+{
+    if (depth) return keep(nested(depth - 1, which) + 1);
+    return keep((which == 0 ? sorting() : which == 1 ? allocating() : printing()) + 1);
+}
+int main(void)
+{ int s = 0; for (int i = 0; clock() < CLOCKS_PER_SEC; i++) s += nested(9, i % 3); return s == 0; }
+"""
+MUSL_WORK = {"sorting", "allocating", "printing"}
 
 
 def as_nobody():
@@ -77,8 +117,8 @@ class Outside(rec.Case):
         path = os.path.join(self.directory, name)
         with open(path + ".go", "w", encoding="utf-8") as file:
             file.write(GO % ('import "C"' if cgo else ""))
-        environment = dict({key: value for key, value in os.environ.items() if key != "GOROOT"}, CGO_ENABLED="1" if cgo else "0", GO111MODULE="off",
-                           GOCACHE=self.go_cache)
+        kept = {key: value for key, value in os.environ.items() if key != "GOROOT"}
+        environment = dict(kept, CGO_ENABLED="1" if cgo else "0", GO111MODULE="off", GOCACHE=self.go_cache)
         subprocess.run([compiler, "build", *options, "-o", path, path + ".go"], env=environment, check=True,
                        cwd=self.directory, timeout=200)
         return path
@@ -148,6 +188,37 @@ class Command(Outside):
         self.check_go("-ldflags=-s -w", compiler="/usr/bin/go")
 
 
+class Musl(Outside):
+    """Callers are found by their call instructions."""
+
+    def check(self, *options):
+        self.need_program("musl-gcc")
+        program = os.path.join(self.directory, "musl_program")
+        subprocess.run(["musl-gcc", "-O2", "-x", "c", "-", "-o", program, *options], input=MUSL.encode(), check=True)
+        run = self.record(program)
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assert_accounted(run)
+        stacks = {stack: weight for stack, weight in run.stacks().items() if not stack[1].startswith("[")
+                  or stack[1] == "[truncated]"}
+        complete = {stack: weight for stack, weight in stacks.items() if stack[1] != "[truncated]"}
+        right = sum(weight for stack, weight in complete.items() if self.is_right(stack))
+        self.assertGreater(sum(stacks.values()), 100)
+        self.assertGreaterEqual(right, 0.95 * sum(stacks.values()))
+        self.assertLessEqual(sum(complete.values()) - right, 0.01 * sum(stacks.values()))
+
+    @staticmethod
+    def is_right(stack):
+        """main, ten calls of nested(), and the work; or the little between."""
+        in_work = len(MUSL_WORK.intersection(stack)) == 1 and stack.count("nested") == 10
+        return "main" in stack and "_start" in stack and (in_work or "nested" not in stack)
+
+    def test_a_dynamic_program(self):
+        self.check()
+
+    def test_a_static_program(self):
+        self.check("-static")
+
+
 class Lifetime(Outside):
     def test_the_status_of_the_command(self):
         for command, status in ((["sh", "-c", "exit 7"], 7), (["./missing"], 127), (["/etc/passwd"], 126)):
@@ -198,7 +269,8 @@ class Tree(Outside):
         with open(rec.target("attached_static"), "rb") as source, open(path, "wb") as copy:
             copy.write(source.read())
         os.chmod(path, 0o744)
-        words = f"shopt -s execfail; exec {path} 1 1 0; {rec.target('short_run')} 400; exec {rec.target('short_run')} 400"
+        short_run = f"{rec.target('short_run')} 400"
+        words = f"shopt -s execfail; exec {path} 1 1 0; {short_run}; exec {short_run}"
         run = self.record("bash", "-c", words, **as_nobody())
         self.assert_accounted(run)
         self.assertGreater(run.share_of("burn_until_ns"), 80)

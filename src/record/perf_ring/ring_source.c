@@ -89,6 +89,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                         .end_fd = -1,
                                         .exclude_kernel = exclude_kernel};
     source->unwinder.modules = &source->modules;
+    source->unwinder.summary = config->summary;
 }
 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)

@@ -1,29 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/perf_ring/ring_unwind.h"
 
-#include "wire/atomic.h"
-
-struct lookup {
-    struct ring_unwinder *unwinder;
-    const struct process_map *map; /* NULL: unknown */
-};
-
-static bool find_mapping(void *context, uint64_t pc, struct offline_mapping *out)
-{
-    const struct lookup *lookup = context;
-    const struct process_mapping *mapping = lookup->map ? process_map_find(lookup->map, pc) : NULL;
-    if (!mapping)
-        return false;
-    struct known_module *module = mapping->module;
-    *out = (struct offline_mapping){
-        .start_avma = mapping->start_avma, .end_avma = mapping->end_avma, .bias = mapping->bias};
-    if (!module)
-        return true;
-    if (load_relaxed(&module->state) == MODULE_UNREAD)
-        module_cache_read(lookup->unwinder->modules->cache, module);
-    out->module = module->unwind;
-    return true;
-}
+#include "record/procfs/blocked/map_lookup.h"
 
 static enum record_cut cut_of(enum offline_end end, const struct ring_record *record)
 {
@@ -34,6 +12,8 @@ static enum record_cut cut_of(enum offline_end end, const struct ring_record *re
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
         return RECORD_CUT_DEEP;
+    case OFFLINE_GUESS:
+        return RECORD_CUT_GUESS;
     default:
         return RECORD_CUT_NO_CFI;
     }
@@ -58,16 +38,23 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     struct stack_view stack = {.lo = regs.value[UNWIND_DWARF_SP], .bytes = record->stack};
     if (__builtin_add_overflow(stack.lo, record->stack_bytes, &stack.hi))
         stack.hi = stack.lo;
-    struct lookup lookup = {unwinder, process->process.map};
-    const struct offline_map map = {.find = find_mapping,
+    struct map_lookup lookup = {unwinder->modules->cache, process->process.map};
+    const struct code_map code = {.find = map_lookup_code,
+                                  .context = &lookup,
+                                  .cache = &unwinder->callers,
+                                  .generation = process->map_generation};
+    const struct offline_map map = {.find = map_lookup_mapping,
                                     .context = &lookup,
                                     .cache = &unwinder->rules,
                                     .walks = &unwinder->walks,
-                                    .generation = process->map_generation};
+                                    .generation = process->map_generation,
+                                    .code = &code};
     const struct offline_frames out = {
         .pcs = unwinder->frames, .max = RECORD_FRAMES_MAX, .leaf_max = RECORD_FRAMES_LEAF};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
     size_t count = user_frames(unwinder->frames, result.frame_count);
+    unwinder->summary->callers_verified += result.searched.verified;
+    unwinder->summary->callers_plausible += result.searched.plausible;
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->dropped = count > RECORD_FRAMES_LEAF ? result.dropped : 0;
@@ -81,4 +68,5 @@ void ring_unwinder_free(struct ring_unwinder *unwinder)
 {
     two_way_cache_free(&unwinder->rules);
     unwind_cache_free(&unwinder->walks);
+    caller_cache_free(&unwinder->callers);
 }

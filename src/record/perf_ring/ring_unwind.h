@@ -9,9 +9,11 @@
 #include "unwind/offline.h"
 
 struct ring_unwinder {
-    struct ring_modules *modules; /* borrowed */
+    struct ring_modules *modules;   /* borrowed */
+    struct record_summary *summary; /* borrowed */
     struct two_way_cache rules;
     struct unwind_cache walks;
+    struct caller_cache callers;
     uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest walk */
 };
 

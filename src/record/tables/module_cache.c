@@ -96,7 +96,7 @@ static void find_root(struct known_module *module)
 {
     const char *name = base_name(module->path);
     if (strncmp(name, "libc.so", 7) == 0 || strncmp(name, "libc-2.", 7) == 0 ||
-        strncmp(name, "libpthread", 10) == 0) {
+        strncmp(name, "libpthread", 10) == 0 || strncmp(name, "ld-musl", 7) == 0) {
         module->root_end_svma = UINT64_MAX;
         return;
     }
