@@ -104,7 +104,6 @@ void help_print(FILE *stream)
     for (const struct command_example *example = command_examples; example->words; example++)
         print_pair(stream, example->words, example->meaning, COMMAND_COLUMN);
     print_group(stream, record_command.options);
-    print_exit_status(stream, &record_command);
 }
 
 void help_print_command(FILE *stream, const struct command_spec *command)
