@@ -46,7 +46,8 @@ static uint32_t line_of(struct tallying *t, const struct profile_frame *frame)
     struct tally_line *line = ARRAY_PUSH(tally->lines, tally->line_count, tally->line_capacity);
     if (!line)
         return INTERN_NONE;
-    *line = (struct tally_line){.file = key.file, .line = key.line, .lib = frame->lib};
+    *line = (struct tally_line){
+        .file = key.file, .line = key.line, .lib = frame->lib, .func = frame->func};
     return id;
 }
 

@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 struct tally_line {
-    uint32_t file; /* string or PROFILE_NONE */
-    uint32_t line; /* 0: unknown */
-    uint32_t lib;  /* of some code of the line */
+    uint32_t file;      /* string or PROFILE_NONE */
+    uint32_t line;      /* 0: unknown */
+    uint32_t lib, func; /* of some code of the line */
     uint64_t self, total;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
+#include "annotate/function.h"
 #include "cli/options/view_options.h"
 #include "cli/tables/view_table.h"
 #include "cli/report/lifecycle.h"
@@ -22,21 +23,63 @@ static int print_json(struct buffer *out, struct error *error)
     return err;
 }
 
+enum { ROWS_SHOWN = 20 };
+
+static int build(struct report *report, const struct profile *profile,
+                 const struct view_request *request, struct error *error)
+{
+    struct function_choice choice;
+    int err;
+    if (!request->around) {
+        err = report_build(report, profile);
+    } else {
+        err = function_choose(&choice, profile, request->around, error);
+        if (err)
+            return err;
+        err = report_build_around(report, profile, choice.is_chosen, request->is_upwards);
+        function_choice_free(&choice);
+    }
+    return err ? error_set(error, err, "out of memory") : 0;
+}
+
+static int print_report(const struct report *report, const struct view_request *request,
+                        struct error *error)
+{
+    struct report_rows rows = {0};
+    struct buffer out = {0};
+    bool has_rows = !request->around && (!request->json || request->has_by);
+    bool is_whole = request->json && !request->has_limit;
+    const struct report_rows_limit limit = {
+        .least_percent = request->has_limit ? request->least_percent : 0,
+        .most = request->has_limit || is_whole ? SIZE_MAX : ROWS_SHOWN,
+        .with_callers = is_whole};
+    const struct report_style style = {.is_part = !filter_is_empty(&request->from.filter),
+                                       .has_limit = request->has_limit,
+                                       .least_percent = request->least_percent,
+                                       .has_tree = !request->has_by,
+                                       .around = request->around,
+                                       .is_upwards = request->is_upwards,
+                                       .columns = pager_columns()};
+    if (has_rows && report_rows_build(&rows, report, request->by, &limit) != 0)
+        return error_set(error, -ENOMEM, "out of memory");
+    const struct report_rows *shown = has_rows ? &rows : NULL;
+    if (request->json)
+        report_json(report, shown, &request->inputs, &out);
+    else if (request->markdown)
+        report_print_markdown(report, shown, &request->inputs, &style);
+    else
+        report_print(report, shown, &request->inputs, &style);
+    report_rows_free(&rows);
+    return print_json(&out, error);
+}
+
 static int show_functions(const struct view_request *request, const struct profile *profile,
                           struct error *error)
 {
     struct report report = {0};
-    struct buffer out = {0};
-    int err = report_build(&report, profile);
-    if (err) {
-        error_set(error, err, "out of memory");
-    } else if (request->json) {
-        report_json(&report, &request->inputs, &out);
-        err = print_json(&out, error);
-    } else {
-        report_print(&report, &request->inputs, !filter_is_empty(&request->from.filter),
-                     pager_columns());
-    }
+    int err = build(&report, profile, request, error);
+    if (!err)
+        err = print_report(&report, request, error);
     report_free(&report);
     return err;
 }

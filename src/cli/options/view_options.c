@@ -15,8 +15,104 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+static int take_by(struct view_request *request, enum report_by by, struct error *error)
+{
+    if (request->has_by && request->by != by)
+        return error_set(error, -EINVAL, "--by and --lines: choose one kind of rows");
+    request->by = by;
+    request->has_by = true;
+    return 0;
+}
+
+static int parse_by(struct view_request *request, const char *value, struct error *error)
+{
+    static const struct {
+        const char *name;
+        enum report_by by;
+    } kinds[] = {
+        {"thread", REPORT_THREADS}, {"process", REPORT_PROCESSES}, {"module", REPORT_MODULES}};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(kinds[i].name, value) == 0)
+            return take_by(request, kinds[i].by, error);
+    return error_set(error, -EINVAL, "--by needs thread, process or module, not '%s'", value);
+}
+
+static int take_around(struct view_request *request, const char *value, bool is_upwards,
+                       struct error *error)
+{
+    if (request->around)
+        return error_set(error, -EINVAL, "--callers and --callees take one function together");
+    request->around = value;
+    request->is_upwards = is_upwards;
+    return 0;
+}
+
+static int parse_limit(struct view_request *request, const char *value, struct error *error)
+{
+    char *end;
+    request->least_percent = strtod(value, &end);
+    request->has_limit = true;
+    if (value[0] >= '0' && value[0] <= '9' && *end == '\0' && request->least_percent <= 100)
+        return 0;
+    return error_set(error, -EINVAL, "--percent-limit needs a number from 0 to 100, not '%s'",
+                     value);
+}
+
+static int apply(struct view_request *request, int id, const char *value, struct error *error)
+{
+    switch (id) {
+    case OPTIONS_HELP:
+        request->help = true;
+        return 0;
+    case VIEW_JSON:
+        request->json = true;
+        return 0;
+    case VIEW_LIFECYCLE:
+        request->lifecycle = true;
+        return 0;
+    case VIEW_MARKDOWN:
+        request->markdown = true;
+        return 0;
+    case VIEW_SHORT_NAMES:
+        request->short_names = true;
+        return 0;
+    case VIEW_BY:
+        return parse_by(request, value, error);
+    case VIEW_LINES:
+        return take_by(request, REPORT_LINES, error);
+    case VIEW_CALLERS:
+    case VIEW_CALLEES:
+        return take_around(request, value, id == VIEW_CALLERS, error);
+    case VIEW_PERCENT_LIMIT:
+        return parse_limit(request, value, error);
+    case OPTIONS_WITHOUT_EFFECT:
+        return 0;
+    default:
+        return inputs_add(&request->inputs, value, error);
+    }
+}
+
+/* Contradictions of options. */
+static int check(const struct view_request *request, struct error *error)
+{
+    if (request->around && request->has_by)
+        return error_set(error, -EINVAL,
+                         "--callers and --callees print calls: leave out --by and --lines");
+    if (request->json && request->markdown)
+        return error_set(error, -EINVAL, "--json and --markdown: choose one");
+    if (request->lifecycle && request->inputs.count > 1)
+        return error_set(error, -EINVAL,
+                         "--lifecycle shows a single capture: times of several have no common "
+                         "start");
+    if (request->lifecycle && (request->around || request->has_by || request->markdown))
+        return error_set(error, -EINVAL, "--lifecycle prints threads: leave out other views");
+    return 0;
+}
 
 static int parse(struct view_request *request, char *const *words,
                  const struct command_spec *command, struct error *error)
@@ -30,23 +126,13 @@ static int parse(struct view_request *request, char *const *words,
         if (filter_option(&request->from.filter, id, value, &err, error) ||
             symbol_option(&request->from, id, value, &err, error))
             ;
-        else if (id == OPTIONS_HELP)
-            request->help = true;
-        else if (id == VIEW_JSON)
-            request->json = true;
-        else if (id == VIEW_SHORT_NAMES)
-            request->short_names = true;
-        else if (id == VIEW_LIFECYCLE)
-            request->lifecycle = true;
-        else if (id != OPTIONS_WITHOUT_EFFECT)
-            err = inputs_add(&request->inputs, value, error);
+        else
+            err = apply(request, id, value, error);
         if (err)
             return err;
     }
-    if (id == 0 && request->lifecycle && request->inputs.count > 1)
-        return error_set(error, -EINVAL,
-                         "--lifecycle shows a single capture: times of several have no common "
-                         "start");
+    if (id == 0)
+        id = check(request, error);
     if (id == 0 && request->inputs.count == 0)
         return inputs_add(&request->inputs, CAPTURE_DEFAULT, error);
     return id;

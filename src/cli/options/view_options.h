@@ -4,6 +4,7 @@
 
 #include "base/text/error.h"
 #include "cli/files/inputs.h"
+#include "cli/report/report_rows.h"
 #include "cli/tables/command_spec.h"
 #include "convert/convert.h"
 
@@ -14,8 +15,15 @@ struct view_request {
     struct inputs inputs; /* at least one */
     struct convert_options from;
     bool json;
-    bool lifecycle;   /* of threads, instead of functions and calls */
+    bool lifecycle; /* of threads, instead of functions and calls */
+    bool markdown;
     bool short_names; /* without template arguments and parameters */
+    enum report_by by;
+    bool has_by;        /* --by or --lines */
+    const char *around; /* --callers or --callees; NULL: none */
+    bool is_upwards;
+    bool has_limit;
+    double least_percent;
     bool help;
 };
 

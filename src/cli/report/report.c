@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/report.h"
+#include "cli/report/report_parts.h"
 
 #include "base/containers/array.h"
 #include "cli/report/symbolized_load.h"
@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void report_free(struct report *report)
 {
@@ -16,9 +18,7 @@ void report_free(struct report *report)
     *report = (struct report){0};
 }
 
-/* The child of a node for this function, added if new; PROFILE_NONE: out of memory. */
-static uint32_t child_node(struct report *report, struct intern *paths, uint32_t parent,
-                           uint32_t func)
+uint32_t report_child(struct report *report, struct intern *paths, uint32_t parent, uint32_t func)
 {
     const uint32_t key[2] = {parent, func};
     uint32_t id = intern_add(paths, key, sizeof(key));
@@ -38,8 +38,27 @@ const char *report_name(const struct profile *profile, uint32_t func)
                                                 : profile_text(profile, profile->funcs[func].name);
 }
 
-/* same[func]: func, or for a function without a name the first such function of the module. */
-static uint32_t *merge_nameless(const struct profile *profile)
+static const char *last_component(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+struct report_place report_place(const struct profile *profile, uint32_t func)
+{
+    struct report_place place = {{0}};
+    const struct profile_func *f = &profile->funcs[func];
+    if (f->file == PROFILE_NONE)
+        return place;
+    const char *file = last_component(profile_text(profile, f->file));
+    if (f->line)
+        snprintf(place.text, sizeof(place.text), "%.200s:%u", file, f->line);
+    else
+        snprintf(place.text, sizeof(place.text), "%.200s", file);
+    return place;
+}
+
+uint32_t *report_merge_nameless(const struct profile *profile)
 {
     uint32_t *same = calloc(profile->func_count + 1, sizeof(*same));
     uint32_t *first = calloc(profile->lib_count + 1,
@@ -68,18 +87,28 @@ static int build_paths(struct report *report, struct intern *paths, const uint32
                        uint32_t *node_of_stack)
 {
     const struct profile *profile = report->profile;
-    if (child_node(report, paths, PROFILE_NONE, PROFILE_NONE) != 0)
+    if (report_child(report, paths, PROFILE_NONE, PROFILE_NONE) != 0)
         return -ENOMEM;
     for (size_t i = 0; i < profile->stack_count; i++) {
         const struct profile_stack *stack = &profile->stacks[i];
         uint32_t parent = stack->parent == PROFILE_NONE ? 0 : node_of_stack[stack->parent];
         uint32_t func = same[profile->frames[stack->frame].func];
         bool is_recursion = report->nodes[parent].func == func;
-        node_of_stack[i] = is_recursion ? parent : child_node(report, paths, parent, func);
+        node_of_stack[i] = is_recursion ? parent : report_child(report, paths, parent, func);
         if (node_of_stack[i] == PROFILE_NONE)
             return -ENOMEM;
     }
     return 0;
+}
+
+void report_add_totals(struct report *report)
+{
+    for (size_t i = report->node_count; i-- > 0;) {
+        struct report_node *node = &report->nodes[i];
+        node->total += node->self;
+        if (i > 0)
+            report->nodes[node->parent].total += node->total;
+    }
 }
 
 static void add_weights(struct report *report, const uint32_t *node_of_stack)
@@ -93,12 +122,7 @@ static void add_weights(struct report *report, const uint32_t *node_of_stack)
         report->nodes[node].self += sample->weight;
         report->total += sample->weight;
     }
-    for (size_t i = report->node_count; i-- > 0;) {
-        struct report_node *node = &report->nodes[i];
-        node->total += node->self;
-        if (i > 0)
-            report->nodes[node->parent].total += node->total;
-    }
+    report_add_totals(report);
 }
 
 static int by_total(const void *a, const void *b, void *nodes_of_report)
@@ -178,21 +202,25 @@ static int build_functions(struct report *report)
     return 0;
 }
 
+int report_finish(struct report *report)
+{
+    int err = link_children(report);
+    return err ? err : build_functions(report);
+}
+
 int report_build(struct report *report, const struct profile *profile)
 {
     *report = (struct report){.profile = profile};
     struct intern *paths = intern_new();
     uint32_t *node_of_stack = calloc(profile->stack_count + 1, sizeof(*node_of_stack));
-    uint32_t *same = merge_nameless(profile);
+    uint32_t *same = report_merge_nameless(profile);
     int err = -ENOMEM;
     if (paths && node_of_stack && same)
         err = build_paths(report, paths, same, node_of_stack);
     if (!err) {
         add_weights(report, node_of_stack);
-        err = link_children(report);
+        err = report_finish(report);
     }
-    if (!err)
-        err = build_functions(report);
     intern_free(paths);
     free(node_of_stack);
     free(same);

@@ -11,6 +11,7 @@
 #include "cli/files/inputs.h"
 #include "profile/profile.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,9 +45,38 @@ struct report {
 int report_build(struct report *report, const struct profile *profile);
 void report_free(struct report *report);
 
-/* Prints to standard output, for this width. is_part: filters are in effect. */
-void report_print(const struct report *report, const struct inputs *inputs, bool is_part,
-                  unsigned columns);
+/* Of stacks with a chosen function (by func), from the outermost occurrence: the calls below, or
+ * the callers, upwards. 0 or -ENOMEM. */
+int report_build_around(struct report *report, const struct profile *profile, const bool *chosen,
+                        bool is_upwards);
+
+struct report_style {
+    bool is_part;         /* filters are in effect */
+    bool has_limit;       /* --percent-limit: no other limit of rows and calls */
+    double least_percent; /* smaller rows and calls are left out */
+    bool has_tree;        /* with the calls, … */
+    const char *around;   /* … upwards or downwards from this function; NULL: from the threads */
+    bool is_upwards;
+    unsigned columns; /* of the output */
+};
+
+/* Prints to standard output. rows: NULL for the tree alone. */
+struct report_rows;
+void report_print(const struct report *report, const struct report_rows *rows,
+                  const struct inputs *inputs, const struct report_style *style);
+void report_print_markdown(const struct report *report, const struct report_rows *rows,
+                           const struct inputs *inputs, const struct report_style *style);
+
+/* The line above the calls: "calls with at least 2 %". */
+struct report_title {
+    char text[256];
+};
+struct report_title report_tree_title(const struct report_style *style, double percent);
+
+/* Appends the calls as indented text. Returns the limit in per cent: of the style, or the least
+ * with a tree of moderate length. */
+double report_tree_write(const struct report *report, const struct report_style *style,
+                         struct buffer *out);
 
 /* "[no name]" for functions without a name. */
 const char *report_name(const struct profile *profile, uint32_t func);
@@ -57,5 +87,6 @@ struct report_place {
 };
 struct report_place report_place(const struct profile *profile, uint32_t func);
 
-/* A JSON object, "version": 1. */
-void report_json(const struct report *report, const struct inputs *inputs, struct buffer *out);
+/* A JSON object, "version": 1. rows: NULL for functions and calls. */
+void report_json(const struct report *report, const struct report_rows *rows,
+                 const struct inputs *inputs, struct buffer *out);

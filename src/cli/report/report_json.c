@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/report.h"
+#include "cli/report/report_rows.h"
 
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
@@ -60,7 +60,42 @@ static void append_files(const struct inputs *inputs, struct buffer *out)
     json_close(out, ']');
 }
 
-void report_json(const struct report *report, const struct inputs *inputs, struct buffer *out)
+static void append_row(const struct report *report, const struct report_row *row,
+                       struct buffer *out)
+{
+    json_open(out, '{');
+    json_member_string(out, "name", row->name);
+    if (row->module[0])
+        json_member_string(out, "module", row->module);
+    if (row->place[0])
+        json_member_string(out, "place", row->place);
+    append_weights(report->profile, row->self, row->total, out);
+    json_close(out, '}');
+}
+
+static void append_functions(const struct report *report, struct buffer *out)
+{
+    json_key(out, "functions");
+    json_open(out, '[');
+    for (size_t i = 0; i < report->function_count; i++)
+        append_function(report, &report->functions[i], out);
+    json_close(out, ']');
+    append_nodes(report, out);
+}
+
+static void append_rows(const struct report *report, const struct report_rows *rows,
+                        struct buffer *out)
+{
+    static const char *const keys[] = {"functions", "lines", "modules", "processes", "threads"};
+    json_key(out, keys[rows->by]);
+    json_open(out, '[');
+    for (size_t i = 0; i < rows->count; i++)
+        append_row(report, &rows->items[i], out);
+    json_close(out, ']');
+}
+
+void report_json(const struct report *report, const struct report_rows *rows,
+                 const struct inputs *inputs, struct buffer *out)
 {
     const struct profile *profile = report->profile;
     json_open(out, '{');
@@ -71,12 +106,10 @@ void report_json(const struct report *report, const struct inputs *inputs, struc
     if (profile->event_count)
         json_member_string(out, "event", profile_text(profile, profile_main_event(profile).name));
     json_member_unsigned(out, weight_key(profile, "total_ns", "total"), report->total);
-    json_key(out, "functions");
-    json_open(out, '[');
-    for (size_t i = 0; i < report->function_count; i++)
-        append_function(report, &report->functions[i], out);
-    json_close(out, ']');
-    append_nodes(report, out);
+    if (rows)
+        append_rows(report, rows, out);
+    else
+        append_functions(report, out);
     json_close(out, '}');
     buffer_text(out, "\n");
 }

@@ -3,6 +3,7 @@
 
 #include "base/text/log.h"
 #include "cli/options/view_options.h"
+#include "cli/report/report_rows.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/columns.h"
 #include "cli/terminal/ellipsize.h"
@@ -16,34 +17,10 @@
 #include <unistd.h>
 
 enum {
-    FUNCTIONS_SHOWN = 20,
     EVENTS_SHOWN = 6,
-    TREE_LINES = 45, /* with the functions: a screen and a half */
-    CHAIN_SHOWN = 6, /* longer chains of calls without a branch are shortened */
-    INDENT_MAX = 40,
     MODULE_COLUMNS = 18,
     PLACE_COLUMNS = 24,
 };
-
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-struct report_place report_place(const struct profile *profile, uint32_t func)
-{
-    struct report_place place = {{0}};
-    const struct profile_func *f = &profile->funcs[func];
-    if (f->file == PROFILE_NONE)
-        return place;
-    const char *file = last_component(profile_text(profile, f->file));
-    if (f->line)
-        snprintf(place.text, sizeof(place.text), "%.200s:%u", file, f->line);
-    else
-        snprintf(place.text, sizeof(place.text), "%.200s", file);
-    return place;
-}
 
 static void print_heading(const char *text)
 {
@@ -118,150 +95,70 @@ static void print_header(const struct report *report, const struct inputs *input
         text_print(stdout, "The file is damaged: %s\n", damage);
 }
 
-static void print_functions(const struct report *report, unsigned columns)
+static void print_code_row(const struct report_row *row, unsigned columns)
 {
-    const struct profile *profile = report->profile;
-    print_heading("   self    total  module              place                     function");
     unsigned used = 18 + MODULE_COLUMNS + 2 + PLACE_COLUMNS + 2;
-    for (size_t i = 0; i < report->function_count && i < FUNCTIONS_SHOWN; i++) {
-        const struct report_function *function = &report->functions[i];
-        if (function->self == 0)
-            break;
-        const struct profile_func *func = &profile->funcs[function->func];
-        char name[2048];
-        ellipsize_name(name, sizeof(name), report_name(profile, function->func),
-                       columns > used + 20 ? columns - used : 20);
-        printf("%7s  %7s  ", format_percent(function->self, report->total).text,
-               format_percent(function->total, report->total).text);
-        bool has_module = func->lib != PROFILE_NONE && !profile->libs[func->lib].is_synthetic;
-        columns_print(has_module ? profile_text(profile, profile->libs[func->lib].name) : "",
-                      MODULE_COLUMNS);
-        columns_print(report_place(profile, function->func).text, PLACE_COLUMNS);
-        printf("%s\n", name);
-    }
-}
-
-struct tree {
-    const struct report *report;
-    uint64_t least; /* smaller calls are left out */
-    unsigned columns;
-    size_t lines;
-    struct buffer text;
-};
-
-static const struct report_node *node_at(const struct tree *tree, uint32_t node)
-{
-    return &tree->report->nodes[node];
-}
-
-/* Children are sorted by total: below the limit, no later child is shown either. */
-static uint32_t first_shown(const struct tree *tree, uint32_t node)
-{
-    uint32_t child = node_at(tree, node)->first_child;
-    bool is_shown = child != PROFILE_NONE && node_at(tree, child)->total >= tree->least;
-    return is_shown ? child : PROFILE_NONE;
-}
-
-static uint32_t next_shown(const struct tree *tree, uint32_t node)
-{
-    uint32_t next = node_at(tree, node)->next_sibling;
-    bool is_shown = next != PROFILE_NONE && node_at(tree, next)->total >= tree->least;
-    return is_shown ? next : PROFILE_NONE;
-}
-
-/* The single call out of this node, if less than 5 % of the time of the node is elsewhere. */
-static uint32_t only_call(const struct tree *tree, uint32_t node)
-{
-    uint32_t child = first_shown(tree, node);
-    if (child == PROFILE_NONE || next_shown(tree, child) != PROFILE_NONE)
-        return PROFILE_NONE;
-    uint64_t total = node_at(tree, node)->total;
-    return node_at(tree, child)->total >= total - total / 20 ? child : PROFILE_NONE;
-}
-
-static void append_line(struct tree *tree, uint32_t node, unsigned indent)
-{
-    const struct profile *profile = tree->report->profile;
-    unsigned room = tree->columns > 9 + indent + 20 ? tree->columns - 9 - indent : 20;
     char name[2048];
-    uint32_t func = node_at(tree, node)->func;
-    ellipsize_name(name, sizeof(name), report_name(profile, func), room);
-    buffer_printf(&tree->text, "%7s  %*s%s\n",
-                  format_percent(node_at(tree, node)->total, tree->report->total).text, (int)indent,
-                  "", name);
-    tree->lines++;
+    ellipsize_name(name, sizeof(name), row->name, columns > used + 20 ? columns - used : 20);
+    columns_print(row->module, MODULE_COLUMNS);
+    columns_print(row->place, PLACE_COLUMNS);
+    printf("%s\n", name);
 }
 
-static unsigned deeper(unsigned indent)
+static void print_rows(const struct report_rows *rows, unsigned columns)
 {
-    return indent < INDENT_MAX ? indent + 2 : indent;
-}
-
-/* A node and the calls below. Of a long chain of single calls, the first two and last two are
- * shown. Recurses only where calls branch: at most 100 / REPORT_TREE_PERCENT levels. */
-static void append_calls(struct tree *tree, uint32_t node, unsigned indent)
-{
-    size_t length = 1;
-    for (uint32_t at = node; (at = only_call(tree, at)) != PROFILE_NONE;)
-        length++;
-    for (size_t i = 0;; i++) {
-        bool is_hidden = length > CHAIN_SHOWN && i >= 2 && i + 2 < length;
-        if (is_hidden && i == 2) {
-            buffer_printf(&tree->text, "%9s%*s… %zu calls …\n", "", (int)indent, "", length - 4);
-            tree->lines++;
-            indent = deeper(indent);
-        } else if (!is_hidden) {
-            append_line(tree, node, indent);
-            indent = deeper(indent);
-        }
-        uint32_t next = only_call(tree, node);
-        if (next == PROFILE_NONE)
-            break;
-        node = next;
-    }
-    for (uint32_t child = first_shown(tree, node); child != PROFILE_NONE;
-         child = next_shown(tree, child))
-        append_calls(tree, child, indent);
-}
-
-static void append_tree(struct tree *tree, unsigned percent)
-{
-    buffer_clear(&tree->text);
-    tree->lines = 0;
-    tree->least = tree->report->total / 100 * percent + 1;
-    for (uint32_t child = first_shown(tree, 0); child != PROFILE_NONE;
-         child = next_shown(tree, child))
-        append_calls(tree, child, 0);
-}
-
-/* The limit is 2 %, or the first higher limit with at most TREE_LINES lines. */
-static void print_tree(const struct report *report, unsigned columns)
-{
-    static const unsigned percents[] = {REPORT_TREE_PERCENT, 3, 5, 10, 20};
-    struct tree tree = {.report = report, .columns = columns};
-    unsigned used = 0;
-    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
-        used = percents[i];
-        append_tree(&tree, used);
-        if (tree.lines <= TREE_LINES)
-            break;
-    }
-    char heading[64];
-    snprintf(heading, sizeof(heading), "  total  calls with at least %u %%", used);
+    bool is_code = rows->by == REPORT_FUNCTIONS || rows->by == REPORT_LINES;
+    bool has_self = report_rows_have_self(rows->by);
+    char heading[160];
+    snprintf(heading, sizeof(heading), "%s  total  %s%s", has_self ? "   self  " : "",
+             is_code ? "module              place                     " : "",
+             report_rows_noun(rows->by));
     print_heading(heading);
-    fwrite(tree.text.bytes, 1, tree.text.size, stdout);
-    buffer_free(&tree.text);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct report_row *row = &rows->items[i];
+        if (has_self)
+            printf("%7s  ", format_percent(row->self, rows->whole).text);
+        printf("%7s  ", format_percent(row->total, rows->whole).text);
+        if (is_code)
+            print_code_row(row, columns);
+        else
+            text_print(stdout, "%s\n", row->name);
+    }
 }
 
-void report_print(const struct report *report, const struct inputs *inputs, bool is_part,
-                  unsigned columns)
+struct report_title report_tree_title(const struct report_style *style, double percent)
+{
+    struct report_title title;
+    if (style->around)
+        snprintf(title.text, sizeof(title.text), "%s %.120s, with at least %g %%",
+                 style->is_upwards ? "callers of" : "calls below", style->around, percent);
+    else
+        snprintf(title.text, sizeof(title.text), "calls with at least %g %%", percent);
+    return title;
+}
+
+static void print_tree(const struct report *report, const struct report_style *style)
+{
+    struct buffer text = {0};
+    char heading[300];
+    double percent = report_tree_write(report, style, &text);
+    snprintf(heading, sizeof(heading), "  total  %s", report_tree_title(style, percent).text);
+    print_heading(heading);
+    fwrite(text.bytes, 1, text.size, stdout);
+    buffer_free(&text);
+}
+
+void report_print(const struct report *report, const struct report_rows *rows,
+                  const struct inputs *inputs, const struct report_style *style)
 {
     print_header(report, inputs);
     if (report->total == 0) {
-        printf(is_part ? "No samples in the selected part.\n"
-                       : "No samples: rec records CPU time, not waiting.\n");
+        printf(style->is_part ? "No samples in the selected part.\n"
+                              : "No samples: rec records CPU time, not waiting.\n");
         return;
     }
-    print_functions(report, columns);
-    print_tree(report, columns);
+    if (rows)
+        print_rows(rows, style->columns);
+    if (style->has_tree)
+        print_tree(report, style);
 }

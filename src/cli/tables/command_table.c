@@ -65,9 +65,9 @@ const struct command_spec *const command_table[] = {
 };
 
 const char command_overview[] =
-    "rec shows where a native program spends CPU time. Recording leaves rec.data (for `rec report` "
-    "and `perf report`), rec.json.gz (Firefox Profiler), rec.pb.gz (pprof) and rec.folded "
-    "(speedscope, flamegraph.pl).";
+    "rec shows where a native program spends CPU time. Recording leaves rec.data (for rec and "
+    "perf), "
+    "rec.json.gz (Firefox Profiler), rec.pb.gz (pprof) and rec.folded (flamegraph.pl).";
 
 const struct command_example command_examples[] = {
     {"rec -- ./app --its-arguments", "record; then `rec report`"},

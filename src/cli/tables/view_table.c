@@ -18,20 +18,28 @@
         OPTION_UNSUPPORTED('F', "fields", FIXED_VIEW),              \
         OPTION_UNSUPPORTED('n', "show-nr-samples", FIXED_VIEW),     \
         OPTION_UNSUPPORTED('d', "dsos", FIXED_VIEW),                \
-        OPTION_UNSUPPORTED('S', "symbols", FIXED_VIEW),             \
-        OPTION_UNSUPPORTED(0, "percent-limit", FIXED_VIEW),         \
-        OPTION_UNSUPPORTED(0, "tui", FIXED_VIEW)
+        OPTION_UNSUPPORTED('S', "symbols", FIXED_VIEW), OPTION_UNSUPPORTED(0, "tui", FIXED_VIEW)
 
 static const struct option_spec report_options[] = {
     OPTION_HEADING("Input and output"),
     OPTION_TAKING('i', 'i', "input", "FILE", "Read this file; the same as an operand."),
     OPTION_SWITCH(VIEW_JSON, 0, "json", "Print all functions and the call tree as JSON."),
+    OPTION_SWITCH(VIEW_MARKDOWN, 0, "markdown", "Print a Markdown table, and the calls as text."),
     OPTION_SWITCH(VIEW_LIFECYCLE, 0, "lifecycle",
                   "Print the threads of a recording with --record thread-lifecycle instead: never "
                   "joined, alive at the end, and by which calls they were created."),
     OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names",
                   "Leave template arguments and parameters out of names."),
     OPTION_HELP_ROW,
+    OPTION_HEADING("Contents"),
+    OPTION_TAKING(VIEW_BY, 0, "by", "KIND", "Print times by thread, process or module."),
+    OPTION_SWITCH(VIEW_LINES, 0, "lines", "Print times by source line instead of by function."),
+    OPTION_TAKING(VIEW_CALLERS, 0, "callers", "NAME",
+                  "Print the tree of callers of a function, from the function upwards."),
+    OPTION_TAKING(VIEW_CALLEES, 0, "callees", "NAME", "Print the tree of calls below a function."),
+    OPTION_TAKING(VIEW_PERCENT_LIMIT, 0, "percent-limit", "PERCENT",
+                  "Print everything with at least PERCENT of the time, instead of 20 rows and the "
+                  "calls with 2 %."),
     SYMBOL_OPTION_SPECS,
     FILTER_OPTION_SPECS,
     PERF_REPORT_OPTIONS,

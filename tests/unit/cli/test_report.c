@@ -8,7 +8,7 @@
  *     a d d c 20     d calls itself
  *     a c d c  1     c is below itself, with d between
  */
-#include "cli/report/report.h"
+#include "cli/report/report_rows.h"
 
 #include "base/containers/array.h"
 
@@ -129,6 +129,58 @@ static void the_tree_merges_addresses_and_folds_recursion(void **state)
     profile_free(profile);
 }
 
+static void check_around(const struct profile *profile, char name, bool is_upwards,
+                         const char *expected)
+{
+    bool *chosen = calloc(profile->func_count, sizeof(*chosen));
+    struct report report;
+    char tree[256] = "";
+    for (size_t i = 0; i < profile->func_count; i++)
+        chosen[i] = profile_text(profile, profile->funcs[i].name)[0] == name;
+    assert_int_equal(report_build_around(&report, profile, chosen, is_upwards), 0);
+    write_tree(&report, 0, tree);
+    assert_string_equal(tree, expected);
+    assert_int_equal(report.total, 36);
+    report_free(&report);
+    free(chosen);
+}
+
+static void callers_and_callees_begin_at_the_outermost_call(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    check_around(profile, 'c', true, "c31(d20(a20)b10(a10)a1)");
+    check_around(profile, 'c', false, "c31(d1(c1))");
+    check_around(profile, 'd', true, "d21(a20c1(a1))");
+    check_around(profile, 'd', false, "d21(c21)");
+    check_around(profile, 'x', true, "");
+    profile_free(profile);
+}
+
+static void rows_are_sums_of_modules_and_threads(void **state)
+{
+    (void)state;
+    struct profile *profile = small_profile();
+    struct report report;
+    struct report_rows rows;
+    const struct report_rows_limit all = {.most = SIZE_MAX, .with_callers = true};
+    assert_int_equal(report_build(&report, profile), 0);
+    assert_int_equal(report_rows_build(&rows, &report, REPORT_MODULES, &all), 0);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].name, "/usr/bin/app");
+    assert_int_equal(rows.items[0].self, 36);
+    assert_int_equal(rows.items[0].total, 36);
+    report_rows_free(&rows);
+    const struct report_rows_limit most = {.least_percent = 50, .most = SIZE_MAX};
+    assert_int_equal(report_rows_build(&rows, &report, REPORT_FUNCTIONS, &most), 0);
+    assert_int_equal(rows.count, 1);
+    assert_string_equal(rows.items[0].name, "c");
+    assert_string_equal(rows.items[0].place, "file.c:3");
+    report_rows_free(&rows);
+    report_free(&report);
+    profile_free(profile);
+}
+
 /* Addresses that nobody could name would else fill the table with one line each. */
 static void nameless_code_is_one_function_a_module(void **state)
 {
@@ -214,6 +266,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_have_self_time_and_count_once_a_stack),
+        cmocka_unit_test(callers_and_callees_begin_at_the_outermost_call),
+        cmocka_unit_test(rows_are_sums_of_modules_and_threads),
         cmocka_unit_test(the_tree_merges_addresses_and_folds_recursion),
         cmocka_unit_test(nameless_code_is_one_function_a_module),
         cmocka_unit_test(samples_without_a_stack_still_count),
