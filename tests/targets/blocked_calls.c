@@ -413,6 +413,7 @@ static long call_vfork(void)
 {
     pid_t pid = vfork();
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         blocked_sleep(NULL);
         _exit(0);
     }
