@@ -173,6 +173,50 @@ class Repetition(Watched):
         self.assertIn("no such process", errors)
 
 
+class OneInstant(Watched):
+    def read_stopped(self, pid, **options):
+        done = self.rec("stacks", "--stop", "-p", pid, "--json", **options)
+        return json.loads(done.stdout)["threads"]
+
+    def test_all_threads_have_the_stacks_of_their_registers(self):
+        target = self.start(rec.target("attached"), 30, 3, 4, **as_nobody())
+        threads = self.read_stopped(target.pid, **as_nobody())
+        self.assertTrue(all(thread["is_complete"] for thread in threads), threads)
+        self.assertGreaterEqual(sum("existing_work" in functions(thread) for thread in threads), 3)
+
+    def test_nothing_stays_stopped(self):
+        target, before = self.start_calls()
+        threads = {thread["name"]: thread for thread in self.read_stopped(target.pid)}
+        self.assertTrue(threads["mutex"]["is_complete"])
+        self.assertEqual(threads["mutex"]["waits"]["kind"], "lock")
+        self.assertTrue(threads["vfork"]["is_complete"], "a thread that does not stop is read without a stop")
+        after = self.threads(target.pid)
+        self.assertEqual(set(after) - {"done"}, set(before) - {name for name in before if name not in after})
+        for thread in after.values():
+            self.assertIn(thread["state"], "SD")
+        status = open(f"/proc/{target.pid}/status", encoding="ascii").read()
+        self.assertRegex(status, r"TracerPid:\s+0\n")
+
+    def test_nor_when_rec_is_killed(self):
+        target = self.start(rec.target("attached"), 60, 2, 200)
+        for delay_s in (0.01, 0.02, 0.03, 0.05, 0.08):
+            running = subprocess.Popen([rec.REC, "stacks", "--stop", "-p", str(target.pid)],
+                                       stdout=subprocess.DEVNULL)
+            time.sleep(delay_s)
+            running.kill()
+            running.wait()
+        end = time.monotonic() + 10
+        while set(states(target.pid)) & set("tT") and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual(set(states(target.pid)) & set("tT"), set())
+
+
+def states(pid):
+    """The letters of all threads."""
+    return [open(f"/proc/{pid}/task/{tid}/stat", encoding="ascii").read().rpartition(")")[2].split()[0]
+            for tid in os.listdir(f"/proc/{pid}/task")]
+
+
 class Refusals(Watched):
     def refused(self, *words, **options):
         lines = self.rec("stacks", *words, status=125, **options).stderr.splitlines()
@@ -221,6 +265,16 @@ class TheTarget(Watched):
         self.assertEqual(threads["has_first"]["waits"]["kind"], "stopped")
         self.assertIn("take_second", functions(threads["has_first"]))
         self.assertEqual(threads["has_first"]["state"], "T")
+
+    def test_a_call_continued_after_a_stop_keeps_its_reason(self):
+        target, _ = self.start_calls()
+        target.send_signal(signal.SIGSTOP)
+        while states(target.pid).count("T") < 50:  # the thread in vfork() does not stop
+            time.sleep(0.05)
+        target.send_signal(signal.SIGCONT)
+        threads = self.threads(target.pid, lambda threads: threads["nanosleep"]["waits"]["kind"] != "stopped")
+        for name, kind in ("nanosleep", "sleep"), ("condition_timed", "condition variable"):
+            self.assertEqual(threads[name]["waits"]["kind"], kind, threads[name])
 
 
 if __name__ == "__main__":

@@ -36,6 +36,9 @@ static int take(struct snapshot_options *parsed, int id, const char *value, stru
     case SNAPSHOT_JSON:
         parsed->json = true;
         break;
+    case SNAPSHOT_STOP:
+        parsed->is_stopping = true;
+        break;
     case SNAPSHOT_SHORT_NAMES:
         parsed->short_names = true;
         break;

@@ -16,7 +16,7 @@ struct snapshot_options {
     uint64_t interval_ns;
     uint64_t count; /* UINT64_MAX: until a signal */
     uint64_t limit_ns;
-    bool json, short_names, help;
+    bool json, short_names, is_stopping, help;
 };
 
 /* To be freed by snapshot_options_free(), also after an error. 0, or -EINVAL and a sentence. */

@@ -71,8 +71,10 @@ int named_snapshot_take(struct named_snapshot *named, pid_t pid,
     int fd = memfd_create("rec-snapshot", MFD_CLOEXEC);
     if (fd < 0)
         return error_set(error, -errno, "cannot create a memory file: %s", strerror(errno));
-    const struct snapshot_request request = {
-        .pid = pid, .capture_fd = fd, .limit_ns = options->limit_ns};
+    const struct snapshot_request request = {.pid = pid,
+                                             .capture_fd = fd,
+                                             .limit_ns = options->limit_ns,
+                                             .is_stopping = options->is_stopping};
     int err = snapshot_take(&named->snapshot, &request, error);
     if (err == 0)
         err = find_names(named, fd, options, error);

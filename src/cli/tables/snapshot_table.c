@@ -12,6 +12,10 @@
                   "Repeat after this time: 5, 1.5s, 200ms, …; until Ctrl-C without --count."), \
     OPTION_TAKING(SNAPSHOT_COUNT, 0, "count", "N", \
                   "Repeat N times in all (default interval 1 s)."), \
+    OPTION_SWITCH(SNAPSHOT_STOP, 0, "stop", \
+                  "Stop all threads for one instant by ptrace. Side effects as with a debugger: " \
+                  "epoll_wait(), sigtimedwait() and timed accept() and recv() fail with EINTR, " \
+                  "write() to a full pipe or socket is short."), \
     OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
                   "Give up a process that hangs in the kernel after this time (default 5 s)."), \
     OPTION_SWITCH(SNAPSHOT_SHORT_NAMES, 0, "short-names", \
@@ -22,9 +26,10 @@
 
 static const struct option_spec options[] = {SNAPSHOT_OPTIONS, {0}};
 
-#define UNDISTURBED                                                                               \
-    "No thread is stopped or signalled: waiting threads are read from /proc and process memory, " \
-    "running threads by a single perf sample. Needs the right to trace the process: the same "    \
+#define UNDISTURBED                                                                              \
+    "Without --stop no thread is stopped or signalled: waiting threads are read from /proc and " \
+    "process memory, "                                                                           \
+    "running threads by a single perf sample. Needs the right to trace the process: the same "   \
     "user, or root."
 
 #define EXIT_STATUS "0; 125 if a process could not be read."

@@ -52,4 +52,5 @@ struct snapshot_request {
     pid_t pid;
     int capture_fd;    /* an empty file; -1: facts without stacks */
     uint64_t limit_ns; /* for the whole read */
+    bool is_stopping;  /* stops all threads for one instant */
 };

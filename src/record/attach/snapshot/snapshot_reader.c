@@ -5,6 +5,7 @@
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_map.h"
 #include "record/attach/snapshot/running_sample.h"
+#include "record/attach/snapshot/stopped_threads.h"
 #include "record/procfs/blocked/wait_age.h"
 #include "record/procfs/blocked/wait_object.h"
 #include "record/procfs/blocked/wait_reason.h"
@@ -22,6 +23,8 @@ enum { LOOKS_MAX = 3 };
  * threads within this time. */
 enum { SAMPLES_MAX = 16 };
 #define SAMPLE_WAIT_NS 300000000
+/* For all threads together. */
+#define STOP_LIMIT_NS 200000000
 
 struct reader {
     struct snapshot *snapshot;
@@ -245,7 +248,7 @@ static void find_ages(struct snapshot *snapshot)
         qsort(order, snapshot->count, sizeof(struct snapshot_thread *), by_processor);
     wait_clock_begin(&clock);
     for (size_t i = 0; order && i < snapshot->count; i++)
-        if (order[i]->is_waiting)
+        if (order[i]->facts.state != 'R')
             order[i]->age_ns =
                 wait_clock_age_ns(&clock, snapshot->pid, order[i]->tid, order[i]->facts.processor);
     wait_clock_end(&clock);
@@ -294,6 +297,71 @@ static void close_reader(struct reader *reader)
     free(reader->running);
 }
 
+/* Reads CFI before the stop, so that the stop is short. */
+static void read_cfi(struct reader *reader)
+{
+    struct thread_files files;
+    for (size_t i = 0; i < reader->snapshot->count; i++) {
+        if (thread_files_open(&files, reader->snapshot->pid, reader->snapshot->threads[i].tid) == 0)
+            (void)blocked_look(&reader->looker, &reader->process, &files);
+        thread_files_close(&files);
+    }
+}
+
+static void look_at_stopped(struct reader *reader, struct snapshot_thread *thread,
+                            const struct full_regs *regs)
+{
+    struct thread_files files;
+    struct blocked_call call = {.state = CALL_RUNNING};
+    if (thread_files_open(&files, reader->snapshot->pid, thread->tid) == 0)
+        (void)thread_files_call(&files, &call);
+    thread_files_close(&files);
+    struct blocked_look look = blocked_look_from(&reader->looker, &reader->process, regs);
+    look.call = call;
+    if (look.result == LOOK_FAILED) {
+        explain_failure(thread, look.error);
+        return;
+    }
+    if (call.state == CALL_WAITING && thread->facts.state != 'R')
+        keep_reason(reader, thread, &look);
+    keep_stack(reader, thread, look.frame_count, look.end);
+}
+
+/* Threads that do not stop are looked at as without a stop. */
+static int read_stopped(struct reader *reader)
+{
+    struct snapshot *snapshot = reader->snapshot;
+    struct stopped_thread *stopped = calloc(snapshot->count, sizeof(*stopped));
+    struct full_regs regs;
+    if (!stopped)
+        return -ENOMEM;
+    for (size_t i = 0; i < snapshot->count; i++)
+        stopped[i].tid = snapshot->threads[i].tid;
+    stopped_threads_stop(stopped, snapshot->count, STOP_LIMIT_NS);
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (stopped_thread_registers(&stopped[i], &regs))
+            look_at_stopped(reader, &snapshot->threads[i], &regs);
+    stopped_threads_resume(stopped, snapshot->count);
+    for (size_t i = 0; i < snapshot->count; i++)
+        if (!snapshot->threads[i].has_stack && !snapshot->threads[i].problem[0])
+            look_at(reader, &snapshot->threads[i]);
+    free(stopped);
+    return 0;
+}
+
+static int read_stacks(struct reader *reader, bool is_stopping)
+{
+    if (is_stopping) {
+        read_cfi(reader);
+        find_ages(reader->snapshot);
+        return read_stopped(reader);
+    }
+    for (size_t i = 0; i < reader->snapshot->count; i++)
+        look_at(reader, &reader->snapshot->threads[i]);
+    find_ages(reader->snapshot);
+    return 0;
+}
+
 int snapshot_read(struct snapshot *snapshot, const struct snapshot_request *request)
 {
     struct reader *reader = calloc(1, sizeof(*reader));
@@ -303,10 +371,9 @@ int snapshot_read(struct snapshot *snapshot, const struct snapshot_request *requ
     int err = list_threads(snapshot);
     if (err == 0)
         err = open_reader(reader, request);
-    for (size_t i = 0; err == 0 && i < snapshot->count; i++)
-        look_at(reader, &snapshot->threads[i]);
+    if (err == 0)
+        err = read_stacks(reader, request->is_stopping);
     if (err == 0) {
-        find_ages(snapshot);
         sample_running(reader);
         err = snapshot_capture_finish(&reader->capture);
     }

@@ -58,11 +58,11 @@ static bool wants_more(const struct offline_result *result, size_t copied_bytes)
     }
 }
 
-/* Whether the thread has not run since the look began. */
+/* Whether the thread has not run since the look began. files NULL: the thread cannot run. */
 static int check_unmoved(const struct thread_files *files, struct blocked_look *look)
 {
-    struct run_account now;
-    int err = thread_files_account(files, &now);
+    struct run_account now = look->account;
+    int err = files ? thread_files_account(files, &now) : 0;
     look->result = !err && now.turns != look->account.turns ? LOOK_TORN : LOOK_STACK;
     return err;
 }
@@ -86,10 +86,11 @@ static void take_frames(const struct blocked_looker *looker, const struct offlin
 }
 
 static int take_stack(struct blocked_looker *looker, const struct look_process *process,
-                      const struct thread_files *files, struct blocked_look *look)
+                      const struct full_regs *regs, const struct thread_files *files,
+                      struct blocked_look *look)
 {
     size_t size = STEP_BYTES;
-    remote_stack_begin(&looker->stack, process->pid, look->call.sp);
+    remote_stack_begin(&looker->stack, process->pid, regs->value[UNWIND_DWARF_SP]);
     for (bool is_whole = false; !is_whole && size <= STACK_BYTES_MAX; size *= STEP_FACTOR) {
         int err = remote_stack_grow(&looker->stack, size);
         if (err == -ENODATA && looker->stack.size > 0)
@@ -99,13 +100,11 @@ static int take_stack(struct blocked_looker *looker, const struct look_process *
         err = check_unmoved(files, look);
         if (err || look->result == LOOK_TORN)
             return err;
-        const struct full_regs regs = registers_of(&look->call);
         const struct stack_view view = remote_stack_view(&looker->stack);
-        struct offline_result result = blocked_looker_walk(looker, process, &regs, &view);
+        struct offline_result result = blocked_looker_walk(looker, process, regs, &view);
         take_frames(looker, &result, look);
         is_whole = !wants_more(&result, looker->stack.size);
     }
-    look->copied_bytes = looker->stack.size;
     return 0;
 }
 
@@ -124,8 +123,20 @@ struct blocked_look blocked_look(struct blocked_looker *looker, const struct loo
     if (!look.error)
         look.error = thread_files_call(files, &look.call);
     look.result = result_of(look.call.state);
+    const struct full_regs regs = registers_of(&look.call);
     if (!look.error && look.result == LOOK_STACK)
-        look.error = take_stack(looker, process, files, &look);
+        look.error = take_stack(looker, process, &regs, files, &look);
+    if (look.error)
+        look.result = LOOK_FAILED;
+    return look;
+}
+
+struct blocked_look blocked_look_from(struct blocked_looker *looker,
+                                      const struct look_process *process,
+                                      const struct full_regs *regs)
+{
+    struct blocked_look look = {0};
+    look.error = take_stack(looker, process, regs, NULL, &look);
     if (look.error)
         look.result = LOOK_FAILED;
     return look;

@@ -55,11 +55,15 @@ struct blocked_look {
     bool is_complete;      /* the walk reached a root, and nothing is guessed */
     enum offline_end end;  /* of an incomplete stack: why */
     uint32_t inferred_fps; /* frame pointers inferred on the way */
-    size_t copied_bytes;   /* of the stack */
 };
 
 struct blocked_look blocked_look(struct blocked_looker *looker, const struct look_process *process,
                                  const struct thread_files *files);
+
+/* The same for a thread that cannot run, from registers of any number. `call` stays empty. */
+struct blocked_look blocked_look_from(struct blocked_looker *looker,
+                                      const struct look_process *process,
+                                      const struct full_regs *regs);
 
 /* Walks a copied stack from these registers. The result's frames are in the looker. */
 struct offline_result blocked_looker_walk(struct blocked_looker *looker,

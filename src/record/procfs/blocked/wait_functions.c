@@ -16,14 +16,25 @@ static const struct {
     const char *prefix;
     enum wait_kind kind;
 } families[] = {
-    {"pthread_mutex_", WAIT_LOCK},      {"mtx_", WAIT_LOCK},
-    {"pthread_rwlock_", WAIT_RWLOCK},   {"pthread_cond_", WAIT_CONDITION},
-    {"cnd_", WAIT_CONDITION},           {"sem_", WAIT_SEMAPHORE},
-    {"pthread_barrier_", WAIT_BARRIER}, {"pthread_join", WAIT_JOIN},
-    {"pthread_timedjoin", WAIT_JOIN},   {"pthread_clockjoin", WAIT_JOIN},
-    {"thrd_join", WAIT_JOIN},           {"pthread_once", WAIT_ONCE},
-    {"call_once", WAIT_ONCE},           {"aio_suspend", WAIT_ASYNC_IO},
-    {"lio_listio", WAIT_ASYNC_IO},      {"getaddrinfo_a", WAIT_ASYNC_IO},
+    {"pthread_mutex_", WAIT_LOCK},
+    {"mtx_", WAIT_LOCK},
+    {"pthread_rwlock_", WAIT_RWLOCK},
+    {"pthread_cond_", WAIT_CONDITION},
+    {"cnd_", WAIT_CONDITION},
+    {"sem_", WAIT_SEMAPHORE},
+    {"pthread_barrier_", WAIT_BARRIER},
+    {"pthread_join", WAIT_JOIN},
+    {"pthread_timedjoin", WAIT_JOIN},
+    {"pthread_clockjoin", WAIT_JOIN},
+    {"thrd_join", WAIT_JOIN},
+    {"pthread_once", WAIT_ONCE},
+    {"call_once", WAIT_ONCE},
+    {"aio_suspend", WAIT_ASYNC_IO},
+    {"lio_listio", WAIT_ASYNC_IO},
+    {"getaddrinfo_a", WAIT_ASYNC_IO},
+    {"nanosleep", WAIT_SLEEP},
+    {"clock_nanosleep", WAIT_SLEEP},
+    {"poll", WAIT_POLL},
 };
 
 /* Static programs have the internal names: __pthread_mutex_lock, ___pthread_mutex_lock. */

@@ -98,7 +98,7 @@ static enum wait_kind kind_by_frames(struct wait_modules *modules,
         if (kind != WAIT_OTHER)
             return kind;
     }
-    return WAIT_FUTEX;
+    return WAIT_OTHER;
 }
 
 static pid_t read_holder(pid_t pid, uint64_t mutex_avma)
@@ -112,7 +112,8 @@ static void explain_futex(struct wait_reason *reason, struct wait_modules *modul
                           const struct look_process *process, const struct blocked_look *look,
                           const uint64_t *frames)
 {
-    reason->kind = kind_by_frames(modules, process, frames, look->frame_count);
+    enum wait_kind kind = kind_by_frames(modules, process, frames, look->frame_count);
+    reason->kind = kind == WAIT_OTHER ? WAIT_FUTEX : kind;
     reason->futex_avma = look->call.arguments[0];
     if (reason->kind == WAIT_LOCK)
         reason->holder = read_holder(process->pid, reason->futex_avma);
@@ -149,6 +150,8 @@ struct wait_reason wait_reason_find(struct wait_modules *modules,
         reason.kind = state == 'D' ? WAIT_DISK : WAIT_FAULT;
     else if (reason.kind == WAIT_FUTEX)
         explain_futex(&reason, modules, process, look, frames);
+    else if (look->call.number == SYS_restart_syscall) /* continues a call after a stop */
+        reason.kind = kind_by_frames(modules, process, frames, look->frame_count);
     else if (state == 'D' && reason.kind == WAIT_OTHER)
         reason.kind = WAIT_DISK;
     return reason;
