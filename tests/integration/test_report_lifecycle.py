@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`rec report --lifecycle`: the fate of each thread, by text and JSON, against what the program did."""
+"""`rec report --lifecycle`: the fate of each thread, by text and JSON, against what the program did; and the same as
+markers on the tracks of the Firefox file."""
+import gzip
 import json
 import re
 import subprocess
@@ -62,6 +64,36 @@ class Lifecycle(rec.Case):
         waiting, = [thread for thread in self.table()["threads"] if thread["name"] == "waiting"]
         self.assertLess(waiting["last_cpu_ns"], waiting["ended_ns"] - 80_000_000)
         self.assertGreaterEqual(waiting["last_cpu_ns"], waiting["created"]["time_ns"])
+
+    def markers(self):
+        """name of the thread -> [[(marker, text, has a stack), ...] of each such thread], in the file's order."""
+        with gzip.open(self.run_of_lives.path("rec.json.gz")) as file:
+            profile = json.load(file)
+        texts = profile["shared"]["stringArray"]
+        found = {}
+        for thread in profile["threads"]:
+            table = thread["markers"]
+            self.assertEqual(table["startTime"], sorted(table["startTime"]))
+            found.setdefault(thread["name"], []).append(
+                [(texts[name], data.get("text"), "cause" in data)
+                 for name, data in zip(table["name"], table["data"]) if data["type"] == "Thread"])
+        return found
+
+    def test_the_life_of_a_thread_is_on_its_firefox_track(self):
+        markers = self.markers()
+        creator = re.search(r"by \d+ thread_lives", markers["zombie"][0][0][1])[0]
+        self.assertEqual(markers["zombie"], 4 * [[("Thread created", creator, True), ("Thread named", "zombie", False),
+                                                  ("Thread ended", None, False)]])
+        self.assertEqual(markers["third"], [[
+            ("Thread created", creator, True), ("Thread named", "first", False), ("Thread named", "second", False),
+            ("Thread named", "third", False), ("Thread ended", None, False), ("Thread joined", creator, True)]])
+        self.assertEqual([[marker[0] for marker in markers["waiting"][0]]],  # a track without samples
+                         [["Thread created", "Thread named", "Thread ended"]])
+        self.assertIn(("Thread created", creator + ", as detached", True), markers["detached"][1])
+
+    def test_files_of_other_recordings_have_no_such_markers(self):
+        self.run_of_lives = self.recorded(rec.target("thread_lives"))
+        self.assertEqual({name for name, tables in self.markers().items() if any(tables)}, set())
 
     def test_other_captures_are_refused_in_one_line(self):
         plain = self.recorded("true").path()

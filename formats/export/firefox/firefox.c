@@ -167,7 +167,8 @@ static int firefox_open(struct firefox *firefox)
         !firefox->resources || !firefox->sources || !firefox->funcs ||
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
-    return firefox_choose_tracks(firefox);
+    int err = firefox_collect_lives(firefox);
+    return err ? err : firefox_choose_tracks(firefox);
 }
 
 static void firefox_close(struct firefox *firefox)
@@ -182,6 +183,7 @@ static void firefox_close(struct firefox *firefox)
     intern_free(firefox->funcs);
     free(firefox->func_lines);
     free(firefox->tracks);
+    free(firefox->lives);
     text_table_close(&firefox->texts);
 }
 

@@ -12,6 +12,7 @@
  *     firefox_samples.c  the samples of a thread
  *     period_rows.c      rows of equal CPU time from weighted samples
  *     firefox_markers.c  samples of other events on the time line of a thread
+ *     firefox_lives.c    its creation, names and end there
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
  * and each row has a byte of flags for the set columns). Older front-ends refuse the file, newer
@@ -55,6 +56,12 @@ struct firefox_track { /* a row of threads: a thread of the model, for an event 
     bool is_visible, is_selected; /* when the file is opened */
 };
 
+struct firefox_life { /* a marker of a thread's life */
+    uint32_t thread;
+    uint32_t event; /* in life_events; PROFILE_NONE: the end */
+    uint64_t time_ns;
+};
+
 struct firefox {
     const struct profile *profile;
     const struct export_options *options;
@@ -64,6 +71,9 @@ struct firefox {
 
     struct firefox_track *tracks;
     size_t track_count, track_capacity;
+
+    struct firefox_life *lives; /* by thread, then time */
+    size_t life_count;
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;
@@ -122,6 +132,17 @@ void firefox_write_marker_schema(struct firefox *firefox);
 void firefox_add_marker_names(struct firefox *firefox);
 /* Of a thread; PROFILE_NONE: none. */
 void firefox_write_markers(struct firefox *firefox, uint32_t thread);
+
+/* Fills lives. 0 or -ENOMEM. */
+int firefox_collect_lives(struct firefox *firefox);
+/* The lives of a thread, by time; their number goes to *count. */
+const struct firefox_life *firefox_lives_of(const struct firefox *firefox, uint32_t thread,
+                                            size_t *count);
+const char *firefox_life_name(const struct firefox *firefox, const struct firefox_life *life);
+/* The data of a marker. */
+void firefox_write_life(struct firefox *firefox, const struct firefox_life *life);
+/* A row of markerSchema. */
+void firefox_write_life_schema(struct firefox *firefox);
 
 /* A time of the model, as ms since the start of the recording. */
 void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);

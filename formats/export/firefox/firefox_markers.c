@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples of events other than time, as markers on their thread: time, count and stack. Threads
- * without samples of the main event have no marker table; their samples appear in the event's own
- * tracks only.
+ * Samples of events other than time, as markers on their thread: time, count and stack; and the
+ * life of the thread (firefox_lives.c). Both are in the tracks of the main event.
  */
 #include "export/firefox/firefox.h"
 
@@ -39,6 +38,8 @@ void firefox_write_marker_schema(struct firefox *firefox)
     json_close(out, '}');
     json_close(out, ']');
     json_close(out, '}');
+    if (firefox->profile->has_life_events)
+        firefox_write_life_schema(firefox);
     json_close(out, ']');
 }
 
@@ -47,10 +48,61 @@ void firefox_add_marker_names(struct firefox *firefox)
     const struct profile *profile = firefox->profile;
     for (size_t i = 0; i < profile->event_count; i++)
         text_table_add(&firefox->texts, profile_text(profile, profile->events[i].name));
+    for (size_t i = 0; i < firefox->life_count; i++)
+        text_table_add(&firefox->texts, firefox_life_name(firefox, &firefox->lives[i]));
 }
 
-static void write_data(struct firefox *firefox, const struct profile_sample *sample)
+/* A sample, or an event of the thread's life: the other one is NULL. */
+struct marker {
+    const struct profile_sample *sample;
+    const struct firefox_life *life;
+};
+
+/* Both, merged by time: the order of the front-end's list. */
+struct marked {
+    struct profile_by_time samples;
+    const struct profile_sample *sample; /* the next one; NULL: none */
+    const struct firefox_life *life, *life_end;
+};
+
+static void open_marked(struct firefox *firefox, uint32_t thread, struct marked *marked)
 {
+    size_t count = 0;
+    *marked = (struct marked){0};
+    if (thread >= firefox->profile->thread_count)
+        return;
+    if (profile_by_time_open_thread(&marked->samples, firefox->profile, thread, is_marked) != 0)
+        firefox->texts.failed = true;
+    marked->sample = profile_by_time_next(&marked->samples);
+    marked->life = firefox_lives_of(firefox, thread, &count);
+    marked->life_end = marked->life + count;
+}
+
+/* False: no marker is left. */
+static bool peek(const struct marked *marked, struct marker *marker)
+{
+    const struct profile_sample *sample = marked->sample;
+    bool has_life = marked->life != marked->life_end;
+    bool is_life = has_life && (!sample || marked->life->time_ns <= sample->time_ns);
+    *marker = is_life ? (struct marker){.life = marked->life} : (struct marker){.sample = sample};
+    return has_life || sample;
+}
+
+static void advance(struct marked *marked, const struct marker *marker)
+{
+    if (marker->life)
+        marked->life++;
+    else
+        marked->sample = profile_by_time_next(&marked->samples);
+}
+
+static void write_data(struct firefox *firefox, const struct marker *marker)
+{
+    const struct profile_sample *sample = marker->sample;
+    if (marker->life) {
+        firefox_write_life(firefox, marker->life);
+        return;
+    }
     json_open(firefox->out, '{');
     json_member_string(firefox->out, "type", type);
     json_member_unsigned(firefox->out, "count", sample->weight);
@@ -64,64 +116,57 @@ static void write_data(struct firefox *firefox, const struct profile_sample *sam
     json_close(firefox->out, '}');
 }
 
-static void write_name(struct firefox *firefox, const struct profile_sample *sample)
+static void write_name(struct firefox *firefox, const struct marker *marker)
 {
     const struct profile *profile = firefox->profile;
-    const char *name = profile_text(profile, profile->events[sample->event].name);
+    const char *name = marker->life
+                           ? firefox_life_name(firefox, marker->life)
+                           : profile_text(profile, profile->events[marker->sample->event].name);
     json_unsigned(firefox->out, text_table_add(&firefox->texts, name));
 }
 
-static void write_start(struct firefox *firefox, const struct profile_sample *sample)
+static void write_start(struct firefox *firefox, const struct marker *marker)
 {
+    uint64_t time_ns = marker->life ? marker->life->time_ns : marker->sample->time_ns;
     uint64_t start_ns = firefox->profile->start_ns;
-    json_millionths(firefox->out, sample->time_ns > start_ns ? sample->time_ns - start_ns : 0);
+    json_millionths(firefox->out, time_ns > start_ns ? time_ns - start_ns : 0);
 }
 
-static void write_zero(struct firefox *firefox, const struct profile_sample *sample)
+static void write_zero(struct firefox *firefox, const struct marker *marker)
 {
-    (void)sample;
+    (void)marker;
     json_unsigned(firefox->out, 0); /* no end; phase: an instant; category: other */
 }
 
-/* A thread's marked events by time, the order of the front-end's list. */
-static void open_marked(struct firefox *firefox, uint32_t thread, struct profile_by_time *marked)
+/* Calls `write`, unless NULL, for each marker; returns their number. */
+static size_t for_each(struct firefox *firefox, uint32_t thread,
+                       void (*write)(struct firefox *, const struct marker *))
 {
-    *marked = (struct profile_by_time){0};
-    if (thread < firefox->profile->thread_count &&
-        profile_by_time_open_thread(marked, firefox->profile, thread, is_marked) != 0)
-        firefox->texts.failed = true;
-}
-
-static size_t count_marked(struct firefox *firefox, uint32_t thread)
-{
-    struct profile_by_time marked;
+    struct marked marked;
+    struct marker marker;
     size_t count = 0;
     open_marked(firefox, thread, &marked);
-    while (profile_by_time_next(&marked))
-        count++;
-    profile_by_time_close(&marked);
+    for (; peek(&marked, &marker); advance(&marked, &marker), count++)
+        if (write)
+            write(firefox, &marker);
+    profile_by_time_close(&marked.samples);
     return count;
 }
 
 static void write_column(struct firefox *firefox, uint32_t thread, const char *key,
-                         void (*write)(struct firefox *firefox,
-                                       const struct profile_sample *sample))
+                         void (*write)(struct firefox *, const struct marker *))
 {
-    struct profile_by_time marked;
-    open_marked(firefox, thread, &marked);
     json_key(firefox->out, key);
     json_open(firefox->out, '[');
-    for (const struct profile_sample *sample; (sample = profile_by_time_next(&marked));)
-        write(firefox, sample);
+    for_each(firefox, thread, write);
     json_close(firefox->out, ']');
-    profile_by_time_close(&marked);
 }
 
 void firefox_write_markers(struct firefox *firefox, uint32_t thread)
 {
     json_key(firefox->out, "markers");
     json_open(firefox->out, '{');
-    json_member_unsigned(firefox->out, "length", count_marked(firefox, thread));
+    json_member_unsigned(firefox->out, "length", for_each(firefox, thread, NULL));
     write_column(firefox, thread, "data", write_data);
     write_column(firefox, thread, "name", write_name);
     write_column(firefox, thread, "startTime", write_start);

@@ -2,9 +2,10 @@
 /*
  * The tracks of the file, in order, and the choice of the initially visible tracks.
  *
- * Every thread of the main event is a track; other events have tracks below, for threads with
- * samples only. A thousand visible tracks would stop the front-end, and the front-end's own choice
- * hides threads below 5 % of the busiest thread and every track without CPU time.
+ * Every thread with samples of the main event or with a recorded life is a track; other events have
+ * tracks below, for threads with samples only. A thousand visible tracks would stop the front-end,
+ * and the front-end's own choice hides threads below 5 % of the busiest thread and every track
+ * without CPU time.
  */
 #include "export/firefox/firefox.h"
 
@@ -31,6 +32,15 @@ struct choice {
     uint32_t *first_tracks; /* by process; PROFILE_NONE: none */
 };
 
+static int add_track(struct firefox *firefox, uint32_t event, uint32_t thread)
+{
+    struct firefox_track *track =
+        ARRAY_PUSH(firefox->tracks, firefox->track_count, firefox->track_capacity);
+    if (track)
+        *track = (struct firefox_track){.event = event, .thread = thread};
+    return track ? 0 : -ENOMEM;
+}
+
 static int add_tracks(struct firefox *firefox, uint32_t event, bool needs_samples)
 {
     struct thread_list list;
@@ -38,14 +48,27 @@ static int add_tracks(struct firefox *firefox, uint32_t event, bool needs_sample
     for (size_t i = 0; i < list.count && err == 0; i++) {
         if (needs_samples && list.views[i].sample_count == 0)
             continue;
-        struct firefox_track *track =
-            ARRAY_PUSH(firefox->tracks, firefox->track_count, firefox->track_capacity);
-        if (track)
-            *track = (struct firefox_track){.event = event, .thread = list.views[i].thread};
-        else
-            err = -ENOMEM;
+        err = add_track(firefox, event, list.views[i].thread);
     }
     thread_list_free(&list);
+    return err;
+}
+
+/* A thread that only waits has no samples, but markers. */
+static int add_lives(struct firefox *firefox)
+{
+    const struct profile *profile = firefox->profile;
+    bool *has_track = calloc(profile->thread_count + 1, sizeof(*has_track));
+    int err = has_track ? 0 : -ENOMEM;
+    for (size_t i = 0; has_track && i < firefox->track_count; i++)
+        has_track[firefox->tracks[i].thread] = true;
+    for (size_t i = 0; i < firefox->life_count && err == 0; i++) {
+        uint32_t thread = firefox->lives[i].thread;
+        if (!has_track[thread])
+            err = add_track(firefox, profile->main_event, thread);
+        has_track[thread] = true;
+    }
+    free(has_track);
     return err;
 }
 
@@ -53,6 +76,8 @@ static int add_all_tracks(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
     int err = add_tracks(firefox, profile->main_event, false);
+    if (err == 0)
+        err = add_lives(firefox);
     for (uint32_t i = 0; i < profile->event_count && err == 0; i++)
         if (i != profile->main_event)
             err = add_tracks(firefox, i, true);
