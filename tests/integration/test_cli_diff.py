@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+import browser
+
 REC, SOURCE = os.environ["REC"], os.environ["SOURCE"]
 failures = []
 
@@ -73,7 +75,7 @@ def the_text_ends_with_the_largest_growth(here):
     done = rec("diff", *base, "--", *slow, cwd=here)
     lines = done.stdout.splitlines()
     check("the last line names function and growth", re.fullmatch(
-        r"rec diff: largest growth: \+[0-9.]+ ms per run \(\+[0-9.]+ %\) in seventh of slowed", lines[-1]), lines[-1])
+        r"rec diff: largest growth: \+[0-9.]+ ms per run \((\+[0-9.]+ %\) in seventh|new\) in added) of slowed", lines[-1]), lines[-1])
     check("both sides", lines[0].endswith("3 runs") and lines[1].endswith("3 runs"), lines[:2])
 
 
@@ -104,6 +106,41 @@ def a_renamed_program_is_the_same_program(here):
     _, result = compare(here, "base/run-01.data", "renamed/run-01.data")
     half = row(result, "half")
     check("functions match", half["before"] > 0 and half["after"] > 0, half)
+
+
+def pictures_have_the_shape_of_the_new_side(here):
+    _, result = compare(here, "base", "slow", "-o", "d.svg", "-o", "d.html")
+    with open(f"{here}/d.svg", encoding="utf-8") as file:
+        picture = file.read()
+    boxes = dict(re.findall(r"<g><title>(\w+)\n.*?</title><rect[^>]* fill=\"(#\w+)\"", picture, re.S))
+    check("grown is red, new is yellow", boxes["seventh"] in ("#f6b3ab", "#ef8378", "#e05243") and boxes["added"] == "#f6d743",
+          boxes)
+    check("noise is grey", row(result, "other_a")["verdict"] != "noise" or boxes["other_a"] == "#dfe3e8", boxes)
+    check("no script", "<script" not in picture)
+    compare(here, "slow", "base", "-o", "back.svg")
+    with open(f"{here}/back.svg", encoding="utf-8") as file:
+        check("removed functions are listed", re.search(r">removed: added of slowed, [0-9.]+ ms<", file.read()))
+    with open(f"{here}/d.html", encoding="utf-8") as file:
+        data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', file.read(), re.S).group(1))
+    for weights, key in ((sum(sum(one["weights"]) for one in data["lists"]), "after"),
+                         (sum(data["diff"]["before"]["weights"]), "before")):
+        check(f"the page's sum {key}", abs(weights - result["total"][key]) < 1e6, (weights, result["total"]))
+    names = [data["strings"][index] for index in data["functions"]["name"]]
+    changes = dict(zip(names, data["diff"]["changes"]))
+    check("the page has the verdicts", (changes["seventh"], changes["added"]) == (1, 2), changes)
+
+
+def the_page_shows_the_change(here):
+    if not browser.CHROMIUM:
+        print("not checked: chromium is not installed")
+        return
+    _, result = compare(here, "slow", "base", "-o", "back.html")
+    page, messages = browser.dump(f"file://{here}/back.html#view=functions")
+    check("no message", not messages, messages)
+    shown = {name: float(weight) for weight, name in re.findall(
+        r'data-weight="(-?[0-9.e-]+)" title="[a-z ]+"[^>]*>[^<]*</td>.*?<button title="(\w+)">', page)}
+    check("the change of a function", abs(shown["seventh"] - row(result, "seventh")["difference"]) < 1e6, shown)
+    check("removed functions", re.search(r'<table[^>]*id="removed".*>added<', page, re.S), page[-2000:])
 
 
 def captures_that_cannot_be_compared_are_refused(here):
@@ -158,6 +195,8 @@ with tempfile.TemporaryDirectory() as here:
     unchanged_runs_are_no_regression(here)
     one_run_each_fails_only_with_noise(here)
     a_renamed_program_is_the_same_program(here)
+    pictures_have_the_shape_of_the_new_side(here)
+    the_page_shows_the_change(here)
     captures_that_cannot_be_compared_are_refused(here)
     other_events_are_refused(here)
 print(f"{len(failures)} failures")

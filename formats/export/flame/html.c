@@ -9,12 +9,14 @@
  *     nodes      the call tree without the root; up: distance to the parent, 0: the root
  *     lists      for each event of a thread: nodes (as distances) and their weights
  *
+ *     diff       of a difference only: see page/diff.js; lists are the new side's
+ *
  * Weights are sums per node and thread, so the page adds up any selection of threads.
  */
 #include "export/export.h"
 
 #include "export/common.h"
-#include "export/flame/call_tree.h"
+#include "export/flame/html_weights.h"
 #include "export/flame/page.h"
 #include "export/json.h"
 #include "export/notes.h"
@@ -29,6 +31,7 @@ enum { PAGE_DATA_VERSION = 1, KIND_INLINED = 8 };
 
 struct html {
     const struct profile *profile;
+    const struct export_diff *diff; /* NULL: none */
     struct buffer *out;
     struct call_tree tree;
     struct text_table texts;
@@ -162,31 +165,15 @@ static void write_processes(struct html *html)
     close_column(html);
 }
 
-/* Nodes with weight: the first as its index, then distances. The root is not counted as a node. */
-static void write_weights(struct html *html)
+/* Of a difference for each run, as the weights are. */
+static uint64_t count_measured(const struct html *html, const struct profile_list *list)
 {
-    uint32_t node_count = html->tree.node_count, last = 1;
-    open_column(html, "nodes");
-    for (uint32_t i = 1; i < node_count; i++)
-        if (html->weights[i]) {
-            json_unsigned(html->out, i - last);
-            last = i;
-        }
-    close_column(html);
-    open_column(html, "weights");
-    for (uint32_t i = 1; i < node_count; i++)
-        if (html->weights[i])
-            json_unsigned(html->out, html->weights[i]);
-    close_column(html);
-}
-
-static uint64_t count_measured(const struct profile *profile, const struct profile_list *list)
-{
+    const struct profile *profile = html->profile;
     uint64_t count = 0;
     struct sample_reader reader = profile_read_list(list);
     while (sample_reader_next(&reader))
         count += sample_is_measured(profile, &reader.sample) ? reader.sample.count : 0;
-    return count;
+    return html->diff ? count / html->diff->new_runs : count;
 }
 
 static void write_lists(struct html *html)
@@ -195,13 +182,15 @@ static void write_lists(struct html *html)
     open_column(html, "lists");
     for (size_t i = 0; i < profile->list_count; i++) {
         const struct profile_list *list = &profile->lists[i];
+        if (export_is_base(html->diff, list->thread))
+            continue;
         memset(html->weights, 0, html->tree.node_count * sizeof(*html->weights));
         call_tree_add_list(&html->tree, list, html->weights);
         json_open(html->out, '{');
         json_member_unsigned(html->out, "thread", list->thread);
         json_member_unsigned(html->out, "event", list->event);
-        json_member_unsigned(html->out, "samples", count_measured(profile, list));
-        write_weights(html);
+        json_member_unsigned(html->out, "samples", count_measured(html, list));
+        html_write_weights(html->out, &html->tree, html->weights);
         json_close(html->out, '}');
     }
     close_column(html);
@@ -266,6 +255,9 @@ static void write_all(struct html *html)
     write_functions(html);
     write_tree(html);
     write_lists(html);
+    if (html->diff)
+        html_write_diff(html->out, &html->tree, html->diff, html->funcs, html->func_count,
+                        html->weights);
     write_strings(html);
     json_close(html->out, '}');
     buffer_append(html->out, page_tail, page_tail_bytes);
@@ -286,8 +278,7 @@ static int html_open(struct html *html)
 static int html_write(const struct profile *profile, const struct export_options *options,
                       struct buffer *out, struct error *error)
 {
-    (void)options;
-    struct html html = {.profile = profile, .out = out};
+    struct html html = {.profile = profile, .out = out, .diff = options ? options->diff : NULL};
     int err = html_open(&html);
     if (!err)
         write_all(&html);
@@ -309,6 +300,7 @@ const struct exporter export_html = {
     .name = "html",
     .description = "web page without requests: flame graph, functions, callers and callees",
     .suffixes = suffixes,
+    .has_diff = true,
     .gzip_level = 6,
     .write = html_write,
 };

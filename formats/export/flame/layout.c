@@ -3,12 +3,21 @@
 
 #include <stdlib.h>
 
-static void add_weights(const struct call_tree *tree, struct flame_node *nodes, uint64_t *weights)
+static void add_lists(const struct call_tree *tree, uint32_t first_thread, uint32_t end_thread,
+                      uint64_t *weights)
 {
     const struct profile *profile = tree->profile;
-    for (size_t i = 0; i < profile->list_count; i++)
-        if (profile->lists[i].event == profile->main_event)
-            call_tree_add_list(tree, &profile->lists[i], weights);
+    for (size_t i = 0; i < profile->list_count; i++) {
+        const struct profile_list *list = &profile->lists[i];
+        if (list->event == profile->main_event && list->thread >= first_thread &&
+            list->thread < end_thread)
+            call_tree_add_list(tree, list, weights);
+    }
+}
+
+static void add_weights(const struct call_tree *tree, struct flame_node *nodes,
+                        const uint64_t *weights)
+{
     for (uint32_t i = tree->node_count; i-- > 0;) {
         struct flame_node *node = &nodes[i];
         node->first_child = node->next_sibling = PROFILE_NONE;
@@ -56,12 +65,14 @@ static void place_children(const struct call_tree *tree, struct flame_node *node
     }
 }
 
-struct flame_node *flame_layout(const struct call_tree *tree)
+struct flame_node *flame_layout(const struct call_tree *tree, uint32_t first_thread,
+                                uint32_t end_thread)
 {
     struct flame_node *nodes = calloc(tree->node_count, sizeof(*nodes));
     uint64_t *weights = calloc(tree->node_count, sizeof(*weights));
     uint32_t *order = calloc(tree->node_count, sizeof(*order));
     if (nodes && weights && order) {
+        add_lists(tree, first_thread, end_thread, weights);
         add_weights(tree, nodes, weights);
         link_children(tree, nodes, order);
         place_children(tree, nodes);

@@ -11,5 +11,7 @@ struct flame_node {
     uint32_t first_child, next_sibling; /* PROFILE_NONE: end; by decreasing total */
 };
 
-/* By node of the tree; the caller frees the array. NULL: out of memory. */
-struct flame_node *flame_layout(const struct call_tree *tree);
+/* Of the threads from first_thread on, below end_thread. By node of the tree; the caller frees the
+ * array. NULL: out of memory. */
+struct flame_node *flame_layout(const struct call_tree *tree, uint32_t first_thread,
+                                uint32_t end_thread);

@@ -182,7 +182,8 @@ int outputs_add_difference(struct outputs *outputs, const char *name, struct err
     const struct exporter *exporter = exporter_by_path(name, &compress);
     if (exporter && exporter->has_diff)
         return add_exported(outputs, name, exporter, compress, error);
-    return error_set(error, -EINVAL, "%s: no format for differences; use .folded or .pb.gz", name);
+    return error_set(error, -EINVAL,
+                     "%s: no format for differences; use .html, .svg, .folded or .pb.gz", name);
 }
 
 /* The start of the longest known suffix; without a known suffix the end of the name. */

@@ -153,7 +153,7 @@ class Flame {
     const width = box.width > 2 ? box.width - 1 : box.width;
     const isMatch = branch && branch.fn >= 0 && matches && matches[branch.fn];
     if (!branch) context.fillStyle = isDark() ? '#2b333e' : '#e4e8ee';
-    else context.fillStyle = isMatch ? (isDark() ? '#b32fd0' : '#e58af7') : colourOf(branch.fn, branch.isInlined);
+    else context.fillStyle = isMatch ? (isDark() ? '#b32fd0' : '#e58af7') : diff ? diffColour(branch) : colourOf(branch.fn, branch.isInlined);
     context.globalAlpha = isAncestor ? 0.55 : matches && !isMatch ? 0.4 : 1;
     context.fillRect(x, y, width, ROW_PX - 1);
     context.globalAlpha = 1;

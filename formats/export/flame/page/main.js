@@ -96,11 +96,17 @@ function showFigures() {
   const count = (n, noun) => `${number.format(n)} ${noun}${n === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
   element('figures').textContent = [
     `${isTime ? formatDuration(sums.all / 1e6) : number.format(sums.all)} ${unit}`,
+    ...(diff ? [`before ${isTime ? formatDuration(before.all / 1e6) : number.format(before.all)}`, 'for each run',
+      `${diff.base_runs} against ${diff.new_runs} runs`, `removed functions: ${diff.removed.length}`] : []),
     count(sums.samples, 'sample'), count(used.size, 'process'), count(selectedLists().length, 'thread'),
   ].join('  ·  ');
 }
 
 function showLegend() {
+  if (diff) {
+    showShifts();
+    return;
+  }
   const items = KINDS.map((name, kind) => ({ name, kind, weight: sums.kindSelf[kind] })).filter(({ weight }) => weight);
   element('legend').replaceChildren(...items.map(({ name, kind, weight }) => {
     const item = make('li'), mark = make('i');
@@ -290,6 +296,7 @@ function start() {
   isTime = data.events[state.event].is_time;
   fillEvents();
   fillScope();
+  element('scope').hidden = Boolean(diff);
   listen();
   showScope();
 }

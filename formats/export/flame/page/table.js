@@ -10,6 +10,7 @@ const COLUMNS = [
   { key: 'module', label: 'Module', value: moduleOf },
   { key: 'place', label: 'Definition', value: placeOf },
 ];
+if (diff) COLUMNS.unshift({ key: 'change', label: 'Change', isNumber: true, isSingle: true, value: changeOf });
 
 function sortedFunctions() {
   const found = [];
@@ -21,10 +22,10 @@ function sortedFunctions() {
   return found.sort((a, b) => (sortsUp ? order(a, b) : order(b, a)) || sums.functionTotal[b] - sums.functionTotal[a]);
 }
 
-function headerCell({ key, label, isNumber }) {
+function headerCell({ key, label, isNumber, isSingle }) {
   const cell = make('th', undefined, isNumber ? 'number' : '');
   const button = make('button', key === sortKey ? `${label} ${sortsUp ? '▲' : '▼'}` : label);
-  if (isNumber) cell.colSpan = 2;
+  if (isNumber && !isSingle) cell.colSpan = 2;
   cell.setAttribute('aria-sort', key !== sortKey ? 'none' : sortsUp ? 'ascending' : 'descending');
   button.addEventListener('click', () => {
     sortsUp = key === sortKey ? !sortsUp : !isNumber;
@@ -55,6 +56,7 @@ function functionRow(fn) {
   const module = make('td', moduleOf(fn), 'place'), place = make('td', placeOf(fn).replace(/^.*\//, ''), 'place');
   module.title = modulePathOf(fn);
   place.title = placeOf(fn);
+  if (diff) row.append(changeCell(fn));
   row.append(...weightCells(sums.functionSelf[fn]), ...weightCells(sums.functionTotal[fn]), name, module, place);
   return row;
 }
@@ -77,6 +79,7 @@ function showFunctions() {
   table.append(head, body);
   element('view-functions').replaceChildren(table);
   if (functions.length > rowsShown) element('view-functions').append(moreButton(functions.length - rowsShown));
+  if (diff && diff.removed.length) element('view-functions').append(removedTable());
   if (functions.length === 0) element('view-functions').append(make('p', 'No function', 'empty'));
 }
 

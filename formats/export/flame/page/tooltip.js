@@ -37,6 +37,7 @@ function fillTooltip(flame, box) {
   weightRow(table, 'self', flame.tree.selfOf(branch), flame);
   if (branch.fn >= 0 && sums.functionTotal[branch.fn] > branch.weight)
     weightRow(table, 'function', sums.functionTotal[branch.fn], flame);
+  if (diff && branch.fn >= 0) parts.push(make('p', changeText(branch.fn, sidesOf(branch))));
   return [...parts, table];
 }
 
@@ -66,6 +67,7 @@ function showDetail(flame, branch) {
   parts.push(`total ${formatWeight(branch.weight)} (${formatShare(branch.weight, sums.all)})`);
   const self = flame.tree.selfOf(branch);
   if (branch.fn >= 0) parts.push(`self ${formatWeight(self)} (${formatShare(self, sums.all)})`);
+  if (diff && branch.fn >= 0) parts.push(changeText(branch.fn, sidesOf(branch)));
   element('detail').textContent = parts.join('  ·  ');
 }
 
