@@ -4,6 +4,7 @@
 #include "unwind/arch/x86_64_code.h"
 #include "unwind/arch/x86_64_frame.h"
 #include "unwind/code/caller_search.h"
+#include "unwind/code/code_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,19 @@ static void search(struct code_image *image, const uint8_t *data, size_t words)
     free(bytes);
 }
 
+static void derive_rows(const struct code_image *image)
+{
+    enum { BYTES = 128 << 10 };
+    struct compiled_rows rows = {0};
+    if (code_rows_fill(image, code_image_entry_svma(image) & ~UINT64_C(0xfff), 0, BYTES, &rows) !=
+        0)
+        return;
+    for (size_t i = 0; i < rows.count; i++)
+        require(rows.rows[i].start < BYTES &&
+                (i == 0 || rows.rows[i].start > rows.rows[i - 1].start));
+    compile_free(&rows);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct elf_file *elf;
@@ -84,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (code_image_open(&image, elf) == 0) {
         search(image, data + elf_bytes, (size - elf_bytes) / 8);
+        derive_rows(image);
         code_image_close(image);
     }
     elf_close(elf);

@@ -18,7 +18,7 @@ static int running;
 /* fiber_switch(where to save SP, the SP to go on with) */
 __asm__(".text\n"
         ".globl fiber_switch, fiber_start, fiber_end\n"
-        ".type fiber_start, @function\n"
+        ".type fiber_start, @function\n.type fiber_end, @function\n"
         "fiber_switch:\n"
         "  push %rbp; push %rbx\n"
         "  mov %rsp, (%rdi)\n"

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/containers/array.h"
 #include "base/files/foreign_file.h"
+#include "unwind/code/code_rows.h"
 #include "unwind/rows/compile.h"
 #include "wire/atomic.h"
 
@@ -181,12 +182,26 @@ static void put_off(struct known_module *module, bool *is_requested)
     store_release(is_requested, false);
 }
 
+/* A piece without CFI has a row nevertheless: the piece is compiled. */
+static int append_gap(struct compiled_rows *rows, uint32_t start)
+{
+    struct row *row = ARRAY_PUSH(rows->rows, rows->count, rows->capacity);
+    if (row)
+        *row = (struct row){start, row_rule(ROW_NONE, ROW_FP_SAME, 0)};
+    return row ? 0 : -ENOMEM;
+}
+
 void module_cache_compile(struct module_cache *store, struct known_module *module, uint32_t piece)
 {
     struct compiled_rows *rows = &store->scratch;
     uint32_t start = piece << ROW_PIECE_SHIFT;
+    uint64_t end = (uint64_t)start + ROW_PIECE_BYTES;
     rows->count = 0;
-    int err = unwind_module_compile(module->unwind, start, (uint64_t)start + ROW_PIECE_BYTES, rows);
+    int err = unwind_module_compile(module->unwind, start, end, rows);
+    if (err == 0 && module->code)
+        err = code_rows_fill(module->code, module->base_svma, start, end, rows);
+    else if (err == 0 && rows->count == 0)
+        err = append_gap(rows, start);
     if (err == 0)
         err = publish_rows(store, module, piece, rows);
     if (err == -ENOSPC || err == -ENOMEM)
@@ -202,13 +217,20 @@ static int read_cfi(struct known_module *module, const struct elf_file *elf)
     return err;
 }
 
+/* By CFI, or by code without CFI. */
+static bool has_rows(const struct known_module *module)
+{
+    return module->unwind && unwind_module_text_bytes(module->unwind) > 0 &&
+           (module->is_searched || unwind_module_fdes(module->unwind) > 0);
+}
+
 /* Ends in MODULE_READ also without CFI; in MODULE_NO_ROOM if reading or placing the index is to be
  * retried. */
 static void read_module(struct module_cache *store, struct known_module *module,
                         const struct elf_file *elf)
 {
     int err = elf && !module->unwind ? read_cfi(module, elf) : 0;
-    if (module->unwind && unwind_module_fdes(module->unwind) > 0)
+    if (has_rows(module))
         err = place_index(store, module);
     bool is_put_off = err == -ENOSPC || err == -ENOMEM;
     if (is_put_off)
@@ -264,6 +286,9 @@ void module_cache_read_code(struct module_cache *store, struct known_module *mod
     store->code_bytes += code ? code_image_memory(code) : 0;
     module->code = code;
     store_release(&module->is_code_read, true);
+    for (size_t piece = 0; code && piece < module->piece_count; piece++)
+        if (load_acquire(&module->is_requested[piece]))
+            module_cache_compile(store, module, (uint32_t)piece);
 }
 
 /* Reads headers and build-id; holds the file for the symbolizer. */

@@ -88,7 +88,9 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
         if (!unwind_find_in_table(&table, (uint32_t)relative, rule))
             return false;
     }
-    *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
+    /* Rows of code without CFI may come later, into the same map. */
+    if (row_kind(*rule) != ROW_NONE)
+        *entry = (struct rule_cache_entry){.pc = pc, .rule = *rule, .generation = walk->generation};
     return true;
 }
 

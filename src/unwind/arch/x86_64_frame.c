@@ -3,8 +3,6 @@
 
 #include "unwind/arch/x86_64_instruction.h"
 
-#include <string.h>
-
 enum { NEAR_BYTES = 5 }; /* of a jump with a 32-bit distance */
 
 /* System V ABI, AMD64 supplement, figure 3.36: by the number in instructions. */
@@ -29,16 +27,6 @@ struct tracking {
     size_t jump_count;
 };
 
-/* Immediate operand at the end of an instruction. */
-static int64_t immediate_of(const struct instruction *in, bool is_byte)
-{
-    int32_t value;
-    if (is_byte)
-        return (int8_t)in->end[-1];
-    memcpy(&value, in->end - sizeof(value), sizeof(value));
-    return value;
-}
-
 static void shrink(struct tracking *t, int64_t bytes)
 {
     if (!t->is_epilogue)
@@ -56,7 +44,7 @@ static void grow(struct tracking *t, int64_t bytes)
 /* add, sub or and with SP and an immediate: 48 83 /r ib, 48 81 /r id. */
 static void track_sp_arithmetic(struct tracking *t, const struct instruction *in)
 {
-    int64_t bytes = immediate_of(in, in->opcode == 0x83);
+    int64_t bytes = x86_64_immediate(in, in->opcode == 0x83);
     switch (*in->modrm) {
     case 0xec:
         grow(t, bytes);
@@ -81,7 +69,7 @@ static void track_lea(struct tracking *t, const struct instruction *in)
     bool is_byte = *in->modrm == 0x64, is_word = *in->modrm == 0xa4;
     if ((!is_byte && !is_word) || in->modrm[1] != 0x24 || in->rex != (0x40 | REX_W))
         return;
-    int64_t bytes = immediate_of(in, is_byte);
+    int64_t bytes = x86_64_immediate(in, is_byte);
     if (bytes < 0)
         grow(t, -bytes);
     else
@@ -107,27 +95,6 @@ static void track_push(struct tracking *t, const struct instruction *in)
     }
 }
 
-/* Operands of mov: registers by their number in the instruction. */
-static unsigned reg_operand(const struct instruction *in)
-{
-    return (*in->modrm >> 3 & 7u) | (in->rex & REX_R) << 1;
-}
-
-static unsigned rm_operand(const struct instruction *in)
-{
-    return (*in->modrm & 7u) | (in->rex & REX_B) << 3;
-}
-
-/* Whether the memory operand is bytes(%rsp). */
-static bool is_above_sp(const struct instruction *in, int64_t *bytes)
-{
-    bool is_word = (*in->modrm & 0xc0) == 0x80, is_byte = (*in->modrm & 0xc0) == 0x40;
-    if ((*in->modrm & 7) != SP || in->modrm[1] != 0x24 || (in->rex & REX_B))
-        return false;
-    *bytes = is_word || is_byte ? immediate_of(in, is_byte) : 0;
-    return true;
-}
-
 /* SP was realigned, and becomes what it was at the copy. */
 static void restore(struct tracking *t)
 {
@@ -139,10 +106,10 @@ static void restore(struct tracking *t)
 
 static void track_memory_move(struct tracking *t, const struct instruction *in)
 {
-    unsigned reg = reg_operand(in);
+    unsigned reg = x86_64_reg(in);
     bool is_store = in->opcode == 0x89;
     int64_t bytes;
-    if (!is_above_sp(in, &bytes))
+    if (!x86_64_is_above(in, SP, &bytes))
         return;
     if (is_store && reg == RBP && !t->saves_fp) {
         t->saves_fp = true;
@@ -160,13 +127,13 @@ static void track_move(struct tracking *t, const struct instruction *in)
 {
     if (!(in->rex & REX_W))
         return;
-    if ((*in->modrm & 0xc0) != 0xc0) {
+    if (!x86_64_rm_is_register(in)) {
         track_memory_move(t, in);
         return;
     }
     bool into_rm = in->opcode == 0x89;
-    unsigned to = into_rm ? rm_operand(in) : reg_operand(in);
-    unsigned from = into_rm ? reg_operand(in) : rm_operand(in);
+    unsigned to = into_rm ? x86_64_rm(in) : x86_64_reg(in);
+    unsigned from = into_rm ? x86_64_reg(in) : x86_64_rm(in);
     if (to == SP && t->has_copy && from == t->copy_register) {
         restore(t);
     } else if (to == SP) {
@@ -208,7 +175,7 @@ static void note_jump(struct tracking *t, const struct instruction *in, size_t a
                                       (in->end[-5] & 0xf0) == 0x80;
     if (!is_byte && !is_word)
         return;
-    int64_t distance = immediate_of(in, is_byte);
+    int64_t distance = x86_64_immediate(in, is_byte);
     if (distance <= 0)
         return;
     size_t place = t->jump_count++ % JUMPS_KEPT;

@@ -3,6 +3,8 @@
 
 #include "base/containers/cursor.h"
 
+#include <string.h>
+
 enum { INSTRUCTION_BYTES_MAX = 15 };
 
 size_t x86_64_modrm_bytes(const uint8_t *bytes, size_t size)
@@ -99,15 +101,17 @@ static size_t immediate_bytes_0f(uint8_t opcode)
 }
 
 /* ModRM and immediate of an opcode in the map of 0f (1), 0f 38 (2) or 0f 3a (3). */
-static void skip_operands_0f(struct cursor *c, unsigned map, uint8_t opcode)
+static void skip_operands_0f(struct cursor *c, unsigned map, uint8_t opcode, struct instruction *in)
 {
-    if (map != 1 || has_modrm_0f(opcode))
-        cursor_skip(c, x86_64_modrm_bytes(c->bytes + c->at, cursor_left(c)));
+    if (map != 1 || has_modrm_0f(opcode)) {
+        in->modrm = c->bytes + c->at;
+        cursor_skip(c, x86_64_modrm_bytes(in->modrm, cursor_left(c)));
+    }
     cursor_skip(c, map == 3 ? 1 : map == 1 ? immediate_bytes_0f(opcode) : 0);
 }
 
 /* Behind 0f, or behind the first byte of a VEX (c4, c5) or EVEX (62) prefix. */
-static void skip_extended(struct cursor *c, uint8_t first)
+static void skip_extended(struct cursor *c, uint8_t first, struct instruction *in)
 {
     unsigned map = 1;
     if (first == 0xc5) {
@@ -123,7 +127,8 @@ static void skip_extended(struct cursor *c, uint8_t first)
     }
     if (map < 1 || map > 3)
         cursor_fail(c);
-    skip_operands_0f(c, map, opcode);
+    skip_operands_0f(c, map, opcode, in);
+    in->second = first == 0x0f && map == 1 ? opcode : 0;
 }
 
 struct instruction x86_64_decode(const uint8_t *bytes, size_t size)
@@ -141,7 +146,7 @@ struct instruction x86_64_decode(const uint8_t *bytes, size_t size)
     in.opcode = byte;
     in.is_plain = byte != 0x0f && byte != 0xc4 && byte != 0xc5 && byte != 0x62;
     if (!in.is_plain) {
-        skip_extended(&c, byte);
+        skip_extended(&c, byte, &in);
     } else {
         if (has_modrm(byte)) {
             in.modrm = c.bytes + c.at;
@@ -153,4 +158,29 @@ struct instruction x86_64_decode(const uint8_t *bytes, size_t size)
     in.bytes = c.failed ? 0 : c.at;
     in.end = bytes + in.bytes;
     return in;
+}
+
+int64_t x86_64_immediate(const struct instruction *in, bool is_byte)
+{
+    int32_t value;
+    if (is_byte)
+        return (int8_t)in->end[-1];
+    memcpy(&value, in->end - sizeof(value), sizeof(value));
+    return value;
+}
+
+bool x86_64_is_above(const struct instruction *in, unsigned reg, int64_t *bytes)
+{
+    unsigned mod = *in->modrm >> 6u;
+    bool has_base = mod == 1 || mod == 2 || (mod == 0 && reg == SP);
+    if (!has_base || x86_64_rm(in) != reg || (reg == SP && in->modrm[1] != 0x24))
+        return false;
+    const uint8_t *displacement = in->modrm + 1 + (reg == SP);
+    int32_t value = 0;
+    if (mod == 1)
+        value = (int8_t)*displacement;
+    else if (mod == 2)
+        memcpy(&value, displacement, sizeof(value));
+    *bytes = value;
+    return true;
 }

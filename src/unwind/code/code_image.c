@@ -4,6 +4,7 @@
 #include "base/containers/array.h"
 #include "base/containers/cursor.h"
 #include "base/containers/sort.h"
+#include "unwind/arch/x86_64_code.h"
 #include "unwind/code/function_starts.h"
 
 #include <elf.h>
@@ -226,6 +227,21 @@ static int read_all_slots(struct code_image *image, const struct elf_file *elf)
     return err ? err : SORT_BY(image->slots, image->slot_count, slot_svma);
 }
 
+/* The addresses taken in the entry function are main() and the like, which may never return. */
+static void confirm_main(struct code_image *image)
+{
+    enum { ENTRY_BYTES = 64 };
+    uint64_t svma = image->entry_svma, target_svma;
+    size_t size, at = 0, step = 1;
+    const uint8_t *code = code_image_bytes(image, svma, ENTRY_BYTES, &size);
+    for (; at < size && step > 0; at += step) {
+        step = x86_64_instruction_bytes(code + at, size - at);
+        if (x86_64_function_reference(code + at, size - at, svma + at, &target_svma) ==
+            REFERENCE_ADDRESS)
+            function_starts_confirm(&image->starts, target_svma);
+    }
+}
+
 int code_image_open(struct code_image **out, const struct elf_file *elf)
 {
     *out = NULL;
@@ -244,6 +260,8 @@ int code_image_open(struct code_image **out, const struct elf_file *elf)
         err = read_all_slots(image, elf);
     if (err == 0)
         err = function_starts_find(&image->starts);
+    if (err == 0)
+        confirm_main(image);
     if (err != 0)
         code_image_close(image);
     else

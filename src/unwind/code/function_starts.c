@@ -171,6 +171,13 @@ int function_starts_find(struct function_starts *starts)
     return err;
 }
 
+void function_starts_confirm(struct function_starts *starts, uint64_t svma)
+{
+    size_t next = ARRAY_COUNT_UP_TO(starts->starts, starts->count, svma, svma);
+    if (next && starts->starts[next - 1].svma == svma)
+        starts->starts[next - 1].is_firm = true;
+}
+
 const struct function_start *function_starts_before(const struct function_starts *starts,
                                                     uint64_t svma)
 {

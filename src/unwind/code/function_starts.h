@@ -30,6 +30,9 @@ int function_starts_add(struct function_starts *starts, uint64_t svma, bool is_f
 /* Adds the starts that the code refers to; sorts all and drops duplicates. Results as above. */
 int function_starts_find(struct function_starts *starts);
 
+/* A start at svma, if there is one, is firm. */
+void function_starts_confirm(struct function_starts *starts, uint64_t svma);
+
 /* The last start at or below svma; NULL: none. */
 const struct function_start *function_starts_before(const struct function_starts *starts,
                                                     uint64_t svma);

@@ -57,13 +57,13 @@ static struct known_module *add(struct fixture *fixture, size_t cells, uint32_t 
     return module;
 }
 
-static struct known_module *read_program(struct fixture *fixture)
+static struct known_module *read_file(struct fixture *fixture, const char *path)
 {
     struct stat status;
-    assert_int_equal(stat(PROGRAM, &status), 0);
+    assert_int_equal(stat(path, &status), 0);
     const struct rights own = {0};
     const struct mapped_file file = {.pid = getpid(),
-                                     .path = PROGRAM,
+                                     .path = path,
                                      .device = status.st_dev,
                                      .inode = status.st_ino,
                                      .rights = &own};
@@ -74,9 +74,14 @@ static struct known_module *read_program(struct fixture *fixture)
     return module;
 }
 
-/* What a sampler finds at the program's entry point. */
-static bool find_entry(const struct fixture *fixture, const struct known_module *module,
-                       uint32_t *rule)
+static struct known_module *read_program(struct fixture *fixture)
+{
+    return read_file(fixture, PROGRAM);
+}
+
+/* What a sampler finds at an address of the program. */
+static bool find_row(const struct fixture *fixture, const struct known_module *module,
+                     uint64_t svma, uint32_t *rule)
 {
     const struct row *rows = fixture->tables->rows;
     const struct row_table table = {
@@ -85,8 +90,13 @@ static bool find_entry(const struct fixture *fixture, const struct known_module 
         .buckets = (const uint64_t *)(const void *)(rows + module->index_first),
         .bucket_count = module->buckets.count,
         .bucket_shift = module->buckets.shift};
-    uint64_t relative = elf_entry_svma(module->elf) - module->base_svma;
-    return unwind_find_in_table(&table, (uint32_t)relative, rule);
+    return unwind_find_in_table(&table, (uint32_t)(svma - module->base_svma), rule);
+}
+
+static bool find_entry(const struct fixture *fixture, const struct known_module *module,
+                       uint32_t *rule)
+{
+    return find_row(fixture, module, elf_entry_svma(module->elf), rule);
 }
 
 static void a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled(void **state)
@@ -105,6 +115,23 @@ static void a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled(
     assert_in_range(module_cache_rows(fixture->store), 3, 4000);
     assert_int_equal(module->blocks.cells,
                      module->buckets.count + module_cache_rows(fixture->store));
+}
+
+static void code_without_cfi_has_rows_when_it_was_read(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t rule;
+    struct known_module *module = read_file(fixture, TARGETS_DIR "/by_hand");
+    module->is_requested[0] = true;
+    module_cache_compile(fixture->store, module, 0);
+    uint64_t before = module_cache_rows(fixture->store);
+    assert_null(module->code);
+    module_cache_read_code(fixture->store, module);
+    assert_non_null(module->code);
+    assert_true(module_cache_rows(fixture->store) > before);
+    uint64_t svma = code_image_find(module->code, "hand_pushes");
+    assert_true(find_row(fixture, module, svma + 1, &rule));
+    assert_int_equal(rule, row_rule(ROW_SP, ROW_FP_SAME, 2));
 }
 
 /* A test suite of large programs, each run once, fills it within minutes. */
@@ -201,6 +228,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(code_without_cfi_has_rows_when_it_was_read),
+        TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(a_module_that_was_read_has_an_index_and_rows_when_they_are_compiled),
         TEST(what_nobody_uses_makes_room_the_oldest_first),
         TEST(a_crowd_that_was_in_use_does_not_stay),

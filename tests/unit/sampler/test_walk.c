@@ -369,6 +369,19 @@ static void code_whose_rows_are_not_compiled_yet_is_copied_until_they_are(void *
     assert_int_equal(found.stack.frame_count, 4);
 }
 
+/* So are rows derived from code, into a piece that is compiled already. */
+static void rows_of_code_without_cfi_may_come_later(void **state)
+{
+    (void)state;
+    make_stack(2, NO_CFI);
+    at.tables->maps[0][1].modules[0].flags = WIRE_MODULE_SEARCHED;
+    assert_int_equal(walk_and_read().stack.end, WALK_SEARCH);
+    for (uint32_t i = 0; i < at.tables->verdicts[0].unused[0]; i++)
+        if (at.tables->rows[i].start == NO_CFI - BASE - NO_CFI % 0x100)
+            at.tables->rows[i].rule = row_rule(ROW_END, 0, 0);
+    assert_int_equal(walk_and_read().stack.end, WALK_ROOT);
+}
+
 /* Whether there will be rows is not known. */
 static void code_of_a_module_that_is_not_read_yet_is_copied(void **state)
 {
@@ -497,6 +510,7 @@ int main(void)
         TEST(while_a_library_is_unloaded_the_map_is_not_trusted),
         TEST(a_new_map_changes_the_rules),
         TEST(code_whose_rows_are_not_compiled_yet_is_copied_until_they_are),
+        TEST(rows_of_code_without_cfi_may_come_later),
         TEST(code_of_a_module_that_is_not_read_yet_is_copied),
         TEST(where_cfi_ends_in_a_searched_module_the_stack_is_copied),
         TEST(a_damaged_map_leads_nowhere),

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/arch/x86_64_flow.h"
+
+#include "unwind/arch/x86_64_instruction.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    PENDING_MAX = 512,    /* places to be followed */
+    DEPTH_MAX = 1 << 20,  /* larger frames are refused */
+    FP_DEPTH_MAX = 30000, /* of a frame pointer */
+};
+
+struct pending {
+    size_t at;
+    struct flow_state state;
+};
+
+struct pending_list {
+    struct pending items[PENDING_MAX];
+    size_t count;
+};
+
+struct follower {
+    struct flow *flow;
+    struct pending_list jumps; /* targets */
+    struct pending_list calls; /* instructions behind calls */
+    bool has_left;             /* by a return or tail call */
+    bool has_conflict;         /* two paths meet and disagree */
+};
+
+int x86_64_flow_open(struct flow *flow)
+{
+    flow->states = calloc(flow->bytes + 1, sizeof(*flow->states));
+    flow->reached = calloc(flow->bytes + 1, sizeof(*flow->reached));
+    flow->reached_count = 0;
+    if (flow->states && flow->reached)
+        return 0;
+    x86_64_flow_close(flow);
+    return -ENOMEM;
+}
+
+void x86_64_flow_close(struct flow *flow)
+{
+    free(flow->states);
+    free(flow->reached);
+    flow->states = NULL;
+    flow->reached = NULL;
+}
+
+static bool grow(struct flow_state *s, int64_t bytes)
+{
+    if (s->depth == FLOW_BY_FP)
+        return true;
+    int64_t depth = s->depth + bytes;
+    bool keeps_fp = s->fp_word == 0 || depth >= 8 * (s->fp_word - 1);
+    s->depth = (int32_t)depth;
+    return depth >= 0 && depth <= DEPTH_MAX && depth % 8 == 0 && keeps_fp;
+}
+
+/* SP is known by FP alone from now on. */
+static bool lose_sp(struct flow_state *s)
+{
+    s->depth = FLOW_BY_FP;
+    return s->fp_depth > 0;
+}
+
+static bool set_depth(struct flow_state *s, int64_t depth)
+{
+    s->depth = 0;
+    return grow(s, depth);
+}
+
+static bool save_fp(struct flow_state *s, int64_t depth)
+{
+    if (s->fp_word || depth < 8 || depth % 8 != 0 || depth / 8 + 1 > 254)
+        return true; /* FP is saved already, or its value goes somewhere else */
+    s->fp_word = (uint8_t)(depth / 8 + 1);
+    return true;
+}
+
+static bool restore_fp(struct flow_state *s, int64_t depth)
+{
+    bool is_saved = s->fp_word && depth == 8 * (s->fp_word - 1);
+    s->fp_word = 0;
+    s->fp_depth = 0;
+    return is_saved;
+}
+
+static bool push(struct flow_state *s, bool is_fp)
+{
+    if (!grow(s, 8))
+        return false;
+    return !is_fp || s->depth == FLOW_BY_FP || save_fp(s, s->depth);
+}
+
+static bool pop(struct flow_state *s, unsigned reg)
+{
+    if (reg == SP)
+        return false;
+    if (reg == RBP && (s->depth == FLOW_BY_FP || !restore_fp(s, s->depth)))
+        return false;
+    return grow(s, -8);
+}
+
+/* leave: SP = FP, pop FP. */
+static bool leave(struct flow_state *s)
+{
+    int64_t depth = s->fp_depth;
+    return depth > 0 && set_depth(s, depth) && pop(s, RBP);
+}
+
+/* add, or, adc, sbb, and, sub, xor, cmp of SP and an immediate. */
+static bool change_sp(struct flow_state *s, const struct instruction *in)
+{
+    enum { ADD = 0, AND = 4, SUB = 5, CMP = 7 };
+    int64_t bytes = x86_64_immediate(in, in->opcode == 0x83);
+    switch (*in->modrm >> 3 & 7) {
+    case ADD:
+        return grow(s, -bytes);
+    case SUB:
+        return grow(s, bytes);
+    case AND:
+        return lose_sp(s);
+    case CMP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool load_address(struct flow_state *s, const struct instruction *in)
+{
+    int64_t bytes;
+    if (x86_64_reg(in) != SP)
+        return true;
+    if (x86_64_is_above(in, SP, &bytes))
+        return grow(s, -bytes);
+    return x86_64_is_above(in, RBP, &bytes) && s->fp_depth > 0 && set_depth(s, s->fp_depth - bytes);
+}
+
+static bool move_memory(struct flow_state *s, const struct instruction *in)
+{
+    int64_t bytes;
+    bool is_store = in->opcode == 0x89;
+    if (!is_store && x86_64_reg(in) == SP)
+        return false;
+    if (x86_64_reg(in) != RBP || s->depth == FLOW_BY_FP || !x86_64_is_above(in, SP, &bytes))
+        return true;
+    bool is_saved = s->fp_word && s->depth - bytes == 8 * (s->fp_word - 1);
+    if (is_store)
+        return bytes < 0 || save_fp(s, s->depth - bytes);
+    return !is_saved || restore_fp(s, s->depth - bytes);
+}
+
+static bool move(struct flow_state *s, const struct instruction *in)
+{
+    if (!x86_64_rm_is_register(in))
+        return move_memory(s, in);
+    bool into_rm = in->opcode == 0x89;
+    unsigned to = into_rm ? x86_64_rm(in) : x86_64_reg(in);
+    unsigned from = into_rm ? x86_64_reg(in) : x86_64_rm(in);
+    bool is_whole = in->rex & REX_W;
+    if (to == SP)
+        return is_whole && from == RBP && s->fp_depth > 0 && set_depth(s, s->fp_depth);
+    bool is_frame = to == RBP && from == SP && is_whole && s->fp_word &&
+                    s->depth == 8 * (s->fp_word - 1) && s->depth <= FP_DEPTH_MAX;
+    if (is_frame)
+        s->fp_depth = (int16_t)s->depth;
+    return true;
+}
+
+/* Instructions with an extension of the opcode instead of a register. */
+static bool has_extension(uint8_t opcode)
+{
+    return (opcode >= 0x80 && opcode <= 0x83) || opcode == 0x8f || opcode == 0xc0 ||
+           opcode == 0xc1 || opcode == 0xc6 || opcode == 0xc7 ||
+           (opcode >= 0xd0 && opcode <= 0xdf) || opcode == 0xf6 || opcode == 0xf7 || opcode >= 0xfe;
+}
+
+/* Whether SP may be written in a way other than handled above. */
+static bool may_write_sp(const struct instruction *in)
+{
+    bool is_rm = x86_64_rm_is_register(in) && x86_64_rm(in) == SP;
+    bool is_reg = !has_extension(in->opcode) && x86_64_reg(in) == SP;
+    bool only_reads =
+        (in->opcode >= 0x38 && in->opcode <= 0x3b) || in->opcode == 0x84 || in->opcode == 0x85;
+    return (is_rm || is_reg) && !only_reads;
+}
+
+/* add, or, and, sub, xor with SP as the result. */
+static bool is_computed_sp(const struct instruction *in)
+{
+    bool into_reg = in->opcode & 2;
+    return in->opcode < 0x38 &&
+           (into_reg ? x86_64_reg(in) == SP : x86_64_rm_is_register(in) && x86_64_rm(in) == SP);
+}
+
+static bool apply_modrm(struct flow_state *s, const struct instruction *in)
+{
+    bool is_rm_sp = x86_64_rm_is_register(in) && x86_64_rm(in) == SP;
+    if ((in->opcode == 0x83 || in->opcode == 0x81) && is_rm_sp)
+        return change_sp(s, in);
+    if (in->opcode == 0x8d)
+        return load_address(s, in);
+    if (in->opcode == 0x89 || in->opcode == 0x8b)
+        return move(s, in);
+    if (in->opcode == 0x8f)
+        return x86_64_rm_is_register(in) ? pop(s, x86_64_rm(in)) : grow(s, -8);
+    if (in->opcode == 0xff && (*in->modrm >> 3 & 7) == 6)
+        return push(s, false);
+    if (is_computed_sp(in))
+        return lose_sp(s);
+    return !may_write_sp(in);
+}
+
+/* The state behind an instruction; false: beyond this analysis. */
+static bool apply(struct flow_state *s, const struct instruction *in)
+{
+    const uint8_t enter = 0xc8, leave_opcode = 0xc9, push_flags = 0x9c, pop_flags = 0x9d;
+    unsigned reg = (in->opcode & 7u) | (in->rex & REX_B) << 3;
+    if (!in->is_plain) /* cmov */
+        return (in->second & 0xf0) != 0x40 || x86_64_reg(in) != SP;
+    if ((in->opcode & 0xf8) == 0x50)
+        return push(s, reg == RBP);
+    if ((in->opcode & 0xf8) == 0x58)
+        return pop(s, reg);
+    if (in->opcode == 0x68 || in->opcode == 0x6a || in->opcode == push_flags)
+        return push(s, false);
+    if (in->opcode == pop_flags)
+        return grow(s, -8);
+    if (in->opcode == leave_opcode)
+        return leave(s);
+    if (in->opcode == enter || (in->opcode & 0xf8) == 0xb8 || (in->opcode & 0xf8) == 0x90)
+        return in->opcode != enter && reg != SP;
+    return !in->modrm || apply_modrm(s, in);
+}
+
+enum branch { GOES_ON, CALLS, MAY_JUMP, JUMPS, LEAVES, RETURNS, STOPS, REFUSED };
+
+static enum branch branch_of(const struct instruction *in)
+{
+    const uint8_t hlt = 0xf4, int3 = 0xcc, ud2 = 0x0b;
+    unsigned extension = in->modrm ? *in->modrm >> 3 & 7 : 0;
+    if (!in->is_plain)
+        return (in->second & 0xf0) == 0x80               ? MAY_JUMP
+               : in->opcode == 0x0f && in->second == ud2 ? STOPS
+                                                         : GOES_ON;
+    switch (in->opcode) {
+    case 0xe8:
+        return CALLS;
+    case 0xe9:
+    case 0xeb:
+        return JUMPS;
+    case 0xc3:
+        return RETURNS;
+    case 0xc2:
+    case 0xca:
+    case 0xcb:
+    case 0xcf:
+        return REFUSED;
+    case 0xff:
+        return extension == 2                     ? CALLS
+               : extension == 4                   ? LEAVES
+               : extension == 3 || extension == 5 ? REFUSED
+                                                  : GOES_ON;
+    default:
+        if (in->opcode == hlt || in->opcode == int3)
+            return STOPS;
+        bool may_jump = (in->opcode & 0xf0) == 0x70 || (in->opcode & 0xfc) == 0xe0;
+        return may_jump ? MAY_JUMP : GOES_ON;
+    }
+}
+
+static bool put_off(struct pending_list *list, size_t at, const struct flow_state *state)
+{
+    if (list->count == PENDING_MAX)
+        return false;
+    list->items[list->count++] = (struct pending){at, *state};
+    return true;
+}
+
+/* A jump inside of the function, or to another function: a tail call. A cold part far away jumps
+ * back into its function, maybe to a place like a start: no proof of a function. */
+static bool jump(struct follower *f, const struct instruction *in, size_t at,
+                 const struct flow_state *state)
+{
+    const struct flow *flow = f->flow;
+    bool is_byte = in->is_plain && in->opcode != 0xe9;
+    int64_t target = (int64_t)(at + in->bytes) + x86_64_immediate(in, is_byte);
+    bool is_inside = target >= 0 && target < (int64_t)flow->bytes;
+    bool is_firm = false;
+    bool is_tail_call = state->depth == 0 && flow->starts(flow->context, target, &is_firm);
+    f->has_left |= is_tail_call && is_firm;
+    return is_tail_call || (is_inside && put_off(&f->jumps, (size_t)target, state));
+}
+
+static bool is_same(const struct flow_state *a, const struct flow_state *b)
+{
+    return a->depth == b->depth && a->fp_depth == b->fp_depth && a->fp_word == b->fp_word;
+}
+
+/* Marks the bytes of an instruction; false: another instruction overlaps. */
+static bool mark(struct flow *flow, size_t at, size_t bytes, const struct flow_state *state)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (flow->states[at + i].kind != FLOW_UNKNOWN)
+            return false;
+    for (size_t i = 0; i < bytes; i++)
+        flow->states[at + i].kind = FLOW_INSIDE;
+    flow->states[at] = *state;
+    flow->states[at].kind = FLOW_AT;
+    flow->reached[flow->reached_count++] = (uint32_t)at;
+    return true;
+}
+
+static bool is_nop(const struct instruction *in)
+{
+    return in->is_plain ? in->opcode == 0x90 : in->opcode == 0x0f && in->second == 0x1f;
+}
+
+/* Whether a path ends at a function's start, where the function has a second entry. Behind a call
+ * without return another function starts. */
+static bool ends_at_start(struct follower *f, size_t at, const struct flow_state *state,
+                          bool is_behind_call, bool *is_good)
+{
+    bool is_firm;
+    if (!f->flow->starts(f->flow->context, (int64_t)at, &is_firm))
+        return false;
+    *is_good = state->depth == 0 && !is_behind_call;
+    f->has_left |= *is_good;
+    return is_firm || *is_good || is_behind_call;
+}
+
+/* Whether another function may start behind a call: behind padding, or with a prologue. */
+static bool may_start(const struct instruction *in, uint64_t address, bool is_behind_padding)
+{
+    enum { RBX = 3, R12 = 12, SUB_SP = 0xec, ENDBR = 0x1e, CODE_ALIGNMENT = 16 };
+    unsigned reg = (in->opcode & 7u) | (in->rex & REX_B) << 3;
+    if (is_behind_padding && address % CODE_ALIGNMENT == 0)
+        return true;
+    if (!in->is_plain)
+        return in->opcode == 0x0f && in->second == ENDBR;
+    bool is_push = (in->opcode & 0xf8) == 0x50 && (reg == RBX || reg == RBP || reg >= R12);
+    return is_push || ((in->opcode == 0x83 || in->opcode == 0x81) && *in->modrm == SUB_SP);
+}
+
+static bool meets(struct follower *f, const struct flow_state *there,
+                  const struct flow_state *state)
+{
+    f->has_conflict |= !is_same(there, state);
+    return is_same(there, state);
+}
+
+/* Follows a path until it ends or meets another. A call may never return, so what lies behind is
+ * another path. */
+static bool follow_path(struct follower *f, size_t at, struct flow_state state, bool is_behind_call)
+{
+    struct flow *flow = f->flow;
+    bool is_good, is_behind_padding = false;
+    for (bool is_entry = !is_behind_call; at < flow->bytes; is_entry = false) {
+        if (!is_entry && ends_at_start(f, at, &state, is_behind_call, &is_good))
+            return is_good;
+        if (flow->states[at].kind == FLOW_AT)
+            return meets(f, &flow->states[at], &state);
+        struct instruction in = x86_64_decode(flow->code + at, flow->bytes - at);
+        if (in.bytes == 0 ||
+            (is_behind_call && may_start(&in, flow->svma + at, is_behind_padding)) ||
+            !mark(flow, at, in.bytes, &state))
+            return false;
+        enum branch branch = branch_of(&in);
+        if (branch == RETURNS || branch == LEAVES) {
+            f->has_left |= state.depth == 0;
+            return state.depth == 0 || branch == LEAVES; /* a table of jumps */
+        }
+        if (branch == REFUSED || branch == STOPS)
+            return branch == STOPS;
+        if ((branch == JUMPS || branch == MAY_JUMP) && !jump(f, &in, at, &state))
+            return false;
+        if (branch == JUMPS)
+            return true;
+        if (branch == CALLS)
+            return put_off(&f->calls, at + in.bytes, &state);
+        if (branch == GOES_ON && !apply(&state, &in))
+            return false;
+        is_behind_call = is_behind_padding = is_behind_call && is_nop(&in);
+        at += in.bytes;
+    }
+    return false;
+}
+
+/* Follows a path and all jumps from there. */
+static bool follow_all(struct follower *f, size_t at, struct flow_state state, bool is_behind_call)
+{
+    bool is_good = follow_path(f, at, state, is_behind_call);
+    while (is_good && f->jumps.count > 0) {
+        struct pending next = f->jumps.items[--f->jumps.count];
+        is_good = follow_path(f, next.at, next.state, false);
+    }
+    f->jumps.count = 0;
+    return is_good;
+}
+
+/* Forgets the instructions reached since. */
+static void forget(struct flow *flow, size_t reached_before)
+{
+    while (flow->reached_count > reached_before) {
+        size_t at = flow->reached[--flow->reached_count];
+        flow->states[at] = (struct flow_state){0};
+        while (++at < flow->bytes && flow->states[at].kind == FLOW_INSIDE)
+            flow->states[at] = (struct flow_state){0};
+    }
+}
+
+/* Behind the calls: a path that leads nowhere means a call without return. */
+static void follow_calls(struct follower *f)
+{
+    while (f->calls.count > 0 && !f->has_conflict) {
+        struct pending next = f->calls.items[--f->calls.count];
+        size_t reached = f->flow->reached_count, calls = f->calls.count;
+        bool had_left = f->has_left;
+        if (follow_all(f, next.at, next.state, true))
+            continue;
+        forget(f->flow, reached);
+        f->calls.count = calls;
+        f->has_left = had_left;
+    }
+}
+
+bool x86_64_flow_follow(struct flow *flow, size_t start)
+{
+    struct follower f;
+    bool is_firm = false;
+    f.flow = flow;
+    f.jumps.count = f.calls.count = 0;
+    f.has_left = f.has_conflict = false;
+    flow->reached_count = 0;
+    bool is_good = start < flow->bytes && flow->states[start].kind == FLOW_UNKNOWN &&
+                   follow_all(&f, start, (struct flow_state){0}, false);
+    if (is_good)
+        follow_calls(&f);
+    /* A label inside of a function may be followed up to the end, but not back to the caller. */
+    bool is_start =
+        flow->starts(flow->context, (int64_t)start, &is_firm) && (is_firm || f.has_left);
+    is_good = is_good && is_start && !f.has_conflict;
+    if (!is_good)
+        forget(flow, 0);
+    return is_good;
+}

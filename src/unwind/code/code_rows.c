@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "unwind/code/code_rows.h"
+
+#include "base/containers/array.h"
+#include "unwind/arch/x86_64_code.h"
+#include "unwind/arch/x86_64_flow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum {
+    AROUND_BYTES = 64 << 10, /* of code before and behind a gap, for functions across its ends */
+    ROOT_BYTES = 32,         /* of code that ends a thread */
+};
+
+/* The gap under work, and the code around. */
+struct gap {
+    const struct code_image *image;
+    uint64_t code_svma; /* of the flow's first byte */
+    uint64_t start_svma, end_svma;
+    struct flow flow;
+};
+
+static bool starts_at(void *context, int64_t at, bool *is_firm)
+{
+    const struct gap *gap = context;
+    struct code_function function;
+    uint64_t svma = gap->code_svma + (uint64_t)at;
+    if (!code_image_function(gap->image, svma, &function) || function.start_svma != svma)
+        return false;
+    *is_firm = function.is_firm;
+    return true;
+}
+
+/* From the start of the function around the gap's start. */
+static int open_gap(struct gap *gap)
+{
+    struct code_function function;
+    uint64_t end_svma = gap->end_svma + AROUND_BYTES;
+    gap->code_svma = gap->start_svma;
+    if (code_image_function(gap->image, gap->start_svma, &function) &&
+        gap->start_svma - function.start_svma <= AROUND_BYTES)
+        gap->code_svma = function.start_svma;
+    gap->flow = (struct flow){.svma = gap->code_svma, .starts = starts_at, .context = gap};
+    gap->flow.code = code_image_bytes(gap->image, gap->code_svma,
+                                      (size_t)(end_svma - gap->code_svma), &gap->flow.bytes);
+    return x86_64_flow_open(&gap->flow);
+}
+
+/* Firm starts first: other starts may be labels inside of their functions. */
+static void follow_all(struct gap *gap, bool is_firm)
+{
+    uint64_t svma = gap->code_svma;
+    struct code_function function;
+    if (!code_image_function(gap->image, svma, &function))
+        return;
+    while (function.start_svma < gap->end_svma) {
+        if (function.start_svma >= svma && function.is_firm == is_firm)
+            (void)x86_64_flow_follow(&gap->flow, (size_t)(function.start_svma - svma));
+        if (!code_image_function(gap->image, function.end_svma, &function))
+            return;
+    }
+}
+
+static uint32_t rule_of(const struct flow_state *state)
+{
+    if (state->kind == FLOW_UNKNOWN)
+        return row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    bool by_fp = state->depth == FLOW_BY_FP;
+    uint32_t bytes = (uint32_t)(by_fp ? state->fp_depth : state->depth);
+    return row_rule(by_fp ? ROW_FP : ROW_SP, state->fp_word, bytes / 8 + 1);
+}
+
+/* Code behind a jump through a register, that ends the thread: the first function of a fiber
+ * returns there. The lookup of a return address goes to the last byte of the jump, where no
+ * instruction starts. */
+static bool is_root_behind(const struct gap *gap, size_t at)
+{
+    enum { JUMP = 0xff, REGISTER = 0xe0 };
+    size_t size;
+    uint64_t svma = gap->code_svma + at + 1;
+    const uint8_t *jump = code_image_before(gap->image, svma, 2);
+    if (!jump || jump[0] != JUMP || (jump[1] & 0xf8) != REGISTER)
+        return false;
+    const uint8_t *code = code_image_bytes(gap->image, svma, ROOT_BYTES, &size);
+    return x86_64_ends_thread(code, size);
+}
+
+/* The entry function of the program: nobody calls it. */
+static bool is_in_entry(const struct gap *gap, size_t at)
+{
+    uint64_t svma = gap->code_svma + at, entry_svma = code_image_entry_svma(gap->image);
+    struct code_function function;
+    return svma >= entry_svma && svma - entry_svma < CFI_ENTRY_BYTES_MAX &&
+           code_image_function(gap->image, entry_svma, &function) && svma < function.end_svma;
+}
+
+static int append(struct compiled_rows *out, uint32_t start, uint32_t rule)
+{
+    struct row *last = out->count > 0 ? &out->rows[out->count - 1] : NULL;
+    if (last && last->start == start)
+        last->rule = rule;
+    if (last && last->rule == rule)
+        return 0;
+    struct row *row = ARRAY_PUSH(out->rows, out->count, out->capacity);
+    if (!row)
+        return -ENOMEM;
+    *row = (struct row){start, rule};
+    return 0;
+}
+
+static int append_gap(const struct gap *gap, uint64_t base_svma, struct compiled_rows *out)
+{
+    uint32_t rule = row_rule(ROW_NONE, ROW_FP_SAME, 0);
+    int err = append(out, (uint32_t)(gap->start_svma - base_svma), rule);
+    for (uint64_t svma = gap->start_svma; svma < gap->end_svma && err == 0; svma++) {
+        size_t at = (size_t)(svma - gap->code_svma);
+        if (at >= gap->flow.bytes)
+            return append(out, (uint32_t)(svma - base_svma), row_rule(ROW_NONE, ROW_FP_SAME, 0));
+        if (gap->flow.states[at].kind != FLOW_INSIDE)
+            rule = rule_of(&gap->flow.states[at]);
+        bool is_root = is_in_entry(gap, at) || is_root_behind(gap, at);
+        err = append(out, (uint32_t)(svma - base_svma),
+                     is_root ? row_rule(ROW_END, ROW_FP_SAME, 0) : rule);
+    }
+    return err;
+}
+
+static int fill_gap(const struct code_image *image, uint64_t base_svma, uint64_t start,
+                    uint64_t end, struct compiled_rows *out)
+{
+    struct gap gap = {.image = image, .start_svma = base_svma + start, .end_svma = base_svma + end};
+    int err = open_gap(&gap);
+    if (err == 0) {
+        follow_all(&gap, true);
+        follow_all(&gap, false);
+        err = append_gap(&gap, base_svma, out);
+    }
+    x86_64_flow_close(&gap.flow);
+    return err;
+}
+
+/* Whether a function starts in the range: padding between functions needs no rows. */
+static bool has_start(const struct code_image *image, uint64_t start_svma, uint64_t end_svma)
+{
+    struct code_function function;
+    return code_image_function(image, end_svma - 1, &function) && function.start_svma >= start_svma;
+}
+
+int code_rows_fill(const struct code_image *image, uint64_t base_svma, uint32_t start, uint64_t end,
+                   struct compiled_rows *rows)
+{
+    const struct row whole = {start, row_rule(ROW_NONE, ROW_FP_SAME, 0)};
+    const struct row *from = rows->count ? rows->rows : &whole;
+    const size_t count = rows->count ? rows->count : 1;
+    struct compiled_rows filled = {.bad_fdes = rows->bad_fdes};
+    int err = 0;
+    for (size_t i = 0; i < count && err == 0; i++) {
+        uint64_t row_start = from[i].start < start ? start : from[i].start;
+        uint64_t row_end = i + 1 < count ? from[i + 1].start : end;
+        bool may_continue = row_start == start; /* a function of the range before */
+        bool is_gap =
+            row_kind(from[i].rule) == ROW_NONE && row_start < row_end &&
+            (may_continue || has_start(image, base_svma + row_start, base_svma + row_end));
+        err = is_gap ? fill_gap(image, base_svma, row_start, row_end, &filled)
+                     : append(&filled, (uint32_t)row_start, from[i].rule);
+    }
+    if (err != 0) {
+        compile_free(&filled);
+        return err;
+    }
+    compile_free(rows);
+    *rows = filled;
+    return 0;
+}

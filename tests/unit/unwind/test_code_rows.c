@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows derived from code, held against the CFI that compilers and authors wrote for the same code: in real files, as if
+ * there were no CFI. And code without CFI.
+ */
+#include "unwind/code/code_rows.h"
+#include "unwind/module.h"
+#include "unwind/rows/row_index.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "real_files.h"
+
+struct compared {
+    size_t same, different; /* bytes of code with an SP rule by both */
+};
+
+static uint32_t rule_at(const struct compiled_rows *rows, uint32_t at)
+{
+    size_t i = 0;
+    while (i + 1 < rows->count && rows->rows[i + 1].start <= at)
+        i++;
+    return rows->count && rows->rows[i].start <= at ? rows->rows[i].rule
+                                                    : row_rule(ROW_NONE, ROW_FP_SAME, 0);
+}
+
+/* Both lists row by row: a rule changes where one of them begins. */
+static void compare(const struct compiled_rows *derived, const struct compiled_rows *cfi,
+                    uint32_t start, uint32_t end, struct compared *compared)
+{
+    size_t a = 0, b = 0;
+    for (uint32_t at = start; at < end && derived->count && cfi->count; at++) {
+        while (a + 1 < derived->count && derived->rows[a + 1].start <= at)
+            a++;
+        while (b + 1 < cfi->count && cfi->rows[b + 1].start <= at)
+            b++;
+        uint32_t one = derived->rows[a].rule, other = cfi->rows[b].rule;
+        if (row_kind(one) != ROW_SP || row_kind(other) != ROW_SP)
+            continue;
+        compared->same += row_n(one) == row_n(other);
+        compared->different += row_n(one) != row_n(other);
+    }
+}
+
+static void expect_rows_of_cfi(const struct elf_file *elf)
+{
+    struct unwind_module *module;
+    struct code_image *image;
+    struct compared compared = {0};
+    assert_int_equal(unwind_module_open_lazy(&module, elf, NULL), 0);
+    assert_int_equal(code_image_open(&image, elf), 0);
+    uint64_t base_svma = unwind_module_base_svma(module);
+    for (uint32_t start = 0; start < unwind_module_text_bytes(module); start += ROW_PIECE_BYTES) {
+        struct compiled_rows derived = {0}, cfi = {0};
+        uint32_t end = start + ROW_PIECE_BYTES;
+        assert_int_equal(unwind_module_compile(module, start, end, &cfi), 0);
+        assert_int_equal(code_rows_fill(image, base_svma, start, end, &derived), 0);
+        for (size_t i = 1; i < derived.count; i++)
+            assert_true(derived.rows[i].start > derived.rows[i - 1].start);
+        compare(&derived, &cfi, start, end, &compared);
+        compile_free(&derived);
+        compile_free(&cfi);
+    }
+    code_image_close(image);
+    unwind_module_close(module);
+    printf("%zu bytes of code with the rule of the CFI, %zu with another\n", compared.same,
+           compared.different);
+    assert_true(compared.same > 20000);
+    assert_true(compared.different * 200 < compared.same);
+}
+
+static void rows_from_code_are_those_of_the_cfi(void **state)
+{
+    (void)state;
+    check_real_files(expect_rows_of_cfi);
+}
+
+struct program {
+    struct elf_file *elf;
+    struct unwind_module *module;
+    struct code_image *image;
+    struct compiled_rows rows;
+    uint64_t base_svma;
+};
+
+static void open_program(struct program *p, const char *path)
+{
+    *p = (struct program){.elf = open_real_file(path)};
+    assert_non_null(p->elf);
+    assert_int_equal(unwind_module_open_lazy(&p->module, p->elf, NULL), 0);
+    assert_int_equal(code_image_open(&p->image, p->elf), 0);
+    p->base_svma = unwind_module_base_svma(p->module);
+    assert_int_equal(unwind_module_compile(p->module, 0, ROW_PIECE_BYTES, &p->rows), 0);
+}
+
+static void close_program(struct program *p)
+{
+    compile_free(&p->rows);
+    code_image_close(p->image);
+    unwind_module_close(p->module);
+    elf_close(p->elf);
+}
+
+static uint32_t rule_of(const struct program *p, const char *name, uint32_t bytes)
+{
+    uint64_t svma = code_image_find(p->image, name);
+    assert_true(svma != 0);
+    return rule_at(&p->rows, (uint32_t)(svma - p->base_svma) + bytes);
+}
+
+static void fill(struct program *p)
+{
+    assert_int_equal(code_rows_fill(p->image, p->base_svma, 0, ROW_PIECE_BYTES, &p->rows), 0);
+}
+
+static void gaps_are_filled_and_cfi_stays(void **state)
+{
+    (void)state;
+    struct program p;
+    open_program(&p, TARGETS_DIR "/by_hand");
+    uint32_t of_main = rule_of(&p, "main", 0), behind = rule_of(&p, "main", 40);
+    assert_int_equal(row_kind(rule_of(&p, "hand_pushes", 0)), ROW_NONE);
+    fill(&p);
+    assert_int_equal(rule_of(&p, "hand_leaf", 0), row_rule(ROW_SP, ROW_FP_SAME, 1));
+    assert_int_equal(rule_of(&p, "hand_pushes", 0), row_rule(ROW_SP, ROW_FP_SAME, 1));
+    assert_int_equal(rule_of(&p, "hand_pushes", 1), row_rule(ROW_SP, ROW_FP_SAME, 2));
+    assert_int_equal(rule_of(&p, "hand_pushes", 6), row_rule(ROW_SP, 3, 8));
+    assert_int_equal(row_kind(rule_of(&p, "hand_realigns", 12)), ROW_NONE);
+    assert_int_equal(rule_of(&p, "main", 0), of_main);
+    assert_int_equal(rule_of(&p, "main", 40), behind);
+    close_program(&p);
+}
+
+/* The byte before the code to which a fiber's first function returns: the end of a jump. */
+static void the_end_of_a_fiber_is_a_root(void **state)
+{
+    (void)state;
+    struct program p;
+    open_program(&p, TARGETS_DIR "/fcontexts");
+    fill(&p);
+    uint64_t end_svma = code_image_find(p.image, "fiber_end");
+    assert_true(end_svma != 0);
+    uint32_t end = (uint32_t)(end_svma - p.base_svma);
+    assert_int_equal(row_kind(rule_at(&p.rows, end - 1)), ROW_END);
+    assert_int_equal(row_kind(rule_at(&p.rows, end - 2)), ROW_SP);
+    close_program(&p);
+}
+
+static void a_program_without_cfi_has_rows_and_a_root(void **state)
+{
+    (void)state;
+    struct program p;
+    open_program(&p, TARGETS_DIR "/steps_optimised");
+    p.rows.count = 0; /* not even that of the start files */
+    fill(&p);
+    assert_int_equal(rule_of(&p, "main", 0), row_rule(ROW_SP, ROW_FP_SAME, 1));
+    uint64_t entry_svma = code_image_entry_svma(p.image);
+    assert_int_equal(row_kind(rule_at(&p.rows, (uint32_t)(entry_svma - p.base_svma))), ROW_END);
+    close_program(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_from_code_are_those_of_the_cfi),
+        cmocka_unit_test(gaps_are_filled_and_cfi_stays),
+        cmocka_unit_test(the_end_of_a_fiber_is_a_root),
+        cmocka_unit_test(a_program_without_cfi_has_rows_and_a_root),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
