@@ -68,6 +68,28 @@ class Debuginfod(rec.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def test_sources_come_from_the_server_when_asked_for(self):
+        sources, served = os.path.join(self.directory, "sources"), os.path.join(self.directory, "served")
+        os.mkdir(sources)
+        os.mkdir(served)
+        for name in ("shares.c", "burn.h"):
+            shutil.copy(rec.SOURCE / "tests" / "targets" / name, sources)
+        program = os.path.join(served, "program")
+        subprocess.run(["gcc", "-O2", "-g", "-D_GNU_SOURCE", "-Wl,--build-id", f"{sources}/shares.c", "-o", program],
+                       check=True, timeout=60)
+        run = self.recorded(program, "200")
+        os.utime(os.path.join(sources, "burn.h"), (4e9, 4e9))  # newer than the program: not shown as the recorded one
+        url = self.serve(served)
+        environment = {**os.environ, "DEBUGINFOD_URLS": url, "HOME": self.directory,
+                       "DEBUGINFOD_CACHE_PATH": os.path.join(self.directory, "cache")}
+        shown = [subprocess.run([rec.REC, "annotate", "burn_rounds", *options, run.path()], capture_output=True,
+                                text=True, env=environment, timeout=rec.TIMEOUT_S).stdout
+                 for options in ([], ["--debuginfod"])]
+        self.assertIn("changed after", shown[0])
+        self.assertNotIn("static", shown[0])
+        self.assertNotIn("No source text", shown[1])
+        self.assertIn("burn_rounds(", shown[1].split("line  ", 1)[1])
+
     def test_names_come_from_the_server_when_asked_for(self):
         program, served = self.make_program()
         run = self.recorded(program, "300")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The server of `rec view` under attack: wrong hosts, tokens, methods and bodies, silent and mad clients, neighbours on
 the machine. Each rule of docs/security.md has a test."""
+import gzip
 import json
 import os
 import random
@@ -131,17 +132,29 @@ class SecurityView(rec.Case):
             client.close()
         self.assert_alive()
 
-    def mad_request(self, chance):
+    def valid_requests(self):
+        """(path, body) of requests with an answer."""
+        profile = json.loads(gzip.decompress(self.server.get("profile.json").body))
+        symbols = profile["shared"]["nativeSymbols"]
+        lib, start = profile["libs"][symbols["libIndex"][0]], symbols["address"][0]
+        module = {"debugName": lib["debugName"], "debugId": lib["breakpadId"]}
+        requests = [("symbolicate/v5", {"jobs": [{"memoryMap": [[lib["debugName"], lib["breakpadId"]]],
+                                                  "stacks": [[[0, start], [0, start + 1]]]}]}),
+                    ("source/v1", {**module, "moduleOffset": hex(start), "file": "/etc/passwd"}),
+                    ("asm/v1", {**module, "startAddress": hex(start), "size": "0x90"})]
+        self.assertIn("instructions", self.server.post(*requests[2]).json())
+        return requests
+
+    def mad_request(self, chance, requests):
         server = self.server
-        path = chance.choice(["", "symbolicate/v5", "source/v1", "asm/v1", "profile.json", "files/rec.pb.gz"])
-        valid = json.dumps(chance.choice([
-            {"jobs": [{"memoryMap": [["inlined", "0" * 33]], "stacks": [[[0, 4096]]]}]},
-            {"debugName": "inlined", "debugId": "0" * 33, "moduleOffset": "0x1000", "file": "/etc/passwd"},
-            {"debugName": "inlined", "debugId": "0" * 33, "startAddress": "0x1000", "size": "0x90"}]))
+        path, body = chance.choice(requests)
+        path = chance.choice([path, path, path, "", "profile.json", "files/rec.pb.gz"])
+        valid = json.dumps(body)
         head = f"POST /{server.token}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
         raw = bytearray(f"{head}Content-Length: {len(valid)}\r\n\r\n{valid}".encode())
-        for _ in range(chance.randrange(0, 12)):
-            at = chance.randrange(len(raw))
+        first = chance.choice([0, raw.index(b"{")])
+        for _ in range(chance.randrange(0, 8)):
+            at = chance.randrange(min(first, len(raw) - 1), len(raw))
             action = chance.randrange(4)
             if action == 0:
                 raw[at] = chance.randrange(256)
@@ -157,12 +170,13 @@ class SecurityView(rec.Case):
         server = self.serve()
         seed = random.randrange(1 << 32)
         chance = random.Random(seed)
+        requests = self.valid_requests()
         end = time.monotonic() + ATTACK_S
         sent = 0
         while time.monotonic() < end:
             with socket.create_connection(("127.0.0.1", server.port), timeout=0.1) as client:
                 try:
-                    client.sendall(self.mad_request(chance))
+                    client.sendall(self.mad_request(chance, requests))
                     reply = client.recv(1 << 16)
                     self.assertNotIn(b"root:", reply, f"seed {seed}")
                 except (ConnectionError, socket.timeout):

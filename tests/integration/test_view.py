@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: MIT
 """`rec view`: addresses, requests of viewers, the page of viewers, the browser, the end."""
 import gzip
+import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 import time
 
 import browser
@@ -162,6 +164,37 @@ class View(rec.Case):
         html, messages = browser.dump(f"{server.base}/page")
         self.assertEqual([line for line in messages if "Refused" in line or "rror" in line], [])
         self.assertIn("inlined", html)
+
+    def test_the_profile_is_handed_over_by_messages(self):
+        """A page with the script of the page of viewers, pressing its button; a front end that answers messages."""
+        if not browser.CHROMIUM:
+            self.skipTest("chromium is missing: run tools/setup")
+        folder = self.new_directory()
+        with open(os.path.join(folder, "index.html"), "w", encoding="utf-8") as file:
+            file.write("<script>addEventListener('message', (event) => { if (event.data.name === 'ready:request') "
+                       "event.source.postMessage({name: 'ready:response'}, event.origin); });</script>")
+        server = self.serve("--profiler", folder)
+        origin = re.match(r"http://[^/]+", server.url).group()
+        script = server.get("index.js").body.decode().replace("'embedded.json'", f"'{server.base}/embedded.json'")
+        text = (f"<button id=hand-over data-profiler='{origin}'></button><span id=state></span>"
+                f"<script>{script} setTimeout(() => button.click(), 300);</script>").encode()
+
+        class Page(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+        with http.server.HTTPServer(("127.0.0.1", 0), Page) as opener:
+            threading.Thread(target=opener.serve_forever, daemon=True).start()
+            page, _ = browser.dump(f"http://127.0.0.1:{opener.server_port}/", 8000, ["--disable-popup-blocking"])
+            opener.shutdown()
+        self.assertIn('<span id="state">The profile was handed over.</span>', page)
+        embedded = json.loads(gzip.decompress(server.get("embedded.json").body))
+        self.assertTrue(any(embedded["shared"]["sources"]["content"]))
 
     def test_a_local_front_end_gets_all_paths(self):
         folder = self.new_directory()
