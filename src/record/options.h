@@ -19,10 +19,15 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 #define RECORD_FREQUENCY_MAX 20000
 
 struct record_options {
-    char *const *argv;    /* the command and its arguments, NULL-terminated; NULL: targets */
+    /* The command and its arguments, NULL-terminated; NULL: none. Beside targets or the system, its
+     * end ends the recording. */
+    char *const *argv;
     const pid_t *targets; /* running processes to record instead of a command */
     size_t target_count;
     bool targets_are_threads; /* thread ids: only these threads */
+    bool records_system;      /* all processes, or those of the cgroup */
+    const char *processors;   /* "0-3,6"; NULL: all */
+    const char *cgroup;       /* path below the mount point; NULL: none */
     int output_fd;            /* of rec.data, empty and writable; stays open */
     const char *output_name;  /* name of the file in messages */
     uint32_t recorders;       /* set of rows of recorders.h; cpu is recorded in any case */

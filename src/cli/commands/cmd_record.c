@@ -163,6 +163,27 @@ static int view(const struct record_request *request, const struct capture_file 
     return view_exec(words);
 }
 
+static bool is_attached(const struct record_request *request)
+{
+    return request->targets.count > 0 || request->options.records_system;
+}
+
+/* What was recorded, in the summary. */
+static void name_target(const struct record_request *request, const struct record_result *result,
+                        char *text, size_t size)
+{
+    const struct record_options *options = &request->options;
+    if (options->cgroup)
+        snprintf(text, size, "cgroup %s", options->cgroup);
+    else if (options->processors)
+        snprintf(text, size, "processors %s", options->processors);
+    else if (options->records_system)
+        snprintf(text, size, "the system");
+    else if (request->targets.count)
+        snprintf(text, size, "%s %d (%s)", options->targets_are_threads ? "thread" : "process",
+                 (int)request->targets.ids[0], result->target_name);
+}
+
 /* All steps after the recording. Returns the exit status. */
 static int finish(struct record_request *request, struct capture_file *capture,
                   struct record_result *result, bool is_private, int recorded, struct error *error)
@@ -170,13 +191,11 @@ static int finish(struct record_request *request, struct capture_file *capture,
     struct profile *profile = NULL;
     const struct record_summary *summary = &result->summary;
     int err = recorded ? recorded : convert(request, capture, result, &profile, error);
-    char target[64];
-    snprintf(target, sizeof(target), "%s %d (%s)",
-             request->options.targets_are_threads ? "thread" : "process",
-             request->targets.count ? (int)request->targets.ids[0] : 0, result->target_name);
+    char target[128];
+    name_target(request, result, target, sizeof(target));
     struct run_summary run = {
-        .command = request->targets.count ? target : request->options.argv[0],
-        .is_attached = request->targets.count > 0,
+        .command = is_attached(request) ? target : request->options.argv[0],
+        .is_attached = is_attached(request),
         .result = result,
         .profile = profile,
         .outputs = &request->outputs,
@@ -206,8 +225,7 @@ static int record(struct record_request *request)
     struct capture_file capture;
     bool is_private = false;
     struct sudo_owner owner = sudo_owner_find();
-    bool is_attached = request->targets.count > 0;
-    int status = is_attached ? 0 : command_check(request->options.argv[0], &error);
+    int status = is_attached(request) ? 0 : command_check(request->options.argv[0], &error);
     if (status == 0 && outputs_prepare(&request->outputs, &owner, &error) != 0)
         status = STATUS_FAILED;
     if (status == 0 && claim(request, &capture, &is_private, &error) != 0)
@@ -219,8 +237,8 @@ static int record(struct record_request *request)
     struct record_result result = {0};
     request->options.output_fd = capture.fd;
     request->options.output_name = capture.name;
-    int err = is_attached ? record_attach(&request->options, &result, &error)
-                          : record_run(&request->options, &result, &error);
+    int err = is_attached(request) ? record_attach(&request->options, &result, &error)
+                                   : record_run(&request->options, &result, &error);
     if (result.started) {
         status = finish(request, &capture, &result, is_private, err, &error);
         capture_file_release(&capture);

@@ -177,12 +177,43 @@ static int add_targets(struct record_request *request, int id, const char *value
     return target_list_add(&request->targets, are_threads ? "-t" : "-p", value, error);
 }
 
+/* Processors as in 0,2-3. */
+static int check_processors(const char *value, struct error *error)
+{
+    bool is_list = value[0] >= '0' && value[0] <= '9';
+    for (const char *at = value; is_list && *at; at++) {
+        bool is_digit = *at >= '0' && *at <= '9';
+        bool is_between = (*at == ',' || *at == '-') && at[1] >= '0' && at[1] <= '9';
+        is_list = is_digit || is_between;
+    }
+    return is_list ? 0
+                   : error_set(error, -EINVAL, "-C takes processors as in 0,2-3, not '%s'", value);
+}
+
+/* -a, -C and -G. */
+static int add_system(struct record_request *request, int id, const char *value,
+                      struct error *error)
+{
+    request->options.records_system = true;
+    if (id == 'G' && (!value[0] || strstr(value, "..")))
+        return error_set(error, -EINVAL,
+                         "-G takes the path of a cgroup below the mount point of the cgroups");
+    if (id == 'G')
+        request->options.cgroup = value;
+    if (id != 'C')
+        return 0;
+    request->options.processors = value;
+    return check_processors(value, error);
+}
+
 /* Options of the injected sampler have no meaning for running processes. */
 static int check_targets(struct record_request *request, struct error *error)
 {
     struct record_options *options = &request->options;
     options->targets = request->targets.ids;
     options->target_count = request->targets.count;
+    if (options->records_system && options->target_count > 0)
+        return error_set(error, -EINVAL, "-a, -C and -G cannot be combined with -p, -t and -u");
     if (options->engine != RECORD_ENGINE_AUTO && options->engine != RECORD_ENGINE_PERF_RING)
         return error_set(error, -EINVAL,
                          "--engine is for commands: running processes are recorded by perf-ring");
@@ -195,7 +226,8 @@ static int check_targets(struct record_request *request, struct error *error)
 
 static int check_lifetime(const struct record_options *options, struct error *error)
 {
-    bool is_outside = options->engine == RECORD_ENGINE_PERF_RING || options->target_count > 0;
+    bool is_outside = options->engine == RECORD_ENGINE_PERF_RING || options->target_count > 0 ||
+                      options->records_system;
     if (is_outside && options->self_check_every)
         return error_set(error, -EINVAL,
                          "--self-check compares stacks of the sampler: perf-ring has no sampler");
@@ -222,6 +254,12 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return add_targets(request, id, value, error);
     case OPTION_RECORD:
         return recorder_names_add(&request->options.recorders, value, error);
+    case 'u':
+        return target_list_add_user(&request->targets, value, error);
+    case 'a':
+    case 'C':
+    case 'G':
+        return add_system(request, id, value, error);
     case OPTION_ENGINE:
         return parse_engine(request, value, error);
     case OPTION_SELF_CHECK:
@@ -285,18 +323,15 @@ int record_request_parse(struct record_request *request, char *const *words, str
     }
     if (id < 0)
         return id;
-    bool has_targets = request->targets.count > 0;
+    bool has_targets = request->targets.count > 0 || request->options.records_system;
     if (id == 0 && !has_targets)
         return error_set(error, -EINVAL,
                          "no command to record: use rec -- COMMAND; see `rec --help`");
-    if (id > 0 && has_targets)
-        return error_set(error, -EINVAL,
-                         "-p and -t take no command: use --duration to limit the recording");
     if ((has_targets && check_targets(request, error) != 0) ||
         check_lifetime(&request->options, error) != 0 ||
         recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) != 0)
         return -EINVAL;
-    request->options.argv = has_targets ? NULL : options.argv - 1;
+    request->options.argv = id > 0 ? options.argv - 1 : NULL;
     if (request->view && request->repeat)
         return error_set(error, -EINVAL, "--view shows one recording: leave out --repeat");
     if (request->view && request->outputs.count && !request->outputs.capture)

@@ -13,7 +13,7 @@ struct record_request {
     size_t output_names;         /* number of -o */
     bool view;                   /* open the capture afterwards */
     unsigned long repeat;        /* runs of the command; 0: no --repeat */
-    struct target_list targets;  /* of -p or -t */
+    struct target_list targets;  /* of -p, -t or -u */
     const char *debug_directory; /* NULL: the default */
     uint64_t memory_bytes;       /* limit of converting the capture; 0: the default */
     bool use_debuginfod;

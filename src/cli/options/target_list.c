@@ -3,9 +3,14 @@
 
 #include "base/containers/array.h"
 
+#include "record/attach/target_facts.h"
+#include "record/procfs/proc.h"
+
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int add(struct target_list *list, pid_t id)
 {
@@ -44,6 +49,40 @@ int target_list_add(struct target_list *list, const char *option, const char *va
             return error_set(error, -ENOMEM, "out of memory");
     } while (*at);
     return 0;
+}
+
+/* A name, else a number. */
+static bool find_user(const char *text, uid_t *uid)
+{
+    const struct passwd *user = getpwnam(text);
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *uid = user ? user->pw_uid : (uid_t)number;
+    return user || (*text >= '0' && *text <= '9' && *end == '\0' && number < UINT_MAX);
+}
+
+static bool has_user(pid_t pid, uid_t uid)
+{
+    struct target_facts facts = target_facts_read(pid);
+    return facts.pid == pid && facts.uid == uid && facts.has_memory && pid != getpid();
+}
+
+int target_list_add_user(struct target_list *list, const char *user, struct error *error)
+{
+    uid_t uid;
+    size_t count = 0, before = list->count;
+    if (!find_user(user, &uid))
+        return error_set(error, -EINVAL, "-u takes a user's name or id: no user '%s'", user);
+    pid_t *pids = proc_list("/proc", &count);
+    int err = pids ? 0 : -ENOMEM;
+    for (size_t i = 0; err == 0 && i < count; i++)
+        if (has_user(pids[i], uid))
+            err = add(list, pids[i]);
+    free(pids);
+    if (err)
+        return error_set(error, err, "out of memory");
+    return list->count == before ? error_set(error, -ESRCH, "no process of user %s to record", user)
+                                 : 0;
 }
 
 void target_list_free(struct target_list *list)

@@ -15,4 +15,7 @@ struct target_list {
 /* Appends the ids; option: "-p", for the message. 0 or a negative errno. */
 int target_list_add(struct target_list *list, const char *option, const char *value,
                     struct error *error);
+/* Adds all processes of a user, by name or id, except for rec. -EINVAL: no such user; -ESRCH: no
+ * process. */
+int target_list_add_user(struct target_list *list, const char *user, struct error *error);
 void target_list_free(struct target_list *list);

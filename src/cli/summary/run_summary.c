@@ -34,7 +34,7 @@ static const char *plural(uint32_t count, const char *one, const char *many)
 static const char *ending(const struct run_summary *run, struct run_summary_ending *room)
 {
     if (run->is_attached)
-        return run->result->summary.end == RECORD_END_COMMAND ? "ended" : "goes on";
+        return run->result->has_target_ended ? "ended" : "goes on";
     if (run->result->is_running)
         return "still running";
     *room = run_summary_ending(run->result->wait_status);

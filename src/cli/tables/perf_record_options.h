@@ -27,8 +27,6 @@
     OPTION_IGNORED('m', "mmap-pages", OPTION_VALUE), \
     OPTION_IGNORED(0, "num-thread-synthesize", OPTION_VALUE), \
     OPTION_IGNORED(0, "proc-map-timeout", OPTION_VALUE), \
-    OPTION_UNSUPPORTED('G', "cgroup", NOT_THE_SYSTEM), \
-    OPTION_UNSUPPORTED('u', "uid", NOT_THE_SYSTEM), \
     OPTION_UNSUPPORTED(0, "per-thread", NOT_THE_SYSTEM), \
     OPTION_UNSUPPORTED(0, "namespaces", NOT_THE_SYSTEM), \
     OPTION_UNSUPPORTED(0, "all-cgroups", NOT_THE_SYSTEM), \

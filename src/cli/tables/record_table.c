@@ -21,6 +21,14 @@ static const struct option_spec options[] = {
     OPTION_SWITCH('v', 'v', "verbose", "Print costs of the recording, too."),
     OPTION_HELP_ROW,
     OPTION_SWITCH(OPTION_VERSION, 'V', "version", "Print the version."),
+    OPTION_HEADING("More than a command, see -p"),
+    OPTION_TAKING('u', 'u', "uid", "USER", "The same for all processes of a user."),
+    OPTION_SWITCH('a', 'a', "all-cpus",
+                  "Record all processes of the system, until --duration, Ctrl-C, or the end of a "
+                  "command, which is not recorded by itself: rec -a -- sleep 10. For root."),
+    OPTION_TAKING('C', 'C', "cpu", "LIST", "The same for some processors: 0,2-3."),
+    OPTION_TAKING('G', 'G', "cgroup", "NAME",
+                  "The same for the processes of a cgroup, by its path below the mount point."),
     OPTION_HEADING("Sampling"),
     OPTION_TAKING(OPTION_ENGINE, 0, "engine", "ENGINE",
                   "{parameter}. An unavailable engine is an error."),
@@ -79,8 +87,6 @@ static const struct option_spec options[] = {
      .takes = OPTION_ALONE}, /* for tests */
     OPTION_IGNORED(0, "hide-env", OPTION_ALONE),
     OPTION_IGNORED(0, "show-env", OPTION_ALONE),
-    OPTION_UNSUPPORTED('a', "all-cpus", "recording the whole system is not supported; " NOT_YET),
-    OPTION_UNSUPPORTED('C', "cpu", "recording a whole CPU is not supported; " NOT_YET),
     PERF_RECORD_OPTIONS,
     {0},
 };

@@ -4,24 +4,31 @@
 #include "base/text/log.h"
 #include "perfdata/writer.h"
 #include "record/attach/refusal.h"
+#include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/ring_source.h"
+#include "record/procfs/proc.h"
 #include "record/recorders/recorders.h"
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NICE (-15)
+enum { FIXED_POLLED = 2 }; /* signals, and the end of the command */
 /* Time between two looks at CPU times, ends of processes and the size of the file. */
 #define LOOK_NS 100000000
 #define CHECKPOINT_NS 250000000
@@ -36,8 +43,10 @@ struct attachment {
     struct perfdata_writer *writer;
     struct finished_round finished_round;
     struct file_limit file_limit;
-    struct pollfd *polled; /* signals, ends of processes, then the rings */
+    struct pollfd *polled; /* signals, the end of the command, then the rings */
     int signal_fd;
+    int command_fd;          /* pidfd of the command that ends the recording; -1: none */
+    uint64_t busy_before_ns; /* CPU time of all processors at the start */
     sigset_t old_mask;
     struct sigaction old_file_size;
     uint64_t start_ns, quiet_until_ns, deadline_ns, look_due_ns, checkpoint_due_ns;
@@ -113,16 +122,21 @@ static int open_writer(struct attachment *attachment, uint64_t period_ns, struct
 static int open_source(struct attachment *attachment, uint64_t period_ns, struct error *error)
 {
     const struct record_options *options = attachment->options;
-    enum event_reach reach = options->targets_are_threads ? REACH_THREAD
-                             : options->no_inherit        ? REACH_PROCESS
-                                                          : REACH_CHILDREN;
+    enum event_reach reach = options->records_system        ? REACH_SYSTEM
+                             : options->targets_are_threads ? REACH_THREAD
+                             : options->no_inherit          ? REACH_PROCESS
+                                                            : REACH_CHILDREN;
     const struct ring_source_config config = {.file = attachment->writer,
                                               .summary = &attachment->result->summary,
                                               .round = &attachment->round,
                                               .open_files = &attachment->result->open_files,
                                               .period_ns = period_ns,
-                                              .reach = reach};
+                                              .reach = reach,
+                                              .processors = options->processors};
     int err = ring_source_open(&attachment->source, &config);
+    if (err == -ENODEV || err == -EINVAL)
+        return error_set(error, err, "cannot record processors %s: not all of them are online",
+                         options->processors ? options->processors : "");
     return err ? error_set(error, err, "cannot open perf rings: %s%s", strerror(-err),
                            err == -EPERM || err == -ENOMEM
                                ? "; raise the limit of locked memory (ulimit -l)"
@@ -182,12 +196,72 @@ static int attach_targets(struct attachment *attachment, const struct observer_f
     return 0;
 }
 
+/* Below the mount point of version 1's hierarchy perf_event if there is one, else of version 2: a
+ * controller is in a single hierarchy. A descriptor, or a negative errno. */
+static int open_cgroup(const char *name)
+{
+    char path[PATH_MAX] = "";
+    FILE *mounts = setmntent("/proc/self/mounts", "r");
+    bool is_found = false;
+    for (const struct mntent *mount; mounts && !is_found && (mount = getmntent(mounts));) {
+        is_found = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "perf_event");
+        if (is_found || strcmp(mount->mnt_type, "cgroup2") == 0)
+            snprintf(path, sizeof(path), "%s/%s", mount->mnt_dir, name);
+    }
+    if (mounts)
+        endmntent(mounts);
+    int fd = path[0] ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return fd >= 0 ? fd : path[0] ? -errno : -ENODEV;
+}
+
+static int record_system(struct attachment *attachment, const struct observer_facts *observer,
+                         struct error *error)
+{
+    const char *cgroup = attachment->options->cgroup;
+    int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
+    if (cgroup && cgroup_fd < 0)
+        return error_set(error, cgroup_fd, "cannot record cgroup %s: %s", cgroup,
+                         strerror(-cgroup_fd));
+    int err = ring_source_record_system(&attachment->source, cgroup_fd);
+    if (cgroup_fd >= 0)
+        close(cgroup_fd);
+    attachment->busy_before_ns = proc_busy_ns();
+    return err ? refusal_explain_system(observer, err, error) : 0;
+}
+
+/* The command is not recorded itself. Its signals, limits and priority are not those of rec: the
+ * child exists before rec changes its own, and waits. */
+static int fork_command(struct attachment *attachment, struct error *error)
+{
+    struct record_result *result = attachment->result;
+    char path[4096];
+    int status = launch_find(attachment->options->argv[0], path, error);
+    launch_block_signals(&result->launch);
+    if (status == 0)
+        status = launch_fork(&result->launch, path, attachment->options->argv, environ, error);
+    if (status == 0)
+        attachment->command_fd = (int)syscall(SYS_pidfd_open, result->launch.pid, 0);
+    result->exit_status = status ? status : result->exit_status;
+    return status ? -ENOEXEC : 0;
+}
+
+static int start_command(struct attachment *attachment, struct error *error)
+{
+    struct record_result *result = attachment->result;
+    int status = launch_exec(&result->launch, attachment->options->argv[0], error);
+    result->exit_status = status ? status : result->exit_status;
+    return status ? -ENOEXEC : 0;
+}
+
 static int prepare(struct attachment *attachment, struct error *error)
 {
+    int err = attachment->options->argv ? fork_command(attachment, error) : 0;
+    if (err)
+        return err;
     raise_file_limit();
     raise_priority();
     struct observer_facts observer = observer_facts_read();
-    int err = check_targets(attachment, &observer, error);
+    err = check_targets(attachment, &observer, error);
     if (err)
         return err;
     uint64_t period_ns = 1000000000 / choose_frequency(attachment);
@@ -199,7 +273,11 @@ static int prepare(struct attachment *attachment, struct error *error)
         err = open_source(attachment, period_ns, error);
     if (err == 0 && take_signals(attachment) != 0)
         err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
-    return err ? err : attach_targets(attachment, &observer, error);
+    if (err)
+        return err;
+    err = attachment->options->records_system ? record_system(attachment, &observer, error)
+                                              : attach_targets(attachment, &observer, error);
+    return err || !attachment->options->argv ? err : start_command(attachment, error);
 }
 
 static void begin_sampling(struct attachment *attachment)
@@ -230,7 +308,7 @@ static void wait_for_work(struct attachment *attachment)
     uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
     struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                .tv_nsec = (long)(wait_ns % 1000000000)};
-    ppoll(attachment->polled, attachment->source.ring_count + 1, &timeout, NULL);
+    ppoll(attachment->polled, attachment->source.ring_count + FIXED_POLLED, &timeout, NULL);
 }
 
 static void look_around(struct attachment *attachment)
@@ -252,12 +330,22 @@ static bool is_interrupted(const struct attachment *attachment)
     return read(attachment->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info);
 }
 
+static bool has_command_ended(const struct attachment *attachment)
+{
+    struct pollfd end = {.fd = attachment->command_fd, .events = POLLIN};
+    return end.fd >= 0 && poll(&end, 1, 0) == 1;
+}
+
 /* True: the recording is over. */
 static bool is_over(struct attachment *attachment)
 {
     enum record_end *end = &attachment->result->summary.end;
     uint64_t now_ns = attachment->round.now_ns;
-    if (attachment->source.tasks.processes.count == 0)
+    bool has_targets =
+        attachment->options->records_system || attachment->source.tasks.processes.count > 0;
+    attachment->result->has_target_ended = !has_targets;
+    bool has_ended = !has_targets || has_command_ended(attachment);
+    if (has_ended)
         *end = RECORD_END_COMMAND;
     else if (is_interrupted(attachment))
         *end = RECORD_END_SIGNAL;
@@ -265,7 +353,7 @@ static bool is_over(struct attachment *attachment)
         *end = RECORD_END_DURATION;
     else
         *end = file_limit_check(&attachment->file_limit, now_ns);
-    return *end != RECORD_END_COMMAND || attachment->source.tasks.processes.count == 0;
+    return *end != RECORD_END_COMMAND || has_ended;
 }
 
 static void record(struct attachment *attachment)
@@ -285,16 +373,39 @@ static void record(struct attachment *attachment)
 static int prepare_wait(struct attachment *attachment)
 {
     const struct ring_source *source = &attachment->source;
-    attachment->polled = calloc(source->ring_count + 1, sizeof(*attachment->polled));
+    attachment->polled = calloc(source->ring_count + FIXED_POLLED, sizeof(*attachment->polled));
     if (!attachment->polled)
         return -ENOMEM;
     attachment->polled[0] = (struct pollfd){.fd = attachment->signal_fd, .events = POLLIN};
+    attachment->polled[1] = (struct pollfd){.fd = attachment->command_fd, .events = POLLIN};
     for (size_t i = 0; i < source->ring_count; i++)
-        attachment->polled[1 + i] = (struct pollfd){.fd = source->rings[i].fd, .events = POLLIN};
+        attachment->polled[FIXED_POLLED + i] =
+            (struct pollfd){.fd = source->rings[i].fd, .events = POLLIN};
     attachment->finished_round.begin_bytes = perfdata_bytes_written(attachment->writer);
     file_limit_open(&attachment->file_limit, attachment->writer, attachment->options->size_max,
                     attachment->options->keep_free_bytes);
     return 0;
+}
+
+/* Of all processors; of some, or of a cgroup, the samples are the only figure. */
+static uint64_t system_cpu_ns(const struct attachment *attachment)
+{
+    const struct record_options *options = attachment->options;
+    bool is_part = options->processors || options->cgroup || options->delay_ns;
+    return is_part ? attachment->result->summary.cpu_seen_ns
+                   : proc_busy_ns() - attachment->busy_before_ns;
+}
+
+/* The command goes on after --duration, and gets SIGTERM after a signal to rec. */
+static void leave_command(struct attachment *attachment)
+{
+    struct record_result *result = attachment->result;
+    if (attachment->command_fd < 0)
+        return;
+    result->is_running = true;
+    result->was_ended = result->summary.end == RECORD_END_SIGNAL || result->has_target_ended;
+    if (result->was_ended)
+        kill(result->launch.pid, SIGTERM);
 }
 
 static int finish(struct attachment *attachment, struct error *error)
@@ -303,6 +414,8 @@ static int finish(struct attachment *attachment, struct error *error)
     struct buffer text = {0};
     round_begin(&attachment->round);
     ring_source_stop(&attachment->source);
+    if (attachment->options->records_system)
+        summary->cpu_billed_ns = system_cpu_ns(attachment);
     summary->wall_ns = monotonic_ns() - attachment->start_ns;
     summary->launcher_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     record_summary_text(summary, &text);
@@ -323,6 +436,11 @@ static void release(struct attachment *attachment)
     open_file_cache_drop_present(&attachment->result->open_files);
     perfdata_writer_close(attachment->writer);
     free(attachment->polled);
+    if (attachment->command_fd >= 0)
+        close(attachment->command_fd);
+    launch_abandon(&attachment->result->launch);
+    if (attachment->options->argv && !attachment->result->is_running)
+        launch_restore_signals(&attachment->result->launch);
     if (attachment->signal_fd < 0)
         return;
     close(attachment->signal_fd);
@@ -333,9 +451,13 @@ static void release(struct attachment *attachment)
 int record_attach(const struct record_options *options, struct record_result *result,
                   struct error *error)
 {
-    struct attachment attachment = {
-        .options = options, .result = result, .signal_fd = -1, .source.tasks.end_fd = -1};
+    struct attachment attachment = {.options = options,
+                                    .result = result,
+                                    .signal_fd = -1,
+                                    .command_fd = -1,
+                                    .source.tasks.end_fd = -1};
     *result = (struct record_result){.exit_status = 125,
+                                     .launch.link_fd = -1,
                                      .summary.engine = RECORD_ENGINE_PERF_RING,
                                      .summary.delay_ns = options->delay_ns};
     int err = prepare(&attachment, error);
@@ -345,6 +467,7 @@ int record_attach(const struct record_options *options, struct record_result *re
         result->started = true;
         begin(&attachment);
         record(&attachment);
+        leave_command(&attachment);
         err = finish(&attachment, error);
     }
     release(&attachment);

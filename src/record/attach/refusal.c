@@ -11,6 +11,8 @@
 
 /* Above, users without privileges get no events on processes. */
 #define PARANOID_MAX 2
+/* Above, users without privileges get no events on processors. */
+#define PARANOID_SYSTEM_MAX 0
 
 static int read_paranoid(void)
 {
@@ -108,6 +110,20 @@ static int explain_permission(const struct target_facts *facts,
                      "cannot record %d (%s): %s; the process has more rights than rec "
                      "(capabilities, user namespace), run rec as root",
                      (int)id, facts->name, strerror(-err));
+}
+
+int refusal_explain_system(const struct observer_facts *observer, int err, struct error *error)
+{
+    if (err != -EACCES && err != -EPERM)
+        return error_set(error, err, "cannot record the whole system: %s", strerror(-err));
+    if (observer->own_error)
+        return error_set(error, err,
+                         "cannot record the whole system: perf events are forbidden for rec "
+                         "(seccomp filter of a container, or a security module)");
+    return error_set(error, err,
+                     "cannot record the whole system: kernel.perf_event_paranoid is %d; set to %d "
+                     "or less, or run rec as root or with CAP_PERFMON",
+                     observer->paranoid, PARANOID_SYSTEM_MAX);
 }
 
 int refusal_explain(const struct target_facts *facts, const struct observer_facts *observer,

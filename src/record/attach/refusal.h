@@ -22,6 +22,9 @@ struct observer_facts observer_facts_read(void);
 int refusal_check(const struct target_facts *facts, const struct observer_facts *observer, pid_t id,
                   bool is_thread, struct error *error);
 
+/* Explains the kernel's errno for events on all processes. Returns err. */
+int refusal_explain_system(const struct observer_facts *observer, int err, struct error *error);
+
 /* Explains the kernel's errno. Returns err. */
 int refusal_explain(const struct target_facts *facts, const struct observer_facts *observer,
                     pid_t id, int err, struct error *error);

@@ -10,11 +10,13 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* Name and mappings of a process found by a sample come before the sample. */
+#define BEFORE_SAMPLE_NS 10
 #define STACK_BYTES (16 << 10)
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
-/* Of all rings together, and of one: a quarter of a second of samples at 999 Hz. */
+/* Of all rings together, and of one: a second of samples at 999 Hz. */
 #define RINGS_BYTES (UINT64_C(64) << 20)
-#define RING_BYTES_MAX (UINT64_C(4) << 20)
+#define RING_BYTES_MAX (UINT64_C(16) << 20)
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
 /* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
 #define FORK_RECORD_WAIT_NS 1000000
@@ -24,13 +26,10 @@
 #define PASSES_MAX 100
 
 /* Processors may be missing in the middle: "0-3,6". */
-static size_t list_processors(uint32_t *list, size_t room)
+static size_t parse_processors(const char *text, uint32_t *list, size_t room)
 {
-    struct buffer text = {0};
     size_t count = 0;
-    if (io_read_file("/sys/devices/system/cpu/online", &text, 4096) == 0)
-        buffer_append(&text, "", 1);
-    for (const char *at = text.failed ? NULL : (const char *)text.bytes; at && *at >= '0';) {
+    for (const char *at = text; at && *at >= '0' && *at <= '9';) {
         char *end;
         unsigned long first = strtoul(at, &end, 10);
         unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
@@ -38,6 +37,15 @@ static size_t list_processors(uint32_t *list, size_t room)
             list[count++] = (uint32_t)first;
         at = *end == ',' ? end + 1 : NULL;
     }
+    return count;
+}
+
+static size_t list_online(uint32_t *list, size_t room)
+{
+    struct buffer text = {0};
+    if (io_read_file("/sys/devices/system/cpu/online", &text, 4096) == 0)
+        buffer_append(&text, "", 1);
+    size_t count = parse_processors(text.failed ? NULL : (const char *)text.bytes, list, room);
     buffer_free(&text);
     return count;
 }
@@ -52,10 +60,11 @@ static size_t ring_bytes(size_t rings)
 
 enum { PROCESSORS_MAX = 4096 };
 
-static int open_rings(struct ring_source *source)
+static int open_rings(struct ring_source *source, const char *processors)
 {
     uint32_t list[PROCESSORS_MAX];
-    size_t count = list_processors(list, PROCESSORS_MAX);
+    size_t count = processors ? parse_processors(processors, list, PROCESSORS_MAX)
+                              : list_online(list, PROCESSORS_MAX);
     source->rings = calloc(count ? count : 1, sizeof(*source->rings));
     int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
     for (size_t i = 0; err == 0 && i < count; i++) {
@@ -87,7 +96,8 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                         .samples = &source->samples,
                                         .round = config->round,
                                         .end_fd = -1,
-                                        .exclude_kernel = exclude_kernel};
+                                        .exclude_kernel = exclude_kernel,
+                                        .has_system = config->reach == REACH_SYSTEM};
     source->unwinder.modules = &source->modules;
     source->unwinder.summary = config->summary;
 }
@@ -95,7 +105,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
 int ring_source_open(struct ring_source *source, const struct ring_source_config *config)
 {
     *source = (struct ring_source){.tasks.end_fd = -1};
-    int err = open_rings(source);
+    int err = open_rings(source, config->processors);
     if (err)
         return err;
     connect(source, config);
@@ -106,6 +116,7 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
 void ring_source_close(struct ring_source *source)
 {
     ring_tasks_close(&source->tasks);
+    event_set_release(source->system);
     for (size_t i = 0; i < source->ring_count; i++)
         kernel_ring_close(&source->rings[i]);
     free(source->rings);
@@ -114,14 +125,21 @@ void ring_source_close(struct ring_source *source)
     *source = (struct ring_source){.tasks.end_fd = -1};
 }
 
-/* A process whose FORK was lost. */
+/* A process whose FORK was lost, or of the system from before the recording. */
 static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
-    if (!process)
+    if (!process) {
         process = ring_tasks_attach(&source->tasks, (pid_t)record->pid, false);
+        if (process)
+            process->process.start_ns = record->time_ns - BEFORE_SAMPLE_NS;
+    }
     if (process)
         ring_tasks_start(&source->tasks, process);
+    bool is_new_thread =
+        source->system && !ring_tasks_has_thread(&source->tasks, (pid_t)record->tid);
+    if (process && is_new_thread)
+        ring_tasks_add_thread(&source->tasks, process, (pid_t)record->tid);
     return process;
 }
 
@@ -345,8 +363,16 @@ int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_fil
     return err;
 }
 
+int ring_source_record_system(struct ring_source *source, int cgroup_fd)
+{
+    source->system = event_set_new();
+    return source->system ? system_events_open(&source->events, source->system, cgroup_fd)
+                          : -ENOMEM;
+}
+
 void ring_source_stop(struct ring_source *source)
 {
+    event_set_close(source->system);
     struct ring_process *process = NULL;
     while ((process = ring_process_next(&source->tasks.processes, process)))
         event_set_close(process->events);

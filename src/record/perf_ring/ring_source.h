@@ -25,12 +25,14 @@ struct ring_source_config {
     struct open_file_cache *open_files;
     uint64_t period_ns;
     enum event_reach reach;
+    const char *processors; /* "0-3,6"; NULL: all */
 };
 
 struct ring_source {
     struct kernel_ring *rings;
     size_t ring_count;
     struct thread_events events;
+    struct event_set *system; /* of REACH_SYSTEM; else NULL */
     struct ring_modules modules;
     struct ring_maps maps;
     struct ring_tasks tasks;
@@ -46,6 +48,10 @@ void ring_source_close(struct ring_source *source);
 /* Records all threads of a running process, or only `tids`. 0, or a negative errno: the kernel's
  * for the first refused thread, -EMFILE when descriptors run out. -ESRCH: no thread is left. */
 int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids, size_t tid_count);
+
+/* Records all tasks (REACH_SYSTEM), or the tasks of a cgroup; cgroup_fd -1: none. 0 or the kernel's
+ * negative errno. */
+int ring_source_record_system(struct ring_source *source, int cgroup_fd);
 
 /* Records a process that waits before its exec, from the exec on; is_in_file: as for
  * ring_tasks_attach(). 0, or the kernel's negative errno: then nothing is recorded of the

@@ -74,11 +74,14 @@ static struct ring_process *add_process(struct ring_tasks *tasks, pid_t pid, pid
     process->parent_pid = parent_pid;
     process->start_ns = start_ns;
     process->rights = proc_rights_of_owner(pid);
-    if (name)
+    if (pid < 0) /* the kernel has taken the pid from the task */
+        strcpy(process->name, "[exiting]");
+    else if (name)
         memcpy(process->name, name, sizeof(process->name));
     else if (proc_name(pid, 0, process->name) != 0)
         strcpy(process->name, "?");
-    watch_end(tasks, process);
+    if (!tasks->has_system)
+        watch_end(tasks, process);
     return added;
 }
 
@@ -136,6 +139,8 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
  * where the user may not sample the kernel. */
 static void settle(struct ring_tasks *tasks, struct ring_process *process, uint64_t time_ns)
 {
+    if (tasks->has_system)
+        return;
     struct cpu_account *account = &process->process.account;
     uint64_t rest_ns = cpu_account_gap_ns(account);
     uint64_t used_ns = account->seen_ns + rest_ns;
@@ -246,12 +251,14 @@ static void take_name(struct ring_tasks *tasks, const struct ring_record *record
 static void take_exit(struct ring_tasks *tasks, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&tasks->processes, (pid_t)record->pid);
-    if (!process || !ring_tasks_has_thread(tasks, (pid_t)record->tid))
+    if (!process || !(tasks->has_system || ring_tasks_has_thread(tasks, (pid_t)record->tid)))
         return;
     mark_thread(tasks, (pid_t)record->tid, false);
     if (process->live_threads > 0)
         process->live_threads--;
-    if (process->live_threads == 0) {
+    /* Of the system, only threads with samples are known. */
+    bool is_over = tasks->has_system ? record->tid == record->pid : process->live_threads == 0;
+    if (is_over) {
         end_process(tasks, process, record->time_ns);
         return;
     }
@@ -310,6 +317,8 @@ static bool is_gone(const struct process *process)
 
 void ring_tasks_look(struct ring_tasks *tasks)
 {
+    if (tasks->has_system)
+        return;
     struct ring_process *process = ring_process_next(&tasks->processes, NULL);
     while (process) {
         struct ring_process *next = ring_process_next(&tasks->processes, process);
@@ -324,14 +333,14 @@ void ring_tasks_look(struct ring_tasks *tasks)
 void ring_tasks_restart(struct ring_tasks *tasks)
 {
     struct ring_process *process = NULL;
-    while ((process = ring_process_next(&tasks->processes, process)))
+    while (!tasks->has_system && (process = ring_process_next(&tasks->processes, process)))
         ring_process_restart(process);
 }
 
 void ring_tasks_finish(struct ring_tasks *tasks)
 {
     struct ring_process *process = NULL;
-    while ((process = ring_process_next(&tasks->processes, process))) {
+    while (!tasks->has_system && (process = ring_process_next(&tasks->processes, process))) {
         ring_process_look(process, tasks->round->now_ns);
         if (process->is_started)
             settle(tasks, process, tasks->round->now_ns);

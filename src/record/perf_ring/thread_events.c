@@ -61,9 +61,11 @@ void event_set_release(struct event_set *set)
     free(set);
 }
 
-static int open_event(struct perf_event_attr *attr, pid_t tid, int processor)
+/* task: as for perf_event_open(2): a thread, -1, or a descriptor of a cgroup with the flag. */
+static int open_event(struct perf_event_attr *attr, int task, int processor, unsigned long flags)
 {
-    long fd = syscall(SYS_perf_event_open, attr, tid, processor, -1, PERF_FLAG_FD_CLOEXEC);
+    flags |= PERF_FLAG_FD_CLOEXEC;
+    long fd = syscall(SYS_perf_event_open, attr, task, processor, -1, flags);
     return fd < 0 ? -errno : (int)fd;
 }
 
@@ -73,12 +75,14 @@ static struct perf_event_attr sampler(const struct thread_events *events)
     return (struct perf_event_attr){
         .type = PERF_TYPE_SOFTWARE,
         .size = sizeof(struct perf_event_attr),
-        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .config =
+            events->reach == REACH_SYSTEM ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_TASK_CLOCK,
+        .exclude_idle = events->reach == REACH_SYSTEM,
         .sample_period = events->period_ns,
         .sample_type = RING_SAMPLE_TYPE,
         .sample_regs_user = RING_REGISTERS,
         .sample_stack_user = events->stack_bytes,
-        .inherit = events->reach != REACH_THREAD,
+        .inherit = events->reach == REACH_PROCESS || events->reach == REACH_CHILDREN,
         .inherit_thread = events->reach == REACH_PROCESS,
         .exclude_kernel = events->exclude_kernel,
         .exclude_hv = 1,
@@ -94,12 +98,19 @@ static struct perf_event_attr sampler(const struct thread_events *events)
     };
 }
 
+/* On which tasks, and from when on. */
+struct event_target {
+    int task;
+    unsigned long flags;
+    enum event_start start;
+};
+
 static int open_sampler(const struct thread_events *events, const struct kernel_ring *ring,
-                        pid_t tid, enum event_start start)
+                        const struct event_target *target)
 {
     struct perf_event_attr attr = sampler(events);
-    attr.enable_on_exec = start == EVENTS_AT_EXEC;
-    int fd = open_event(&attr, tid, (int)ring->processor);
+    attr.enable_on_exec = target->start == EVENTS_AT_EXEC;
+    int fd = open_event(&attr, target->task, (int)ring->processor, target->flags);
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
         int err = -errno;
         close(fd);
@@ -108,12 +119,13 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
     return fd;
 }
 
-int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
-                       enum event_start start)
+/* An event for each ring. */
+static int open_samplers(const struct thread_events *events, struct event_set *set,
+                         const struct event_target *target)
 {
     size_t first = set->count;
     for (size_t i = 0; i < events->ring_count; i++) {
-        int fd = open_sampler(events, &events->rings[i], tid, start);
+        int fd = open_sampler(events, &events->rings[i], target);
         int *place = fd < 0 ? NULL : ARRAY_PUSH(set->fds, set->count, set->capacity);
         if (!place) {
             if (fd >= 0)
@@ -123,9 +135,22 @@ int thread_events_open(const struct thread_events *events, struct event_set *set
         }
         *place = fd;
     }
-    for (size_t i = first; i < set->count && start == EVENTS_NOW; i++)
+    for (size_t i = first; i < set->count && target->start == EVENTS_NOW; i++)
         ioctl(set->fds[i], PERF_EVENT_IOC_ENABLE, 0);
     return 0;
+}
+
+int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
+                       enum event_start start)
+{
+    return open_samplers(events, set, &(struct event_target){.task = tid, .start = start});
+}
+
+int system_events_open(const struct thread_events *events, struct event_set *set, int cgroup_fd)
+{
+    const struct event_target target = {.task = cgroup_fd,
+                                        .flags = cgroup_fd < 0 ? 0 : PERF_FLAG_PID_CGROUP};
+    return open_samplers(events, set, &target);
 }
 
 int thread_events_probe(void)
@@ -133,7 +158,7 @@ int thread_events_probe(void)
     const struct thread_events events = {
         .period_ns = 1000000000, .stack_bytes = 8192, .exclude_kernel = true};
     struct perf_event_attr attr = sampler(&events);
-    int fd = open_event(&attr, 0, -1);
+    int fd = open_event(&attr, 0, -1, 0);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
@@ -145,7 +170,7 @@ bool thread_events_may_sample_kernel(void)
                                    .size = sizeof(attr),
                                    .config = PERF_COUNT_SW_TASK_CLOCK,
                                    .disabled = 1};
-    int fd = open_event(&attr, 0, -1);
+    int fd = open_event(&attr, 0, -1, 0);
     if (fd >= 0)
         close(fd);
     return fd >= 0;

@@ -33,7 +33,12 @@ uint64_t event_set_count_ns(const struct event_set *set);
 void event_set_close(struct event_set *set);
 
 /* Which tasks have the events besides the thread itself. */
-enum event_reach { REACH_THREAD, REACH_PROCESS, REACH_CHILDREN };
+enum event_reach {
+    REACH_THREAD,
+    REACH_PROCESS,
+    REACH_CHILDREN,
+    REACH_SYSTEM, /* all tasks of the processors, idle time left out */
+};
 
 struct thread_events {
     const struct kernel_ring *rings; /* one for each processor; borrowed */
@@ -51,6 +56,10 @@ enum event_start { EVENTS_NOW, EVENTS_AT_EXEC };
  * the thread has no event. */
 int thread_events_open(const struct thread_events *events, struct event_set *set, pid_t tid,
                        enum event_start start);
+
+/* Opens and starts an event on each processor for all its tasks; cgroup_fd: for the tasks of this
+ * cgroup; -1: none. 0, or the kernel's negative errno. */
+int system_events_open(const struct thread_events *events, struct event_set *set, int cgroup_fd);
 
 /* Whether rec may sample processes of its user: an event on rec itself, closed at once. 0 or the
  * kernel's negative errno. */

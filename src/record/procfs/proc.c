@@ -302,3 +302,33 @@ uint64_t proc_cpu_ns(pid_t pid)
         return 0;
     return (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
 }
+
+/* "cpu  user nice system idle iowait irq softirq steal …": proc_stat(5). */
+uint64_t proc_busy_parse_ns(const char *text)
+{
+    enum { IDLE = 3, IOWAIT = 4, FIELDS = 7 };
+    uint64_t sum = 0;
+    char *at = NULL;
+    if (strncmp(text, "cpu ", 4) != 0)
+        return 0;
+    text += 4;
+    for (int field = 0; field < FIELDS; field++, text = at) {
+        uint64_t ticks = strtoull(text, &at, 10);
+        if (at == text)
+            return 0;
+        sum += field == IDLE || field == IOWAIT ? 0 : ticks;
+    }
+    return sum * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+uint64_t proc_busy_ns(void)
+{
+    struct buffer text = {0};
+    uint64_t busy_ns = 0;
+    if (io_read_file("/proc/stat", &text, 1 << 20) == 0)
+        buffer_append(&text, "", 1);
+    if (text.size && !text.failed)
+        busy_ns = proc_busy_parse_ns((const char *)text.bytes);
+    buffer_free(&text);
+    return busy_ns;
+}

@@ -73,5 +73,9 @@ size_t proc_count_timers(pid_t pid);
 /* CPU time of one thread; 0 if the thread has ended. */
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);
 
+/* CPU time of all processors since boot, without idle and stolen time; in ticks. 0: unknown. */
+uint64_t proc_busy_parse_ns(const char *text);
+uint64_t proc_busy_ns(void);
+
 /* CPU time of all threads, ended threads included, also of a zombie. 0 if the process is gone. */
 uint64_t proc_cpu_ns(pid_t pid);

@@ -507,6 +507,18 @@ static void the_rights_of_an_undumpable_process_are_those_of_its_user(void **sta
     assert_int_equal(proc_rights_of(0).uid, 0);
 }
 
+static void idle_and_stolen_time_is_no_cpu_time(void **state)
+{
+    (void)state;
+    uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    assert_int_equal(proc_busy_parse_ns("cpu  1 20 300 4000 50000 600000 7000000 8 9 10\ncpu0 1\n"),
+                     7600321 * tick_ns);
+    static const char *const damaged[] = {"", "cpu", "cpu 1 2 3", "cpu0 1 2 3 4 5 6 7 8 9 10", "x"};
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
+        assert_int_equal(proc_busy_parse_ns(damaged[i]), 0);
+    assert_true(proc_busy_ns() > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +542,7 @@ int main(void)
         cmocka_unit_test(a_process_without_a_handler_of_a_signal_is_noticed),
         cmocka_unit_test(the_rights_of_an_undumpable_process_are_those_of_its_user),
         cmocka_unit_test(timers_are_counted_once),
+        cmocka_unit_test(idle_and_stolen_time_is_no_cpu_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,20 @@ static void other_errors_are_explained(void **state)
     assert_explained(target(), user, -EINVAL, "Invalid argument");
 }
 
+static void refusals_of_the_system_are_explained(void **state)
+{
+    (void)state;
+    struct observer_facts observer = user;
+    struct error error = {{0}};
+    assert_int_equal(refusal_explain_system(&observer, -EACCES, &error), -EACCES);
+    assert_says(&error, "kernel.perf_event_paranoid is 2; set to 0 or less");
+    observer.own_error = -EACCES;
+    assert_int_equal(refusal_explain_system(&observer, -EACCES, &error), -EACCES);
+    assert_says(&error, "seccomp");
+    assert_int_equal(refusal_explain_system(&user, -EMFILE, &error), -EMFILE);
+    assert_says(&error, "Too many open files");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +141,7 @@ int main(void)
         cmocka_unit_test(an_ended_first_thread_leaves_a_process),
         cmocka_unit_test(permissions_are_explained),
         cmocka_unit_test(other_errors_are_explained),
+        cmocka_unit_test(refusals_of_the_system_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`rec -a`, `-C`, `-G` and `-u` record processes that rec did not start, until the command behind the options ends."""
+import os
+import pwd
+import subprocess
+
+import rec
+
+NOBODY = 65534
+
+
+def as_nobody():
+    """Options of Popen: an ordinary user, where the tests run as root."""
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+
+class System(rec.Case):
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.directory, 0o755)
+
+    def need_root(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root")
+
+    def record_all(self, *options, status=0, **how):
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, [rec.REC, *options], **how)
+        self.assertEqual(run.status, status, run.stderr.decode())
+        return run
+
+    def names(self, run):
+        return {process["name"] for process in run.info["processes"]}
+
+    def start(self, *command, **options):
+        target = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, **options)
+        self.addCleanup(target.stdout.close)
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.stdout.readline(), b"ready\n")
+        return target
+
+    def assert_work(self, run, function):
+        stacks = {stack: weight for stack, weight in run.stacks().items() if function in stack}
+        whole = sum(weight for stack, weight in stacks.items()
+                    if "_start" in stack or "clone3" in stack or "__clone3" in stack)
+        self.assertGreater(sum(stacks.values()), 0)
+        self.assertGreater(whole, 0.98 * sum(stacks.values()))
+
+    def test_all_processes_until_the_command_ends(self):
+        """Those that ran before, and those that start meanwhile; their CPU time is that of the processors."""
+        self.need_root()
+        self.start(rec.target("attached"), 30, 1, 2, **as_nobody())
+        run = self.record_all("-a", "--", "sh", "-c", f"{rec.target('short_run')} 700; exit 3", status=3)
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        self.assertTrue({"attached", "short_run", "sh"} <= self.names(run), self.names(run))
+        self.assert_work(run, "existing_work")
+        self.assertGreater(run.share_of("burn_until_ns"), 0)
+        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+        self.assertIn(b"the system was recorded for", run.stderr)
+
+    def test_the_processes_of_one_processor(self):
+        self.need_root()
+        target = self.start(rec.target("attached"), 30, 1, 0)
+        os.sched_setaffinity(target.pid, {0})
+        run = self.record_all("-C", "0", "--duration", "1")
+        self.assert_work(run, "existing_work")
+        run = self.record_all("-C", "4000", "--duration", "1", status=125)
+        self.assertIn(b"not all of them are online", run.stderr)
+
+    def test_the_processes_of_a_cgroup(self):
+        self.need_root()
+        with open("/proc/mounts", encoding="utf-8") as file:
+            mounts = [line.split() for line in file]
+        places = [mount[1] for mount in mounts if mount[2] == "cgroup" and "perf_event" in mount[3].split(",")]
+        places += [mount[1] for mount in mounts if mount[2] == "cgroup2"]
+        if not places or not os.access(places[0], os.W_OK):
+            self.skipTest("no cgroup can be made here")
+        group = f"{places[0]}/rec-test-{os.getpid()}"
+        os.mkdir(group)
+        self.addCleanup(os.rmdir, group)
+        inside, outside = (self.start(rec.target("attached"), 30, 1, 0) for _ in range(2))
+        with open(f"{group}/cgroup.procs", "w", encoding="ascii") as file:
+            file.write(str(inside.pid))
+        run = self.record_all("-G", os.path.basename(group), "--duration", "1")
+        pids = {process["pid"] for process in run.info["processes"]}
+        self.assertIn(inside.pid, pids)
+        self.assertNotIn(outside.pid, pids)
+        self.assert_work(run, "existing_work")
+        inside.kill()
+        inside.wait()
+
+    def test_the_processes_of_a_user(self):
+        user = pwd.getpwuid(NOBODY if os.geteuid() == 0 else os.geteuid()).pw_name
+        target = self.start(rec.target("attached"), 30, 1, 2, **as_nobody())
+        run = self.record_all("-u", user, "--duration", "1", **as_nobody())
+        self.assertIn(target.pid, {process["pid"] for process in run.info["processes"]})
+        self.assert_work(run, "existing_work")
+        run = self.record_all("-u", "no-such-user", "--duration", "1", status=125)
+        self.assertIn(b"no user 'no-such-user'", run.stderr)
+
+    def test_a_process_until_the_command_ends(self):
+        target = self.start(rec.target("attached"), 30, 1, 0, **as_nobody())
+        run = self.record_all("-p", target.pid, "--", "sleep", "0.7", **as_nobody())
+        self.assertEqual(run.summary["end"], "command")
+        self.assertEqual(self.names(run), {"attached"})
+        self.assertIsNone(target.poll())
+        self.assertIn(b"goes on", run.stderr)
+
+    def test_refusals_name_the_rule(self):
+        if os.geteuid() != 0 or int(open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii").read()) < 1:
+            self.skipTest("users may record the system here, or root cannot become a user")
+        run = self.record_all("-a", "--", "true", status=125, **as_nobody())
+        self.assertRegex(run.stderr, rb"the whole system: kernel.perf_event_paranoid is \d; set to 0")
+        self.assertEqual(len(run.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    rec.main()
