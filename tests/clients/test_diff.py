@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The files of rec diff in the viewers: pprof shows the same as with -diff_base, and flamegraph.pl draws both counts."""
+"""The files of rec diff in the viewers: pprof shows the same as with -diff_base, flamegraph.pl draws both counts, and
+Firefox Profiler has a track of the difference."""
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import tempfile
 
 import check
 import clients
+import firefox_strict
 
 REC, SOURCE = os.environ['REC'], os.environ['SOURCE']
 RUNS = 2
@@ -79,10 +81,27 @@ def collapsed_stacks_have_two_counts_for_flamegraph_pl(here):
         check.same(True, re.search(r'<title>seventh \(.*\+[0-9.]+%\)</title>', drawn.stdout) is not None)
 
 
+def firefox_shows_a_track_of_the_difference(here):
+    result = diff(here, 'base', 'new', '-o', 'all.json.gz')
+    check.same([], firefox_strict.violations(f'{here}/all.json.gz'))
+    with clients.FirefoxProfiler(f'{here}/all.json.gz') as viewer:
+        threads = viewer.threads()
+        comparison, = [thread for thread in threads if thread['processName'] == 'comparison']
+        shown = {row['name']: 1e6 * row['selfSamples'] for row in viewer.functions(comparison['threadHandle'])}
+        sides = {side: sum(1e6 * thread['cpuMs'] for thread in threads if thread['processName'] == f'{side}: slowed')
+                 for side in ('before', 'after')}
+    for name, expected in differences(result).items():
+        near(expected, shown.get(name, 0), name)
+    near(result['total']['difference'], sum(shown.values()), 'all functions')
+    for side, found in sides.items():
+        near(result['total'][side], found, side)
+
+
 TESTS = [
     pprof_shows_the_same_as_with_diff_base,
     pprof_shows_the_means_of_several_runs,
     collapsed_stacks_have_two_counts_for_flamegraph_pl,
+    firefox_shows_a_track_of_the_difference,
 ]
 
 if __name__ == '__main__':

@@ -213,6 +213,7 @@ const struct exporter export_firefox = {
     .suffixes = suffixes,
     .compressed_suffix = ".gz",
     .gzip_level = 1,
+    .has_diff = true,
     .has_times = true,
     .write = firefox_write,
 };

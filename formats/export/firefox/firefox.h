@@ -9,6 +9,7 @@
  *     firefox_tables.c   the tables shared by all threads
  *     firefox_tracks.c   order of the threads of all events; the initially visible tracks
  *     firefox_threads.c  threads, of each event
+ *     firefox_comparison.c  the track of a difference
  *     firefox_samples.c  the samples of a thread
  *     period_rows.c      rows of equal CPU time from weighted samples
  *     firefox_markers.c  samples of other events on the time line of a thread
@@ -108,6 +109,12 @@ int firefox_choose_tracks(struct firefox *firefox);
 void firefox_write_first_view(struct firefox *firefox);
 
 void firefox_write_threads(struct firefox *firefox);
+/* A thread behind all tracks, for a difference. */
+void firefox_write_comparison(struct firefox *firefox);
+static inline bool firefox_has_comparison(const struct firefox *firefox)
+{
+    return firefox->options && firefox->options->diff;
+}
 
 /* The event of the current thread. */
 struct firefox_event {

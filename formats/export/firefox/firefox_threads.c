@@ -82,6 +82,19 @@ static void write_ids(struct firefox *firefox, struct ids *ids, const struct sho
     write_id(firefox->out, tid, reuse_of(&ids->tids, key, sizeof(key)), false);
 }
 
+/* "before: app" and "after: app" in a difference. */
+static void member_process_name(struct firefox *firefox, uint32_t thread, const char *name)
+{
+    struct buffer full = {0};
+    if (firefox_has_comparison(firefox))
+        buffer_text(&full, export_is_base(firefox->options->diff, thread) ? "before: " : "after: ");
+    buffer_text(&full, name);
+    buffer_u8(&full, 0);
+    json_member_string(firefox->out, "processName", full.failed ? "" : (const char *)full.bytes);
+    firefox->out->failed |= full.failed;
+    buffer_free(&full);
+}
+
 static void write_names(struct firefox *firefox, const struct firefox_event *rows,
                         const struct shown_thread *shown)
 {
@@ -93,7 +106,7 @@ static void write_names(struct firefox *firefox, const struct firefox_event *row
     if (rows->index != profile->main_event)
         buffer_printf(&full, " (%s)", profile_text(profile, rows->event.name));
     buffer_u8(&full, 0);
-    json_member_string(firefox->out, "processName", process_name);
+    member_process_name(firefox, shown->index, process_name);
     json_member_string(firefox->out, "name", full.failed ? "" : (const char *)full.bytes);
     firefox->out->failed |= full.failed;
     buffer_free(&full);
@@ -196,6 +209,8 @@ void firefox_write_threads(struct firefox *firefox)
         write_stand_in(firefox, &ids);
     else
         write_tracks(firefox, &ids);
+    if (firefox_has_comparison(firefox))
+        firefox_write_comparison(firefox);
     json_close(firefox->out, ']');
     ids_close(&ids);
 }

@@ -222,13 +222,18 @@ int firefox_choose_tracks(struct firefox *firefox)
     return err;
 }
 
+/* The track of a difference, behind all others, is selected alone. */
 static void write_indices(struct firefox *firefox, const char *key, bool selected)
 {
+    bool has_comparison = firefox_has_comparison(firefox);
     json_key(firefox->out, key);
     json_open(firefox->out, '[');
     for (size_t i = 0; i < firefox->track_count; i++)
-        if (selected ? firefox->tracks[i].is_selected : firefox->tracks[i].is_visible)
+        if (selected ? firefox->tracks[i].is_selected && !has_comparison
+                     : firefox->tracks[i].is_visible)
             json_unsigned(firefox->out, i);
+    if (has_comparison)
+        json_unsigned(firefox->out, firefox->track_count);
     json_close(firefox->out, ']');
 }
 

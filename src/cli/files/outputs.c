@@ -183,7 +183,8 @@ int outputs_add_difference(struct outputs *outputs, const char *name, struct err
     if (exporter && exporter->has_diff)
         return add_exported(outputs, name, exporter, compress, error);
     return error_set(error, -EINVAL,
-                     "%s: no format for differences; use .html, .svg, .folded or .pb.gz", name);
+                     "%s: no format for differences; use .html, .svg, .folded, .pb.gz or .json.gz",
+                     name);
 }
 
 /* The start of the longest known suffix; without a known suffix the end of the name. */

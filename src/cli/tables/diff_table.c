@@ -9,7 +9,7 @@ static const struct option_spec options[] = {
     OPTION_TAKING(
         'o', 'o', "output", "OUTPUT",
         "Write the difference, for each run, to this file; repeatable. The suffix selects "
-        "the format: .html .svg .folded .pb.gz."),
+        "the format: .html .svg .folded .pb.gz .json.gz."),
     OPTION_SWITCH(DIFF_JSON, 0, "json", "Print all functions as JSON."),
     OPTION_SWITCH(DIFF_SHORT_NAMES, 0, "short-names",
                   "Leave template arguments and parameters out of names, also for matching."),
