@@ -185,14 +185,14 @@ static void sleep_until_doorbell(struct collector *collector, uint64_t wait_ns)
 {
     struct timespec timeout = {.tv_sec = (time_t)(wait_ns / 1000000000),
                                .tv_nsec = (long)(wait_ns % 1000000000)};
-    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
+    uint32_t *doorbell = &collector->config.session->requests->doorbell;
     syscall(SYS_futex, doorbell, FUTEX_WAIT, collector->handshake.doorbell, &timeout, NULL, 0);
 }
 
 static void *collector_thread(void *argument)
 {
     struct collector *collector = argument;
-    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
+    uint32_t *doorbell = &collector->config.session->requests->doorbell;
     collector->can_idle = collector->poll.may_idle && idle_wakeup_prepare(doorbell);
     while (!load_acquire(&collector->stop)) {
         run_round(collector);
@@ -206,7 +206,6 @@ static void connect_samples(struct collector *collector, const struct collector_
 {
     const struct round *round = &collector->round;
     uint64_t period_ns = config->session->tables->header.period_ns;
-    collector->processes.slots = config->session->rings->processes;
     collector->namespaces =
         (struct pid_namespaces){.session = config->session, .processes = &collector->processes};
     collector->samples = (struct sample_writer){
@@ -218,19 +217,17 @@ static void connect_samples(struct collector *collector, const struct collector_
         .compiler = config->compiler,
         .unwinder = {.compiler = config->compiler, .round = round},
     };
-    collector->threads.rings = config->session->rings;
-    collector->threads.processes = &collector->processes;
     collector->threads.namespaces = &collector->namespaces;
     collector->threads.file = config->writer;
     collector->threads.summary = config->summary;
     collector->threads.round = round;
-    collector->drain = (struct drain){.threads = &collector->threads,
+    collector->drain = (struct drain){.processes = &collector->processes,
+                                      .threads = &collector->threads,
                                       .pending = &collector->pending,
                                       .samples = &collector->samples,
                                       .round = round,
                                       .compiler = config->compiler};
-    collector->maps = (struct process_maps){.tables = config->session->tables,
-                                            .processes = &collector->processes,
+    collector->maps = (struct process_maps){.processes = &collector->processes,
                                             .pending = &collector->pending,
                                             .compiler = config->compiler,
                                             .file = config->writer,
@@ -256,18 +253,18 @@ static void connect_watch(struct collector *collector, const struct collector_co
                                                 .processors = processors};
     collector->tree = (struct process_tree){
         .processes = &collector->processes, .round = round, .processors = processors};
-    collector->watch = (struct process_watch){.processes = &collector->processes,
-                                              .threads = &collector->threads,
-                                              .drain = &collector->drain,
-                                              .pending = &collector->pending,
-                                              .samples = &collector->samples,
-                                              .untracked = &collector->untracked_threads,
-                                              .gaps = &collector->gaps,
-                                              .accounting = &collector->accounting,
-                                              .tree = &collector->tree,
-                                              .compiler = config->compiler,
-                                              .round = round,
-                                              .end_fd = -1};
+    struct process_watch *watch = &collector->watch;
+    watch->processes = &collector->processes;
+    watch->drain = &collector->drain;
+    watch->pending = &collector->pending;
+    watch->samples = &collector->samples;
+    watch->untracked = &collector->untracked_threads;
+    watch->gaps = &collector->gaps;
+    watch->accounting = &collector->accounting;
+    watch->tree = &collector->tree;
+    watch->compiler = config->compiler;
+    watch->round = round;
+    watch->end_fd = -1;
 }
 
 /* What finds and answers processes. */
@@ -285,10 +282,8 @@ static void connect_processes(struct collector *collector, const struct collecto
     untracked->outside = &collector->outside;
     handshake->session = config->session;
     handshake->processes = &collector->processes;
-    handshake->threads = &collector->threads;
     handshake->watch = &collector->watch;
     handshake->tree = &collector->tree;
-    handshake->maps = &collector->maps;
     handshake->namespaces = &collector->namespaces;
     handshake->untracked = untracked;
     handshake->outside = &collector->outside;
@@ -389,10 +384,13 @@ static void finish_maps(struct collector *collector)
 /* Processes that only counters in shared memory tell of. */
 static void add_unseen(struct collector *collector, uint32_t count, const char *reason)
 {
+    struct record_processes *processes = &collector->config.summary->not_followed;
     char name[32];
     snprintf(name, sizeof(name), "%u processes", count);
-    if (count)
-        record_add_not_followed(collector->config.summary, 0, name, reason);
+    if (processes->count == RECORD_PROCESSES_MAX)
+        processes->more += count;
+    else if (count)
+        record_processes_add(processes, 0, name, reason);
 }
 
 const uint32_t *collector_full(const struct collector *collector)
@@ -407,7 +405,7 @@ uint32_t collector_running(const struct collector *collector)
 
 static void end_thread(struct collector *collector)
 {
-    uint32_t *doorbell = &collector->config.session->rings->header.doorbell;
+    uint32_t *doorbell = &collector->config.session->requests->doorbell;
     store_release(&collector->stop, 1);
     add_release(doorbell, 1);
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
@@ -442,11 +440,10 @@ void collector_stop(struct collector *collector, bool command_runs)
     collector->live_ns += untracked_processes_finish(&collector->untracked, command_runs);
     collector->live_ns += outside_finish(&collector->outside, command_runs);
     pending_finish(&collector->pending, true);
-    const struct rings_header *header = &collector->config.session->rings->header;
-    add_unseen(collector, load_relaxed(&header->lost_no_slot), "too many at one time");
-    add_unseen(collector, load_relaxed(&header->lost_launcher_away),
+    const struct requests *requests = collector->config.session->requests;
+    add_unseen(collector, load_relaxed(&requests->lost_no_request), "too many at one time");
+    add_unseen(collector, load_relaxed(&requests->lost_launcher_away),
                "started while rec was stopped");
-    collector->config.summary->threads_without_slot = load_relaxed(&header->lost_no_thread_slot);
 }
 
 static uint64_t cpu_not_followed_ns(const struct record_summary *summary)
@@ -533,6 +530,7 @@ void collector_free(struct collector *collector)
         return;
     process_table_free(&collector->processes);
     outside_close(&collector->outside);
+    thread_table_free(&collector->threads);
     process_watch_close(&collector->watch);
     pending_free(&collector->pending);
     drain_close(&collector->drain);

@@ -42,7 +42,7 @@ static int move_up(int fd)
 }
 
 /* RLIMIT_FSIZE applies to memfds too. Only the hard limit is binding. */
-static int set_size(int fd, size_t bytes)
+int session_set_size(int fd, size_t bytes)
 {
     struct rlimit before;
     if (getrlimit(RLIMIT_FSIZE, &before) != 0)
@@ -61,7 +61,7 @@ static int make_memory(const char *name, size_t bytes, unsigned seals, int *fd, 
         return -errno;
     made = move_up(made);
     *fd = made;
-    int err = set_size(made, bytes);
+    int err = session_set_size(made, bytes);
     if (err)
         return err;
     *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
@@ -95,10 +95,9 @@ static void describe(struct session *session, const struct session_config *confi
     tables->takes_departures = config->takes_departures ? 1 : 0;
     tables->linker_device = linker.st_dev;
     tables->linker_inode = linker.st_ino;
-    struct rings_header *rings = &session->rings->header;
-    rings->magic = SESSION_MAGIC;
-    rings->version = SESSION_VERSION;
-    rings->token = session->token;
+    session->requests->magic = SESSION_MAGIC;
+    session->requests->version = SESSION_VERSION;
+    session->requests->token = session->token;
 }
 
 static const char *limit_hint(int err)
@@ -110,21 +109,26 @@ static const char *limit_hint(int err)
 
 int session_open(struct session *session, const struct session_config *config, struct error *error)
 {
-    *session = (struct session){.tables_fd = -1, .rings_fd = -1};
+    *session = (struct session){.tables_fd = -1, .requests_fd = -1};
     unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;
     int err =
         make_memory("rec-tables", sizeof(struct tables), seals | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL,
                     &session->tables_fd, (void **)&session->tables);
     if (err == 0)
-        err = make_memory("rec-rings", sizeof(struct rings), seals | F_SEAL_SEAL,
-                          &session->rings_fd, (void **)&session->rings);
+        err = make_memory("rec-requests", sizeof(struct requests), seals | F_SEAL_SEAL,
+                          &session->requests_fd, (void **)&session->requests);
+    struct stat status = {0};
+    if (err == 0 && fstat(session->requests_fd, &status) != 0)
+        err = -errno;
+    session->memory_device = status.st_dev;
     if (err == 0 && getrandom(&session->token, sizeof(session->token), 0) < 0)
         err = -errno;
     if (err) {
         session_close(session);
-        return error_set(error, err, "cannot set up %llu MiB of shared address space: %s%s",
-                         (unsigned long long)((sizeof(struct tables) + sizeof(struct rings)) >> 20),
-                         strerror(-err), limit_hint(err));
+        return error_set(
+            error, err, "cannot set up %llu MiB of shared address space: %s%s",
+            (unsigned long long)((sizeof(struct tables) + sizeof(struct requests)) >> 20),
+            strerror(-err), limit_hint(err));
     }
     describe(session, config);
     session_beat(session);
@@ -135,13 +139,13 @@ void session_close(struct session *session)
 {
     if (session->tables)
         munmap(session->tables, sizeof(*session->tables));
-    if (session->rings)
-        munmap(session->rings, sizeof(*session->rings));
+    if (session->requests)
+        munmap(session->requests, sizeof(*session->requests));
     if (session->tables_fd >= 0)
         close(session->tables_fd);
-    if (session->rings_fd >= 0)
-        close(session->rings_fd);
-    *session = (struct session){.tables_fd = -1, .rings_fd = -1};
+    if (session->requests_fd >= 0)
+        close(session->requests_fd);
+    *session = (struct session){.tables_fd = -1, .requests_fd = -1};
 }
 
 void session_beat(struct session *session)
@@ -163,7 +167,7 @@ static bool is_variable(const char *entry, const char *name)
 void session_name(const struct session *session, char name[SESSION_NAME_BYTES])
 {
     snprintf(name, SESSION_NAME_BYTES, "%s=%d:%d:%d:%llx:", SESSION_VARIABLE, session->tables_fd,
-             session->rings_fd, (int)getpid(), (unsigned long long)session->token);
+             session->requests_fd, (int)getpid(), (unsigned long long)session->token);
 }
 
 static bool is_sampler(const char *library, size_t length)

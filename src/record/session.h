@@ -7,11 +7,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct session {
-    int tables_fd, rings_fd;
+    int tables_fd, requests_fd;
     struct tables *tables; /* only the launcher maps the tables writable */
-    struct rings *rings;
+    struct requests *requests;
+    dev_t memory_device; /* of all memfds */
     uint64_t token;
     const char *sampler_path; /* for LD_PRELOAD; borrowed */
 };
@@ -28,6 +30,9 @@ struct session_config {
 
 int session_open(struct session *session, const struct session_config *config, struct error *error);
 void session_close(struct session *session);
+
+/* ftruncate() up to the hard limit of file sizes. 0 or a negative errno. */
+int session_set_size(int fd, size_t bytes);
 
 /* Signs of life, to be called at least every second. */
 void session_beat(struct session *session);

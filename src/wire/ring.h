@@ -14,9 +14,9 @@
  * is bounded by the bytes written between two rounds of the launcher. The launcher reads base after
  * a head beyond its tail: base stays until the launcher has given the space back.
  *
- * Every process of the recording can write every ring_control. The writer therefore keeps head and
- * base in private memory and only publishes them, and each place is a multiple of 8 below the
- * ring's size whatever the positions are: no value in shared memory leads a record out of the ring.
+ * The writer keeps head and base in private memory and only publishes them, and each place is a
+ * multiple of 8 below the ring's size whatever the positions are: no value in shared memory leads a
+ * record out of the ring.
  *
  * Nothing here calls another function. Async-signal-safe.
  */

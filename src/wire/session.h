@@ -3,34 +3,55 @@
  * The shared memory of one recording: how launcher and targets find each other, and the write
  * access of each side.
  *
- *   tables (memfd, F_SEAL_FUTURE_WRITE)           rings (memfd)
- *   only the launcher can write                   every process of the recording can write
- *   ┌──────────────────────────────┐              ┌──────────────────────────────┐
- *   │ tables_header: config, stop  │              │ rings_header: doorbell       │
- *   │ verdict of each process slot │◀── index ───▶│ process slots: requests      │
- *   │ 2 module maps of each slot   │              │ thread slots: counters       │
- *   │ rows of all modules          │              │ one ring of each thread slot │
- *   └──────────────────────────────┘              └──────────────────────────────┘
+ *   tables                        requests                       memory of a process (rec-rings)
+ *   only the launcher writes      every process writes           the process and the launcher write
+ *   ┌─────────────────────────┐   ┌─────────────────────────┐    ┌───────────────────────────────┐
+ *   │ tables_header: config,  │   │ doorbell                │    │ process slot, verdict         │
+ *   │ stop                    │   │ requests of starting    │    │ waited children               │
+ *   │ rows of all modules     │   │ processes: pid,         │    │ 2 module maps                 │
+ *   └─────────────────────────┘   │ descriptor, inode ──────┼──▶ │ thread slots, ring controls   │
+ *                                 └─────────────────────────┘    │ one ring of each thread slot  │
+ *                                                                └───────────────────────────────┘
  *
- * Both are sealed against growing and shrinking (truncation by one side would raise SIGBUS in the
- * other) and sparse: unused parts cost address space only, 144 MiB and 513 MiB.
+ * All are memfds, sealed against growing and shrinking (truncation by one side would raise SIGBUS
+ * in the other), and sparse: unused parts cost address space only. A process maps 60 MiB of tables,
+ * and of its own memory the rings of the first SESSION_FIRST_RINGS threads; further rings one by
+ * one, 512 KiB each.
+ *
+ * Each process makes its own memory, and closes the descriptor after the handshake. No other
+ * process can map the memory: forked children do not inherit the mapping (MADV_DONTFORK), and the
+ * launcher opens the descriptor through /proc/PID/fd. The launcher maps nothing but a sealed memfd
+ * of the stated inode, owned by the user of the process.
+ *
+ * RLIMIT_FSIZE applies to memfds. Where the limit of a process is too low, a first request leads
+ * the launcher to the empty memory, and the launcher sets the size.
  *
  * Start of a process (exec starts a new one with the same pid):
  *
  *     target constructor                               launcher
- *     claim a process slot, fill it in
- *     state = REQUESTED, ring the doorbell ─────────▶  state = TAKEN
- *     wait on state, at most 5 ms (*)                  read /proc/PID, write the verdict,
+ *     make the memory, fill in the process slot
+ *     slot state = REQUESTED
+ *     claim a request, fill it in
+ *     request = MADE, ring the doorbell ────────────▶  request = TAKEN
+ *     wait on the request, at most 5 ms (*)            find the process with this descriptor,
+ *                                                      map its memory; slot state = TAKEN
+ *                                                      read /proc/PID, write the verdict,
  *                                                      open the event, disabled
- *     ◀──────────────────────────────────────────────  TAKEN -> ANSWERED, enable the event, wake
- *     after 5 ms: REQUESTED or TAKEN -> WITHDRAWN      (TAKEN -> ANSWERED fails: close the event)
+ *                                                      slot: TAKEN -> ANSWERED, enable the event
+ *     ◀──────────────────────────────────────────────  request = REPLIED, wake
+ *     read the slot's state; request = FREE
+ *     after 5 ms: slot REQUESTED or TAKEN -> WITHDRAWN (TAKEN -> ANSWERED fails: close the event)
  *     (*) 200 ms while /proc shows the launcher as running, and 5 s for the command
+ *
+ * Only the state in the process' own memory decides about the answer; the request merely leads the
+ * launcher to this memory, and wakes the process. Another process of the recording can delay or
+ * spoil a start, and no more.
  *
  * The target stays inside its constructor until then, so no exec can happen between reading /proc
  * and opening the event; the kernel removes an open event on exec.
  *
- * The launcher does not trust `rings`: it copies each value, then checks the copy against its own
- * data.
+ * The launcher does not trust what targets write: it copies each value, then checks the copy
+ * against its own data.
  */
 #pragma once
 
@@ -40,11 +61,11 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 18
+#define SESSION_VERSION 19
 
-/* "TABLES_FD:RINGS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN: the
- * system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers pass
- * the value on to later programs.
+/* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
+ * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
+ * pass the value on to later programs.
  * Grants no rights: a process that can map the shared memory finds TOKEN there. */
 #define SESSION_VARIABLE "REC_SESSION"
 
@@ -59,11 +80,14 @@
  * with an older linker are not recorded. */
 #define SESSION_LIBC_VERSION "GLIBC_2.34"
 
-#define SESSION_PROCESSES 1024u /* at one time */
-#define SESSION_THREADS 1024u
-#define SESSION_MODULES 1024u /* executable mappings of one process */
+#define SESSION_PROCESSES 4096u /* at one time */
+#define SESSION_REQUESTS 4096u  /* processes that start at one time */
+#define SESSION_THREADS 1024u   /* of one process */
+#define SESSION_FIRST_RINGS 16u /* mapped at the start */
+#define SESSION_MODULES 1024u   /* executable mappings of one process */
+#define SESSION_CHILDREN 128u   /* waited for between two rounds of the launcher */
 #define SESSION_ROWS \
-    (UINT64_C(8) << 20) /* 64 MiB: all modules of a large browser, with their indexes */
+    (UINT64_C(15) << 19) /* 60 MiB: all modules of a large browser, with their indexes */
 #define SESSION_RING_BYTES (UINT64_C(512) << 10)
 /* limit of the delay of a start while the launcher is absent */
 #define SESSION_WAIT_NS 5000000
@@ -102,21 +126,19 @@ struct tables_header {
     uint32_t takes_departures; /* 1: programs without a sampler can be recorded */
 };
 
-/* The launcher's reply to a process slot, and the state of the process' map. */
+/* The launcher's reply to a request, and the state of the process' map. */
 struct process_verdict {
-    uint32_t pid;    /* as stated in the request */
-    uint32_t engine; /* enum engine */
+    uint32_t index;     /* of the process, for copy_of of its forked children */
+    uint32_t engine;    /* enum engine */
+    uint32_t namespace; /* inode of the process' pid namespace, 0 for the launcher's own */
+    /* the process' unload_count when the mappings of the current map were read */
+    uint32_t unload_count;
     /* Number of the published map; 0: none yet. The current map is number generation % 2. */
     uint64_t generation;
     uint32_t counts[2]; /* modules in either map */
-    /* the process' unload_count when the mappings of the current map were read */
-    uint32_t unload_count;
-    /* Inode of the process' pid namespace, 0 for the launcher's own; the same for its parent, and
-     * the pid of the process in the parent's namespace, if the two differ. */
-    uint32_t namespace, parents_namespace, pid_for_parent;
-    uint32_t unused[6];
+    uint32_t unused[8];
 };
-_Static_assert(sizeof(struct process_verdict) == 64, "one cache line each");
+_Static_assert(sizeof(struct process_verdict) == 64, "one cache line");
 
 struct module_map {
     struct wire_module modules[SESSION_MODULES];
@@ -125,11 +147,9 @@ struct module_map {
 struct tables {
     struct tables_header header;
     uint8_t unused[4096 - sizeof(struct tables_header)];
-    struct process_verdict verdicts[SESSION_PROCESSES];
-    struct module_map maps[SESSION_PROCESSES][2];
     struct row rows[SESSION_ROWS];
 };
-_Static_assert(offsetof(struct tables, verdicts) == 4096, "page aligned");
+_Static_assert(offsetof(struct tables, rows) == 4096, "page aligned");
 
 /* Ends the sampling of one process: process_slot.retirement. */
 enum retirement {
@@ -148,16 +168,14 @@ enum departure {
 
 enum process_state {
     PROCESS_FREE = 0,
-    PROCESS_CLAIMED = 1,   /* being filled in */
-    PROCESS_REQUESTED = 2, /* waits for the launcher */
-    PROCESS_TAKEN = 3,     /* the launcher examines the request */
-    PROCESS_ANSWERED = 4,  /* see the verdict */
-    PROCESS_WITHDRAWN = 5, /* the launcher was too slow: the program runs without samples */
-    PROCESS_DISMISSED = 6, /* the process has read that it is not recorded */
+    PROCESS_REQUESTED = 1, /* waits for the launcher */
+    PROCESS_TAKEN = 2,     /* the launcher examines the request */
+    PROCESS_ANSWERED = 3,  /* see the verdict */
+    PROCESS_WITHDRAWN = 4, /* the launcher was too slow: the program runs without samples */
 };
 
 struct process_slot {
-    uint32_t state; /* enum process_state; futex */
+    uint32_t state; /* enum process_state */
     uint32_t pid;   /* in its own pid namespace, as are all ids that targets write */
     uint32_t parent_pid;
     uint32_t unload_count; /* raised before and after each dlclose */
@@ -171,31 +189,62 @@ struct process_slot {
         unknown_requested; /* unknown_count at the last dlclose(), which waits for unknown_seen */
     /* unknown_count before the last read of the mappings; by the launcher; futex */
     uint32_t unknown_seen;
-    uint32_t copy_of;     /* 1 + process slot of the parent of a forked child; 0: not forked */
-    char name[16];        /* of the process' only thread */
-    uint64_t children_ns; /* rusage of the children that the process has waited for */
-    /* rusage of this process, children included, from the waiting parent; 0: not yet */
-    uint64_t bill_ns;
-    uint64_t mark_avma;  /* address of the struct process_mark */
+    uint32_t copy_of; /* 1 + verdict index of the parent of a forked child; 0: not forked */
+    uint32_t lost_no_thread_slot; /* threads without a free thread slot */
+    uint32_t threads_started;     /* raised by every new active thread */
+    uint32_t threads_used;        /* no thread slot from this one on was ever claimed */
+    uint32_t children_waited;     /* struct waited_child written so far */
+    char name[16];                /* of the process' only thread */
+    uint64_t children_ns;         /* rusage of the children that the process has waited for */
     uint64_t end_cpu_ns; /* CPU of this pid at exit() or execve() of its program; 0: neither */
     /* Programs run by another program (valgrind, qemu) see another vDSO than the kernel's, or
      * none. */
     uint64_t vdso_avma;     /* 0: see executable */
+    uint64_t memory_avma;   /* of the struct process_memory */
     uint32_t end_is_exec;   /* 1: end_cpu_ns is that of execve() */
     uint32_t retirement;    /* enum retirement */
     uint32_t departure;     /* enum departure */
     uint32_t departure_pid; /* of this process, or of a vfork child */
-    char executable[384];   /* /proc/self/exe in the view of the process, if there is no vDSO */
+    char executable[376];   /* /proc/self/exe in the view of the process, if there is no vDSO */
 };
-_Static_assert(sizeof(struct process_slot) == 512, "size of the array");
+_Static_assert(sizeof(struct process_slot) == 512, "whole cache lines");
 
-/* In private memory wiped by fork: identifies the owner of a process slot, whatever its pid is in
- * the launcher's namespace. */
-struct process_mark {
-    uint64_t token;   /* of the session */
-    uint32_t process; /* index of the process slot */
-    uint32_t unused;
+/* A child waited for by the process. */
+struct waited_child {
+    uint64_t rusage_ns; /* with the rusage of the child's own children */
+    uint32_t pid;       /* in the process' pid namespace; 0: unknown, a child that has ended */
+    uint32_t number;    /* 1 + children_waited before this child; written last */
 };
+
+enum request_state {
+    REQUEST_FREE = 0,
+    REQUEST_CLAIMED = 1,   /* being filled in */
+    REQUEST_MADE = 2,      /* waits for the launcher */
+    REQUEST_TAKEN = 3,     /* the launcher examines the request */
+    REQUEST_REPLIED = 4,   /* the process reads its own memory, and frees the request */
+    REQUEST_ABANDONED = 5, /* the process no longer waits; the launcher frees the request */
+    REQUEST_REFUSED = 6,   /* not recorded, for the reason; freed by the launcher */
+};
+
+enum request_reason {
+    REQUEST_LATE = 0,      /* the launcher was too slow */
+    REQUEST_UNSEEN = 1,    /* the launcher has replied, but not found the process */
+    REQUEST_NO_MEMORY = 2, /* the process cannot make its memory */
+};
+
+/* Every process of the recording can write every request. */
+struct join_request {
+    uint32_t state;        /* enum request_state; futex */
+    uint32_t pid;          /* in its own pid namespace */
+    uint64_t memory_inode; /* of the process' memory */
+    uint32_t memory_fd;    /* its descriptor in the process */
+    uint32_t reason;       /* enum request_reason */
+    uint32_t copy_of;      /* as in the process slot: finds a child in another pid namespace */
+    uint32_t wants_size;   /* 1: the launcher gives the memory its size, and no answer */
+    char name[16];         /* of the process' only thread */
+    uint8_t unused[16];
+};
+_Static_assert(sizeof(struct join_request) == 64, "one cache line each");
 
 enum thread_slot_state {
     THREAD_FREE = 0,
@@ -208,9 +257,7 @@ enum thread_slot_state {
 
 struct thread_slot {
     uint32_t state; /* enum thread_slot_state */
-    uint32_t pid;
     uint32_t tid;
-    uint32_t process; /* index of the process slot */
     uint64_t start_ticks;
     uint64_t produced;       /* records made, with or without room in the ring */
     uint64_t lost_ring_full; /* of these: no room in the ring */
@@ -222,7 +269,7 @@ struct thread_slot {
     uint64_t lost_events;                    /* records of other events than CPU time */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's run time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 96 - 4 * HANDLER_BUCKETS];
+    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
 };
 _Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
 
@@ -237,32 +284,50 @@ struct ring_control {
 };
 _Static_assert(sizeof(struct ring_control) == 128, "two cache lines");
 
-struct rings_header {
+struct requests {
     uint64_t magic;
     uint32_t version;
-    uint32_t doorbell; /* futex: raised by a process with a request */
+    uint32_t doorbell; /* futex: raised by a process in need of the launcher */
     uint64_t token;
-    uint32_t lost_no_slot;        /* processes without a free process slot */
-    uint32_t lost_launcher_away;  /* processes that made no request, as the launcher was away */
-    uint32_t lost_no_thread_slot; /* threads without a free thread slot */
-    uint32_t threads_started;     /* raised by every thread that becomes active */
-    uint32_t processes_used;      /* no slot from this one on was ever claimed */
-    uint32_t threads_used;
+    uint32_t lost_no_request;    /* processes without a free request */
+    uint32_t lost_launcher_away; /* processes that made no request, as the launcher was away */
+    uint32_t used;               /* no request from this one on was ever claimed */
+    uint32_t unused1;
     /* The heartbeat without a reply to a start: no further start waits before the next
      * heartbeat. */
     uint64_t deserted_ticks;
+    uint8_t unused2[4096 - 48];
+    struct join_request requests[SESSION_REQUESTS];
+};
+_Static_assert(offsetof(struct requests, requests) == 4096, "page aligned");
+
+struct thread_memory {
+    struct thread_slot slot;
+    struct ring_control control;
 };
 
-struct rings {
-    struct rings_header header;
-    uint8_t unused[4096 - sizeof(struct rings_header)];
-    struct process_slot processes[SESSION_PROCESSES];
-    struct thread_slot threads[SESSION_THREADS];
-    struct ring_control controls[SESSION_THREADS];
-    uint8_t data[SESSION_THREADS][SESSION_RING_BYTES];
+/* A short process with up to three threads uses the first page alone: a page costs 3 us. */
+struct process_memory {
+    struct process_slot process;
+    struct process_verdict verdict;
+    struct waited_child children[SESSION_CHILDREN]; /* number children_waited % SESSION_CHILDREN */
+    struct thread_memory threads[SESSION_THREADS];
+    uint8_t unused[4096 - (sizeof(struct process_slot) + sizeof(struct process_verdict) +
+                           SESSION_CHILDREN * sizeof(struct waited_child)) %
+                              4096];
+    struct module_map maps[2];
+    uint8_t rings[SESSION_THREADS][SESSION_RING_BYTES];
 };
-_Static_assert(offsetof(struct rings, data) % 4096 == 0, "page aligned");
+_Static_assert(offsetof(struct process_memory, threads[3]) <= 4096, "in the first page");
+_Static_assert(offsetof(struct process_memory, maps) % 4096 == 0, "page aligned");
+_Static_assert(offsetof(struct process_memory, rings) % 4096 == 0, "page aligned");
 
-/* With limited address space, a process maps the tables, and the data of its own threads' rings
- * alone. A process is not recorded if the tables would take more than a quarter of its limit. */
-#define SESSION_LEAST_SPACE_BYTES (4 * (uint64_t)sizeof(struct tables))
+/* The name of a process' memory in /proc/PID/maps, and its seals. */
+#define SESSION_MEMORY_NAME "rec-rings"
+#define SESSION_MEMORY_SEALS 0x7 /* F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW */
+/* Mapped by the process at first. */
+#define SESSION_FIRST_BYTES offsetof(struct process_memory, rings[SESSION_FIRST_RINGS])
+
+/* A process with a lower limit of address space is not recorded: tables and own memory would take
+ * more than a third. */
+#define SESSION_LEAST_SPACE_BYTES (UINT64_C(256) << 20)

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rings as a hostile program may write them. The input is the head, the thread slot, and the bytes
- * of one ring; the collector's steps run on them. What the input says is all that changes from one run
- * to the next: the process is there already, and has no map.
+ * The rings as a hostile program may write them. The input is the head, the thread slot, and the
+ * bytes of one ring, in the memory of a known process without a map; the collector's steps run on
+ * them.
  */
 #include "record/collector_parts.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,6 +22,8 @@ static struct record_summary summary;
 static struct open_file_cache kept;
 static struct compiler *compiler;
 static struct collector *collector;
+static struct process_memory *shared; /* as the program maps it */
+static int memory_fd;
 
 static void prepare(void)
 {
@@ -26,20 +32,44 @@ static void prepare(void)
     if (session_open(&session, &config, &error) != 0 ||
         compiler_start(&compiler, &session, &kept, &error) != 0)
         abort();
+    memory_fd = memfd_create(SESSION_MEMORY_NAME, MFD_ALLOW_SEALING);
+    if (ftruncate(memory_fd, sizeof(*shared)) != 0 ||
+        fcntl(memory_fd, F_ADD_SEALS, SESSION_MEMORY_SEALS) != 0)
+        abort();
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+    if (shared == MAP_FAILED)
+        abort();
+}
+
+/* As the launcher maps the memory after the handshake. */
+static struct target_memory *map_memory(void)
+{
+    struct stat status;
+    struct target_memory *memory = NULL;
+    if (fstat(memory_fd, &status) != 0)
+        abort();
+    const struct join_request request = {.memory_fd = (uint32_t)memory_fd,
+                                         .memory_inode = status.st_ino};
+    int fd = target_memory_find(&session, getpid(), &request);
+    if (fd < 0 || target_memory_map(&memory, fd) != 0)
+        abort();
+    close(fd);
+    return memory;
 }
 
 /* A known process without a map, and a collector and a file of its own for each run. */
 static void begin(FILE *file)
 {
     struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
-    const struct process process = {.pid = 1, .pid_fd = -1, .engine = ENGINE_TIMER};
+    const struct process process = {
+        .pid = 1, .pid_fd = -1, .memory = map_memory(), .engine = ENGINE_TIMER};
     struct collector_config parts = {
         .session = &session, .compiler = compiler, .options = &options, .summary = &summary};
     collector = calloc(1, sizeof(*collector));
     if (!collector || perfdata_writer_open(&parts.writer, fileno(file), &config) != 0 ||
         collector_init(collector, &parts) != 0)
         abort();
-    process_table_add(&collector->processes, 0, &process);
+    process_table_add(&collector->processes, &process);
 }
 
 static void end(void)
@@ -66,19 +96,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!file)
         return 0;
     begin(file);
-    struct rings *rings = session.rings;
-    take(&rings->controls[0].head, 8, &data, &size);
-    take(&rings->threads[0], sizeof(rings->threads[0]), &data, &size);
-    rings->threads[0].process %= 2; /* mostly ours */
-    rings->threads[0].pid %= 2;
-    take(rings->data[0], SESSION_RING_BYTES, &data, &size);
-    rings->header.threads_started++;
+    take(&shared->threads[0].control.head, 8, &data, &size);
+    take(&shared->threads[0].slot, sizeof(shared->threads[0].slot), &data, &size);
+    take(shared->rings[0], SESSION_RING_BYTES, &data, &size);
+    shared->process.threads_used = 1;
+    shared->process.threads_started++;
     drain_all(&collector->drain);
     drain_all(&collector->drain);
     pending_finish(&collector->pending, true);
     process_end_program(&collector->watch, &collector->processes.processes[0]);
-    thread_table_release_claimed(&collector->threads, 0, 1);
-    memset(rings->threads, 0, sizeof(rings->threads[0]));
+    memset(&shared->threads[0].slot, 0, sizeof(shared->threads[0].slot));
     end();
     fclose(file);
     return 0;

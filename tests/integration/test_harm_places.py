@@ -181,9 +181,9 @@ class Places(harm.Case):
         self.assert_profiled(["prlimit", "--memlock=0"], [])
         self.assert_profiled(["prlimit", "--fsize=2000000:unlimited"], [])
         self.assert_profiled([], ["prlimit", "--fsize=100000:100000"])
-        self.assert_left_alone([], ["prlimit", "--as=300000000"], b"not recorded")
+        self.assert_left_alone([], ["prlimit", "--as=200000000"], b"not recorded")
         self.assert_refused(["prlimit", "--fsize=100000:100000"], b"ulimit -H -f")
-        self.assert_refused(["prlimit", "--as=300000000"], b"ulimit -v")
+        self.assert_refused(["prlimit", "--as=60000000"], b"ulimit -v")
 
     def test_another_user_and_no_dumps_later_on(self):
         self.need_root()

@@ -15,11 +15,11 @@ SAME_SIZE = """
 import os, re, sys
 sizes = {}
 for line in open("/proc/self/maps"):
-    found = re.search(r"(\\w+)-(\\w+) .* /memfd:rec-(tables|rings)", line)
+    found = re.search(r"(\\w+)-(\\w+) .* /memfd:rec-(tables|requests)", line)
     if found:
         sizes[found[3]] = int(found[2], 16) - int(found[1], 16)
 fds = []
-for name in ("tables", "rings"):
+for name in ("tables", "requests"):
     fds.append(os.memfd_create(name, 0))
     os.ftruncate(fds[-1], sizes[name])
 environment = dict(os.environ, LD_PRELOAD=sys.argv[1], REC_SESSION=f"{fds[0]}:{fds[1]}:{os.getppid()}:0:0")
@@ -56,7 +56,7 @@ class Hostile(rec.Case):
         python = self.need_program("/usr/bin/python3")
         run = self.recorded(python, "-c", SHRINKS, rec_options=["-q"])
         self.assertEqual(sorted(run.stdout.decode().splitlines()),
-                         [f"/memfd:rec-{name} (deleted) True True True True" for name in ("rings", "tables")])
+                         [f"/memfd:rec-{name} (deleted) True True True True" for name in ("requests", "tables")])
         self.assertGreater(run.count("samples"), 10)
 
     def test_a_session_that_is_none(self):

@@ -114,7 +114,7 @@ class Strangers(rec.Case):
         program = self.build("narrow")
         for words in ("{}; true", "exec {}"):
             with self.subTest(words=words):
-                run = self.record("bash", "-c", "ulimit -v 500000; " + words.format(f"{program} {WORK_MS}"))
+                run = self.record("bash", "-c", "ulimit -v 200000; " + words.format(f"{program} {WORK_MS}"))
                 self.assert_listed(run, "narrow", "address space is limited", WORK_MS)
 
     def test_a_program_of_fexecve_without_the_two_variables(self):

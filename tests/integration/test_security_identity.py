@@ -11,7 +11,6 @@ import rec
 
 ROUNDS = rec.figure(3, 200)
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-WAYS = ([], ["copy"], ["maps"], ["maps", "copy"])
 SUDO = dict(os.environ, SUDO_UID="65534", SUDO_GID="65534")
 
 
@@ -36,27 +35,42 @@ class Identity(rec.Case):
                 peer.send(b"quit\0")
         return service.wait(rec.TIMEOUT_S)
 
-    def forge(self, engine, words, environment):
+    def forge(self, engine, environment, user):
         self.need_engine(engine)
-        service, path, address = self.start_service()
-        forger = [rec.target("forges_join"), path, str(service.pid), address,
-                  rec.target("takes_requests"), *words]
-        run = self.recorded("sh", "-c", '"$@"; sleep 0.3', "-", *NOBODY, *forger,
+        service, path, pid = self.start_service()
+        forger = [*user, rec.target("forges_join"), path, pid]
+        run = self.recorded("sh", "-c", '"$@"; sleep 0.3', "-", *forger,
                             rec_options=["-q", f"--engine={engine}"], env=environment)
         self.assertEqual(self.quit(service, path), 0)
-        self.assertEqual(run.stdout, b"0\n")  # ENGINE_NONE
+        self.assertEqual(run.stdout, b"0 0\n")  # no answer, ENGINE_NONE
         self.assertNotIn("takes_requests", "".join(";".join(stack) for stack in run.stacks()))
         self.assertFalse([key for key in run.summary if key.startswith("left_running")])
 
     def test_a_join_in_the_name_of_a_service_outside_of_the_recording(self):
+        """The service maps a memory made by the forger, and has it at the stated descriptor."""
         for engine in rec.ENGINES:
-            for words in WAYS:
-                with self.subTest(engine=engine, words=words):
-                    self.forge(engine, words, os.environ)
+            for user in (NOBODY, []):
+                with self.subTest(engine=engine, user=user):
+                    self.forge(engine, os.environ, user)
 
     def test_the_same_again_and_again_under_sudo(self):
         for _ in range(ROUNDS):
-            self.forge("perf-trap", WAYS[-1], SUDO)
+            self.forge("perf-trap", SUDO, NOBODY)
+
+    def test_a_join_in_the_name_of_a_process_of_another_user_in_the_recording(self):
+        """It descends from the command, and has no handler for a sample."""
+        path = os.path.join(self.directory, "socket")
+        script = (f"(unset LD_PRELOAD REC_SESSION; exec {rec.target('static_takes_requests')} {path}) > {path}-pid & "
+                  f"service=$!; while [ ! -s {path}-pid ]; do sleep 0.05; done; "
+                  f"{' '.join(NOBODY)} {rec.target('forges_join')} {path} $service; sleep 0.3; "
+                  f"kill $service; wait $service; echo $?")
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.recorded("sh", "-c", script, rec_options=["-q", f"--engine={engine}"])
+                self.assertEqual(run.stdout, b"0 0\n143\n")  # SIGTERM, not SIGTRAP
+                for name in (path, f"{path}-pid"):
+                    os.unlink(name)
 
     def test_a_process_that_was_left_to_init_before_it_joined_is_recorded(self):
         """Its parents are gone; its environment is the recording's."""

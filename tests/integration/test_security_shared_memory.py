@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A process without privilege that writes into the shared memory of its recording does no harm to
-the sampler of a privileged process."""
+"""A process without privilege that writes into all shared memory of its recording, or looks for the
+memory of the others, does no harm to a privileged process and sees nothing of it."""
 import os
+import resource
 import shutil
 
 import rec
@@ -10,20 +11,29 @@ import rec
 SECONDS = rec.figure(4, 600)
 NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups"
 # The victim runs threads until the other one has ended, and then reports its own status.
-SCRIPT = """
-(ulimit -v {limit}; exec {victim} 1000000 20000000) & victim=$!
+THREADS = """
+{victim} 1000000 20000000 & victim=$!
 sleep 0.2
-{nobody} {scribbles} {seconds} || exit 99
+{nobody} {scribbles} {seconds} {seed} || exit 99
 kill -0 $victim || {{ wait $victim; exit; }}
 kill -USR2 $victim
 wait $victim
 """
-FREED = """
-{victim} & victim=$!
-sleep 0.2
-{nobody} {scribbles} {seconds} free || exit 99
-kill -USR1 $victim
-wait $victim
+# Processes start all the time: each reports a death by a signal.
+STARTS = """
+{nobody} {scribbles} {seconds} {seed} & hostile=$!
+while kill -0 $hostile 2>/dev/null; do
+    {program} || {{ echo died $?; break; }}
+    /bin/true
+done
+wait $hostile || exit 99
+echo done
+"""
+READS = """
+{program} 300 & other=$!
+sleep 0.1
+{nobody} {reads} $other
+wait $other
 """
 
 
@@ -33,30 +43,40 @@ class SharedMemory(rec.Case):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             self.skipTest("needs root, for processes of two users")
 
-    def test_ring_positions_of_another_process_are_overwritten_all_the_time(self):
-        """Where address space is limited, the program's own memory lies behind a ring."""
-        cases = (("perf-trap", "unlimited"), ("timer", "unlimited"), ("perf-trap", 2000000))
-        for engine, limit in cases:
-            with self.subTest(engine=engine, limit=limit):
-                self.need_engine(engine)
-                script = SCRIPT.format(victim=rec.target("brief_threads"), nobody=NOBODY,
-                                       limit=limit, scribbles=rec.target("scribbles"),
-                                       seconds=SECONDS)
-                run = self.record("sh", "-c", script, timeout=SECONDS + rec.TIMEOUT_S,
-                                  rec_options=["-q", "-F", "9999", f"--engine={engine}"])
-                self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
-                self.assertGreater(run.count("samples"), 0)
+    def run_script(self, script, engine, **words):
+        self.need_engine(engine)
+        script = script.format(nobody=NOBODY, scribbles=rec.target("scribbles"), seconds=SECONDS,
+                               seed=os.getpid(), **words)
+        return self.record("sh", "-c", script, timeout=SECONDS + rec.TIMEOUT_S,
+                           rec_options=["-q", "-F", "9999", f"--engine={engine}"])
 
-    def test_slots_of_running_threads_are_declared_free_all_the_time(self):
-        """Each new thread runs its own start routine, once."""
+    def test_a_member_writes_all_over_the_memory_while_threads_of_another_user_run(self):
+        """Nothing of it reaches the other process, which goes on and is sampled."""
         for engine in ("perf-trap", "timer"):
             with self.subTest(engine=engine):
-                self.need_engine(engine)
-                script = FREED.format(victim=rec.target("starts_each"), nobody=NOBODY,
-                                      scribbles=rec.target("scribbles"), seconds=SECONDS)
-                run = self.record("sh", "-c", script, timeout=SECONDS + rec.TIMEOUT_S,
-                                  rec_options=["-q", f"--engine={engine}"])
-                self.assertEqual(run.status, 0, run.stderr)
+                run = self.run_script(THREADS, engine, victim=rec.target("brief_threads"))
+                self.assertEqual(run.status, 128 + 12, run.stderr)  # SIGUSR2: it ran until then
+                threads = [thread for thread in run.info["threads"] if thread["name"] == "brief_threads"]
+                self.assertGreater(sum(thread["cpu_ns"] for thread in threads), SECONDS * 50000000)
+
+    def test_a_member_forges_answers_and_requests_while_processes_of_another_user_start(self):
+        """Without a handler, a process that is armed dies of SIGTRAP."""
+        for engine in ("perf-trap", "timer"):
+            with self.subTest(engine=engine):
+                run = self.run_script(STARTS, engine, program=f"{rec.target('short_run')} 5")
+                self.assertEqual((run.status, run.stdout.splitlines()[-1:]), (0, [b"done"]), run.stderr)
+                self.assertNotIn(b"died", run.stdout)
+
+    def test_the_launcher_stays_small_and_alive(self):
+        run = self.run_script(STARTS, "perf-trap", program="/bin/true")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 256 << 10)  # in KiB
+
+    def test_a_member_sees_nothing_of_the_memory_of_another_user(self):
+        for engine in ("perf-trap", "timer"):
+            with self.subTest(engine=engine):
+                run = self.run_script(READS, engine, program=rec.target("short_run"), reads=rec.target("reads_others"))
+                self.assertEqual(run.stdout.splitlines()[-1:], [b"no"], run.stderr)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const struct thread_slot *find_own_slot(const struct rings *rings)
+static const struct thread_slot *find_own_slot(const struct process_memory *memory)
 {
-    for (unsigned i = 0; rings && i < SESSION_THREADS; i++)
-        if (rings->threads[i].state == THREAD_ACTIVE && rings->threads[i].tid == (uint32_t)gettid())
-            return &rings->threads[i];
+    for (unsigned i = 0; memory && i < SESSION_FIRST_RINGS; i++) {
+        const struct thread_slot *slot = &memory->threads[i].slot;
+        if (slot->state == THREAD_ACTIVE && slot->tid == (uint32_t)gettid())
+            return slot;
+    }
     return NULL;
 }
 

@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* name: "rec-rings" or "rec-tables"; NULL: not mapped here. */
+/* name: "rec-rings" (of this process), "rec-requests" or "rec-tables"; NULL: not mapped here. */
 static inline void *find_shared(const char *name)
 {
     char line[512], wanted[64];
     void *found = NULL;
     FILE *maps = fopen("/proc/self/maps", "r");
-    snprintf(wanted, sizeof(wanted), "/memfd:%s", name);
+    snprintf(wanted, sizeof(wanted), "/memfd:%s ", name);
     while (maps && !found && fgets(line, sizeof(line), maps))
         if (strstr(line, wanted))
             sscanf(line, "%p", &found);

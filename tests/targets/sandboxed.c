@@ -34,9 +34,10 @@ static const int needed_to_execute[] = {
     SYS_execve, SYS_access,     SYS_openat,     SYS_close,           SYS_pread64,   SYS_fstat,
     SYS_lseek,  SYS_newfstatat, SYS_arch_prctl, SYS_set_tid_address, SYS_prlimit64, SYS_getrandom};
 static const int typical[] = {
-    SYS_clock_gettime, SYS_getpid,       SYS_getppid,      SYS_gettid,        SYS_getrusage,
-    SYS_rt_sigaction,  SYS_timer_create, SYS_timer_delete, SYS_timer_settime, SYS_prctl,
-    SYS_faccessat,     SYS_sched_yield,  SYS_readlinkat};
+    SYS_clock_gettime, SYS_getpid,       SYS_getppid,      SYS_gettid,
+    SYS_getrusage,     SYS_rt_sigaction, SYS_timer_create, SYS_timer_delete,
+    SYS_timer_settime, SYS_prctl,        SYS_faccessat,    SYS_sched_yield,
+    SYS_readlinkat,    SYS_memfd_create, SYS_ftruncate,    SYS_fcntl};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint64_t work_rounds;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* takes_requests SOCKET: a service. Keeps the latest request in a static buffer, maps a descriptor
- * that comes with it as shared memory, and works for 100 ms; "quit" ends it with status 0. Prints
- * the buffer's address once it listens. */
+/* takes_requests SOCKET: a service. Maps a descriptor that comes with a request as shared memory,
+ * keeps it, answers with its number, and works for 100 ms; "quit" ends it with status 0. Prints its
+ * pid once it listens. */
 #include "burn.h"
 
 #include <stdio.h>
@@ -12,8 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A page of its own has no file, as memory of the sampler: only descent tells the two apart. */
-static _Alignas(4096) char request[4096];
+static char request[64];
 
 static int listen_at(const char *path)
 {
@@ -31,10 +30,9 @@ static void map(int fd)
     struct stat status;
     if (fstat(fd, &status) == 0)
         mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
 }
 
-static void receive(int peer)
+static int receive(int peer)
 {
     char control[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec bytes = {request, sizeof(request)};
@@ -42,14 +40,15 @@ static void receive(int peer)
                              .msg_iovlen = 1,
                              .msg_control = control,
                              .msg_controllen = sizeof(control)};
+    int fd = -1;
     if (recvmsg(peer, &message, 0) <= 0)
-        return;
+        return -1;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
     if (header && header->cmsg_type == SCM_RIGHTS) {
-        int fd;
         memcpy(&fd, CMSG_DATA(header), sizeof(fd));
         map(fd);
     }
+    return fd;
 }
 
 int main(int argc, char **argv)
@@ -57,12 +56,12 @@ int main(int argc, char **argv)
     int fd = argc == 2 ? listen_at(argv[1]) : -1;
     if (fd < 0)
         return 2;
-    printf("%p\n", (void *)request);
+    printf("%d\n", (int)getpid());
     fflush(stdout);
     while (strcmp(request, "quit") != 0) {
         int peer = accept(fd, NULL, NULL);
-        receive(peer);
-        send(peer, "", 1, MSG_NOSIGNAL);
+        int kept = receive(peer);
+        send(peer, &kept, sizeof(kept), MSG_NOSIGNAL);
         burn_until_ns(burn_clock_ns(CLOCK_PROCESS_CPUTIME_ID) + 100000000);
         close(peer);
     }

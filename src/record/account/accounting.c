@@ -11,11 +11,9 @@ static void settle(struct accounting *accounting, struct process *process, enum 
 }
 
 /* Splits a rest of CPU time at the end of the program's own code, stated by its sampler. */
-static struct cpu_rest split(const struct accounting *accounting, const struct process *process,
-                             uint64_t rest_ns, uint64_t settled_ns)
+static struct cpu_rest split(const struct process *process, uint64_t rest_ns, uint64_t settled_ns)
 {
-    const struct process_slot *slot = process_slot(accounting->processes, process);
-    return cpu_account_split(rest_ns, settled_ns, load_relaxed(&slot->end_cpu_ns));
+    return cpu_account_split(rest_ns, settled_ns, load_relaxed(&process_slot(process)->end_cpu_ns));
 }
 
 /* A process with a sampling gap: the whole rest is lost, for the cause found. */
@@ -42,7 +40,7 @@ static void settle_exec(struct accounting *accounting, struct process *process,
         add_cpu_not_followed(accounting, process->pid, before->account.seen_ns);
         return;
     }
-    struct cpu_rest rest = split(accounting, before, gap_ns, settled_ns);
+    struct cpu_rest rest = split(before, gap_ns, settled_ns);
     if (sampling_gaps_at_end(accounting->gaps, before, rest.between_ns)) {
         write_lost(accounting, before, gap_ns, before_ns);
         return;
@@ -71,10 +69,8 @@ void accounting_start(struct accounting *accounting, struct process *process,
  * impossible: both figures come from targets. */
 static uint64_t passed_on_ns(const struct accounting *accounting, const struct process *process)
 {
-    const struct process_slot *slot = process_slot(accounting->processes, process);
-    uint64_t bill_ns = load_acquire(&slot->bill_ns);
-    uint64_t children_ns = load_relaxed(&slot->children_ns);
-    uint64_t own_ns = bill_ns > children_ns ? bill_ns - children_ns : 0;
+    uint64_t children_ns = load_relaxed(&process_slot(process)->children_ns);
+    uint64_t own_ns = process->rusage_ns > children_ns ? process->rusage_ns - children_ns : 0;
     uint64_t since_look_ns = monotonic_ns() - process->account.looked_ns;
     uint64_t most_ns = process->account.last_cpu_ns + since_look_ns * accounting->processors;
     return own_ns < most_ns ? own_ns : 0;
@@ -103,9 +99,9 @@ bool accounting_has_rusage(const struct accounting *accounting, const struct pro
 }
 
 /* The process executed a program without a handshake, and ended before the detection. */
-static bool became_untracked(const struct accounting *accounting, const struct process *process)
+static bool became_untracked(const struct process *process)
 {
-    const struct process_slot *slot = process_slot(accounting->processes, process);
+    const struct process_slot *slot = process_slot(process);
     return load_relaxed(&slot->end_cpu_ns) != 0 && load_relaxed(&slot->end_is_exec) != 0;
 }
 
@@ -116,7 +112,7 @@ static void close_account(struct accounting *accounting, struct process *process
     if (rest_ns == 0)
         return;
     uint64_t settled_ns = cpu_account_settled_ns(&process->account);
-    struct cpu_rest rest = split(accounting, process, rest_ns, settled_ns);
+    struct cpu_rest rest = split(process, rest_ns, settled_ns);
     if (sampling_gaps_at_end(accounting->gaps, process, rest.between_ns)) {
         write_lost(accounting, process, rest_ns, end_ns);
         return;
@@ -126,7 +122,7 @@ static void close_account(struct accounting *accounting, struct process *process
         add_cpu_not_followed(accounting, process->pid, rest_ns);
         return;
     }
-    bool is_untracked = became_untracked(accounting, process);
+    bool is_untracked = became_untracked(process);
     settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns, end_ns);
     settle(accounting, process, is_untracked ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT,
            rest.after_ns, end_ns);

@@ -50,7 +50,7 @@ void process_tree_place(struct process_tree *tree, struct process *process)
 /* CPU time of waited-for children: from the sampler, or from the kernel while the process lives. */
 static uint64_t waited_ns(const struct process_tree *tree, const struct process *process)
 {
-    const struct process_slot *slot = process_slot(tree->processes, process);
+    const struct process_slot *slot = process_slot(process);
     uint64_t most_ns = (monotonic_ns() - round_first_ns(tree->round)) * tree->processors;
     uint64_t stated_ns = load_relaxed(&slot->children_ns);
     struct proc_stat stat;
@@ -95,7 +95,7 @@ static void detach_descendants(struct process_tree *tree)
 static void take_rusage(struct process_tree *tree, const struct process *ended)
 {
     struct process *ancestor = process_find(tree->processes, ended->ancestor_pid);
-    if (!ancestor && load_relaxed(&process_slot(tree->processes, ended)->bill_ns) != 0)
+    if (!ancestor && ended->rusage_ns != 0)
         return;
     uint64_t new_ns = rusage_ns(tree, ended, ended->account.last_cpu_ns);
     tree->detached_ns += new_ns;

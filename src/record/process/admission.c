@@ -85,7 +85,8 @@ static const char *choose_engine(const struct admission *admission, struct proce
                                  bool has_one_thread)
 {
     process->engine = ENGINE_TIMER;
-    if (admission->engine == RECORD_ENGINE_TIMER || !admission->may_arm)
+    /* Without a pidfd, nothing proves that the event was opened on this process. */
+    if (admission->engine == RECORD_ENGINE_TIMER || !admission->may_arm || process->pid_fd < 0)
         return NULL;
     int err = perf_event_open(&process->event, process->pid, has_one_thread, admission->period_ns,
                               admission->sig_data);

@@ -38,7 +38,7 @@ static void disarm_own(struct departures *departures, struct process *process)
 
 static void answer(struct departures *departures, struct process *process, uint32_t *word)
 {
-    const struct process_slot *slot = process_slot(departures->processes, process);
+    const struct process_slot *slot = process_slot(process);
     pid_t pid = (pid_t)load_relaxed(&slot->departure_pid);
     bool is_own = pid == process->stated_pid;
     if (is_own)
@@ -57,7 +57,7 @@ void departures_answer(struct departures *departures)
 {
     for (size_t i = 0; i < departures->processes->live_count; i++) {
         struct process *process = process_table_at(departures->processes, i);
-        uint32_t *word = &process_slot(departures->processes, process)->departure;
+        uint32_t *word = &process_slot(process)->departure;
         uint32_t state = load_acquire(word);
         if (process->has_ended || process->engine == ENGINE_NONE)
             continue;

@@ -18,136 +18,132 @@
 /* Longer than any process waits for its reply. */
 #define ABANDONED_NS 1000000000
 
-/* A request, and what is found out about the process that made it. */
+/* A request, and the facts about the process that made the request. */
 struct join {
-    uint32_t slot;
-    struct process_slot request; /* a copy; its ids are replaced by those of this namespace */
+    struct join_request request;
+    struct process_slot stated; /* a copy; its ids are replaced by those of this namespace */
     struct identity identity;
+    struct process *before; /* the program that an exec replaced; NULL: none */
+    int pid_fd;             /* -1: no descriptor is left */
+    bool owns_pid_fd;       /* false: the pidfd is of the program before, or of the process */
+    struct target_memory *memory;
+    struct rights rights;
     struct proc_maps mappings;
 };
 
-static struct process_slot *shared_slot(const struct handshake *handshake, uint32_t slot)
-{
-    return &handshake->session->rings->processes[slot];
-}
-
-static void load_request(const struct handshake *handshake, uint32_t slot,
-                         struct process_slot *request)
-{
-    load_words(request, shared_slot(handshake, slot), sizeof(*request));
-    request->executable[sizeof(request->executable) - 1] = '\0';
-    request->name[sizeof(request->name) - 1] = '\0';
-}
-
-/* The recorded process whose memory a forked child copied, and whose program it runs; NULL:
- * none. */
+/* The recorded parent of a forked child with the same program; NULL: none. */
 static const struct process *original_of(const struct handshake *handshake,
-                                         const struct process_slot *request)
+                                         const struct process_slot *stated)
 {
-    if (request->copy_of == 0 || request->copy_of > SESSION_PROCESSES)
+    if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
         return NULL;
-    const struct process *process = &handshake->processes->processes[request->copy_of - 1];
-    bool is_it = process->in_use && process->pid == (pid_t)request->parent_pid;
+    const struct process *process = &handshake->processes->processes[stated->copy_of - 1];
+    bool is_it = process->in_use && process->pid == (pid_t)stated->parent_pid;
     return is_it && process->engine != ENGINE_NONE ? process : NULL;
 }
 
-static void take_name(const struct process_slot *request, char name[16])
+static void take_name(const char stated[16], char name[16])
 {
-    snprintf(name, 16, "%.*s", (int)strcspn(request->name, "\n"), request->name);
+    snprintf(name, 16, "%.*s", (int)strcspn(stated, "\n"), stated);
     if (name[0] == '\0')
         strcpy(name, "?");
-}
-
-static void add_not_followed(struct handshake *handshake, const struct process_slot *request,
-                             const char *reason)
-{
-    char name[16];
-    take_name(request, name);
-    record_add_not_followed(handshake->samples->summary, (pid_t)request->pid, name, reason);
 }
 
 static struct process *enter(struct handshake *handshake, const struct join *join,
                              uint64_t start_ns)
 {
-    const struct process_slot *request = &join->request;
+    const struct process_slot *stated = &join->stated;
+    const struct identity *identity = &join->identity;
     /* The process states its CPU time at its start; the kernel's figure of now is the upper
      * bound. */
-    uint64_t cpu_ns = proc_cpu_ns((pid_t)request->pid);
-    uint64_t start_cpu_ns = request->start_cpu_ns < cpu_ns ? request->start_cpu_ns : cpu_ns;
+    uint64_t cpu_ns = proc_cpu_ns(identity->pid);
+    uint64_t start_cpu_ns = stated->start_cpu_ns < cpu_ns ? stated->start_cpu_ns : cpu_ns;
     struct process process = {
-        .pid = (pid_t)request->pid,
-        .parent_pid = (pid_t)request->parent_pid,
-        .stated_pid = join->identity.stated_pid,
-        .rights = proc_rights_of_owner((pid_t)request->pid),
-        .pid_fd = -1,
+        .pid = identity->pid,
+        .parent_pid = (pid_t)stated->parent_pid,
+        .stated_pid = identity->stated_pid,
+        .namespace = identity->namespace,
+        .parents_namespace = identity->parents_namespace,
+        .pid_for_parent = identity->pid_for_parent,
+        .rights = join->rights,
+        .memory = join->memory,
+        .pid_fd = join->pid_fd,
         .start_ns = start_ns,
         .mapped_ns = start_ns,
         .checked_ns = handshake->round->now_ns,
         .account = cpu_account_start(start_cpu_ns, start_ns),
     };
-    take_name(request, process.name);
+    take_name(stated->name, process.name);
     handshake->has_command |= process.parent_pid == getpid();
-    handshake->has_inner_pids |= join->identity.stated_pid != join->identity.pid;
-    return process_table_add(handshake->processes, join->slot, &process);
+    handshake->has_inner_pids |= identity->stated_pid != identity->pid;
+    return process_table_add(handshake->processes, &process);
 }
 
-/* Wakes the process; false: it has given up waiting. */
-static bool reply(struct handshake *handshake, const struct join *join, enum engine engine,
-                  const struct perf_event *event)
+/* False: the process has given up waiting. */
+static bool answer(const struct handshake *handshake, const struct process *process)
 {
-    struct process_slot *slot = shared_slot(handshake, join->slot);
-    struct process_verdict *verdict = &handshake->session->tables->verdicts[join->slot];
-    process_maps_clear(handshake->maps, join->slot); /* the last owner's map */
-    verdict->pid = (uint32_t)join->identity.stated_pid;
-    verdict->engine = engine;
-    verdict->namespace = join->identity.namespace;
-    verdict->parents_namespace = join->identity.parents_namespace;
-    verdict->pid_for_parent = (uint32_t)join->identity.pid_for_parent;
-    bool waited = swap_acq_rel(&slot->state, PROCESS_TAKEN, PROCESS_ANSWERED);
-    if (waited && event && !handshake->round->is_quiet)
-        perf_event_enable(event);
-    syscall(SYS_futex, &slot->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+    struct process_memory *memory = process->memory->shared;
+    memory->verdict.index = process->slot;
+    memory->verdict.engine = process->engine;
+    memory->verdict.namespace = process->namespace;
+    bool waited = swap_acq_rel(&memory->process.state, PROCESS_TAKEN, PROCESS_ANSWERED);
+    if (waited && process->engine == ENGINE_PERF_TRAP && !handshake->round->is_quiet)
+        perf_event_enable(&process->event);
     return waited;
 }
 
-/* Most forked children execute another program at once, and reading /proc takes longer than all
- * other steps, so their mappings are their parent's. False: the process is gone, or no member. */
-static bool find_mappings(const struct handshake *handshake, struct join *join)
+/* Wakes the process, which reads its own memory. False: the process has abandoned the request. */
+static bool reply(struct join_request *request)
 {
-    if (!join->identity.is_marked) /* identified by its mappings, which are known then */
-        return true;
-    const struct process *original = original_of(handshake, &join->request);
-    if (original && process_maps_inherit(handshake->maps, original, &join->mappings))
-        return membership_is_shown(handshake->session, join->identity.pid, join->request.mark_avma);
-    proc_maps_free(&join->mappings);
-    return membership_read_maps(handshake->session, join->identity.pid, join->request.mark_avma,
-                                &join->mappings);
+    if (!swap_acq_rel(&request->state, REQUEST_TAKEN, REQUEST_REPLIED)) {
+        store_release(&request->state, REQUEST_FREE);
+        return false;
+    }
+    syscall(SYS_futex, &request->state, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return true;
 }
 
-/* The program that an exec replaced; NULL: none. A process that has ended, unseen so far, merely
- * had the same pid: it is ended here. */
+/* Most forked children execute another program at once, and reading /proc takes longer than all
+ * other steps, so their mappings are their parent's. False: the process is gone, or does not map
+ * the memory. */
+static bool find_mappings(const struct handshake *handshake, struct join *join)
+{
+    const struct process *original = original_of(handshake, &join->stated);
+    pid_t pid = join->identity.pid;
+    const struct mapped_memory memory = {join->memory->inode, join->stated.memory_avma};
+    if (original && process_maps_inherit(original, &join->mappings))
+        return membership_maps(handshake->session, pid, memory);
+    proc_maps_free(&join->mappings);
+    return membership_read_maps(handshake->session, pid, memory, &join->mappings);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    return fd >= 0 && poll(&end, 1, 0) == 1;
+}
+
+/* A process that has ended, unseen so far, merely had the same pid: it is ended here. */
 static struct process *find_before(struct handshake *handshake, pid_t pid)
 {
     struct process *before = process_find(handshake->processes, pid);
-    struct pollfd end = {.fd = before ? before->pid_fd : -1, .events = POLLIN};
-    if (!before || end.fd < 0 || poll(&end, 1, 0) != 1)
+    if (!before || !is_readable(before->pid_fd))
         return before;
     process_end(handshake->watch, before);
     return NULL;
 }
 
-/* Ends the replaced program. Returns the pidfd for its successor, or -1. Its event is closed later
- * by the caller: closing takes as long as opening, and the next program waits. */
-static int end_before(struct handshake *handshake, struct process *before, struct perf_event *event)
+/* Ends the replaced program, except for its event: closing takes as long as opening, and the next
+ * program waits. The pidfd is the next program's, too. */
+static struct perf_event end_before(struct handshake *handshake, struct process *before)
 {
     if (!before)
-        return -1;
-    int pid_fd = before->pid_fd;
+        return (struct perf_event){0};
+    struct perf_event event = before->event;
     before->pid_fd = -1;
-    *event = before->event;
     before->event = (struct perf_event){0};
     process_end_program(handshake->watch, before);
-    return pid_fd;
+    return event;
 }
 
 static void place_in_tree(struct handshake *handshake, struct process *process,
@@ -175,27 +171,70 @@ static void start_in_file(struct handshake *handshake, struct process *process,
         handshake->samples->summary->processes++;
 }
 
-static void follow(struct handshake *handshake, struct join *join)
+/* Refuses the process, or arms it. Returns why it is not sampled, or NULL. */
+static const char *judge(struct handshake *handshake, struct process *process,
+                         const struct join *join)
 {
-    pid_t pid = (pid_t)join->request.pid;
-    struct process *before = find_before(handshake, pid);
-    uint64_t start_ns = process_table_after_end_ns(
-        handshake->processes, pid, round_time_ns(handshake->round, join->request.start_ticks));
-    struct perf_event event_before = {0};
-    int pid_fd = end_before(handshake, before, &event_before);
-    struct process *process = enter(handshake, join, start_ns);
-    place_in_tree(handshake, process, before);
     const char *reason =
-        admission_judge(&handshake->admission, process, original_of(handshake, &join->request),
-                        &join->request, &join->mappings);
-    if (!reply(handshake, join, process->engine, &process->event)) {
+        admission_judge(&handshake->admission, process, original_of(handshake, &join->stated),
+                        &join->stated, &join->mappings);
+    if (process->event.count && is_readable(process->pid_fd)) /* may be another process' event */
         perf_event_close(&process->event);
-        reason = "started while rec was stopped";
+    return reason;
+}
+
+/* The verdict of a new memory is ENGINE_NONE. */
+static void answer_unsampled(const struct join *join)
+{
+    store_release(&join->memory->shared->process.state, PROCESS_ANSWERED);
+}
+
+/* The stated pid may lead to another process here, so the name comes from the request. */
+static void name_refused(struct handshake *handshake, const struct join_request *request,
+                         const char *reason)
+{
+    char stated[16], name[16];
+    memcpy(stated, request->name, sizeof(stated));
+    stated[sizeof(stated) - 1] = '\0';
+    take_name(stated, name);
+    record_add_not_followed(handshake->samples->summary, (pid_t)request->pid, name, reason);
+}
+
+static void turn_away(struct handshake *handshake, const struct join *join)
+{
+    char name[16];
+    take_name(join->stated.name, name);
+    answer_unsampled(join);
+    record_add_not_followed(handshake->samples->summary, join->identity.pid, name,
+                            "too many at one time");
+}
+
+static void follow(struct handshake *handshake, struct join *join, struct join_request *request)
+{
+    pid_t pid = join->identity.pid;
+    uint64_t start_ns = process_table_after_end_ns(
+        handshake->processes, pid, round_time_ns(handshake->round, join->stated.start_ticks));
+    struct perf_event event_before = end_before(handshake, join->before);
+    join->owns_pid_fd = true;
+    struct process *process = enter(handshake, join, start_ns);
+    if (!process) {
+        turn_away(handshake, join);
+        reply(request);
+        return;
+    }
+    join->owns_pid_fd = false; /* the process has both now */
+    join->memory = NULL;
+    place_in_tree(handshake, process, join->before);
+    const char *reason = judge(handshake, process, join);
+    if (!answer(handshake, process)) {
+        perf_event_close(&process->event);
+        reason = record_started_late;
         process->engine = ENGINE_NONE;
     }
+    reply(request);
     perf_event_close(&event_before);
-    process_watch_add(handshake->watch, process, pid_fd);
-    start_in_file(handshake, process, before);
+    process_watch_add(handshake->watch, process, join->before != NULL);
+    start_in_file(handshake, process, join->before);
     if (reason) {
         record_add_not_followed(handshake->samples->summary, pid, process->name, reason);
         return;
@@ -208,101 +247,136 @@ static void follow(struct handshake *handshake, struct join *join)
 static bool belongs_outside(struct handshake *handshake, const struct join *join)
 {
     return outside_has(handshake->outside, join->identity.pid) ||
-           (handshake->outside->is_permitted && !original_of(handshake, &join->request) &&
+           (handshake->outside->is_permitted && !original_of(handshake, &join->stated) &&
             admission_is_go(&handshake->admission, join->identity.pid));
 }
 
 /* The process runs on without a sampler. Where perf-ring is not available either, the process is
  * found among the untracked processes. */
-static void leave_outside(struct handshake *handshake, struct join *join)
+static void leave_outside(struct handshake *handshake, struct join *join,
+                          struct join_request *request)
 {
     pid_t pid = join->identity.pid;
     if (outside_has(handshake->outside, pid) && find_mappings(handshake, join) &&
-        admission_has_other_view(&join->request, pid, &join->mappings))
-        add_not_followed(handshake, &join->request, admission_is_emulated);
-    struct process *before = process_find(handshake->processes, pid);
-    handshake->is_outside[join->slot] = true;
-    reply(handshake, join, ENGINE_NONE, NULL);
+        admission_has_other_view(&join->stated, pid, &join->mappings))
+        name_refused(handshake, &join->request, admission_is_emulated);
+    struct process *before = join->before;
+    answer_unsampled(join);
+    reply(request);
     uint64_t cpu_ns = proc_cpu_ns(pid);
     if (!outside_has(handshake->outside, pid) &&
         outside_adopt(handshake->outside, pid, 0, before != NULL) == 0 && before)
         process_leave(handshake->watch, before, cpu_ns);
 }
 
-static void answer(struct handshake *handshake, uint32_t slot)
+/* Maps the memory of the process that made the request. The pidfd comes before the proofs. */
+static bool identify(struct handshake *handshake, struct join *join)
 {
-    struct join join = {.slot = slot};
-    if (!swap_acq_rel(&shared_slot(handshake, slot)->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+    if (!pid_namespace_identify(handshake->namespaces, &join->request, &join->identity))
+        return false;
+    pid_t pid = join->identity.pid;
+    join->before = find_before(handshake, pid);
+    join->owns_pid_fd = !join->before || join->before->pid_fd < 0;
+    join->pid_fd = join->owns_pid_fd ? (int)syscall(SYS_pidfd_open, pid, 0) : join->before->pid_fd;
+    int err = target_memory_map(&join->memory, join->identity.memory_fd);
+    close(join->identity.memory_fd);
+    join->rights = proc_rights_of_owner(pid);
+    /* A memory of another user may be mapped there, but was not made there. */
+    return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
+}
+
+/* Takes the process' own statements. False: it has given up waiting, or had its reply before. */
+static bool load_statements(struct join *join)
+{
+    struct process_slot *shared = &join->memory->shared->process;
+    struct process_slot *stated = &join->stated;
+    if (!swap_acq_rel(&shared->state, PROCESS_REQUESTED, PROCESS_TAKEN))
+        return false;
+    load_words(stated, shared, sizeof(*stated));
+    stated->executable[sizeof(stated->executable) - 1] = '\0';
+    stated->name[sizeof(stated->name) - 1] = '\0';
+    if (join->identity.parent_pid)
+        stated->parent_pid = (uint32_t)join->identity.parent_pid;
+    return true;
+}
+
+static void give_size(struct handshake *handshake, const struct join_request *request)
+{
+    struct identity identity;
+    if (!pid_namespace_identify(handshake->namespaces, request, &identity))
         return;
-    load_request(handshake, slot, &join.request);
-    bool is_found = pid_namespace_identify(handshake->namespaces, slot, &join.request,
-                                           &join.mappings, &join.identity);
-    join.request.pid = (uint32_t)join.identity.pid;
-    join.request.parent_pid = (uint32_t)join.identity.parent_pid;
-    bool is_member = is_found && membership_descends(handshake->session, handshake->processes,
-                                                     join.identity.pid);
-    handshake->is_outside[slot] = false;
+    target_memory_set_size(identity.memory_fd);
+    close(identity.memory_fd);
+}
+
+static void take_request(struct handshake *handshake, struct join_request *request)
+{
+    struct join join = {.pid_fd = -1};
+    if (!swap_acq_rel(&request->state, REQUEST_MADE, REQUEST_TAKEN))
+        return;
+    load_words(&join.request, request, sizeof(join.request));
+    if (join.request.wants_size) {
+        give_size(handshake, &join.request);
+        reply(request);
+        return;
+    }
+    bool is_member =
+        identify(handshake, &join) && load_statements(&join) &&
+        membership_descends(handshake->session, handshake->processes, join.identity.pid);
     if (is_member && belongs_outside(handshake, &join))
-        leave_outside(handshake, &join);
+        leave_outside(handshake, &join, request);
     else if (is_member && find_mappings(handshake, &join))
-        follow(handshake, &join);
-    else
-        reply(handshake, &join, ENGINE_NONE, NULL);
+        follow(handshake, &join, request);
+    else if (!reply(request))
+        name_refused(handshake, &join.request, record_started_late);
+    if (join.pid_fd >= 0 && join.owns_pid_fd)
+        close(join.pid_fd);
+    target_memory_release(join.memory);
     proc_maps_free(&join.mappings);
 }
 
-/* The process has read that it is not recorded. Its stated pid leads to another process here, so
- * its name comes from the slot. */
-static void take_dismissed(struct handshake *handshake, uint32_t slot)
+static void take_refused(struct handshake *handshake, struct join_request *shared)
 {
-    struct process_slot request;
-    load_request(handshake, slot, &request);
-    if (!handshake->is_outside[slot]) {
+    static const char *const reasons[] = {
+        [REQUEST_LATE] = record_started_late,
+        [REQUEST_UNSEEN] = admission_not_visible,
+        [REQUEST_NO_MEMORY] = "no descriptor or memory is left for its samples (ulimit -n, -f, -v)",
+    };
+    struct join_request request;
+    load_words(&request, shared, sizeof(request));
+    store_release(&shared->state, REQUEST_FREE);
+    if (request.reason >= sizeof(reasons) / sizeof(reasons[0]))
+        return;
+    if (request.reason != REQUEST_LATE)
         handshake->samples->summary->processes++;
-        add_not_followed(handshake, &request, admission_not_visible);
-    }
-    store_release(&shared_slot(handshake, slot)->state, PROCESS_FREE);
-}
-
-/* The pid may be one of an inner namespace; translating it here would delay processes that wait. */
-static void take_withdrawn(struct handshake *handshake, uint32_t slot)
-{
-    struct process_slot request;
-    load_request(handshake, slot, &request);
-    add_not_followed(handshake, &request, record_started_late);
-    store_release(&shared_slot(handshake, slot)->state, PROCESS_FREE);
+    name_refused(handshake, &request, reasons[request.reason]);
 }
 
 bool handshake_answer(struct handshake *handshake)
 {
-    struct rings *rings = handshake->session->rings;
-    uint32_t doorbell = load_acquire(&rings->header.doorbell);
+    struct requests *requests = handshake->session->requests;
+    uint32_t doorbell = load_acquire(&requests->doorbell);
     if (doorbell == handshake->doorbell)
         return false;
     handshake->doorbell = doorbell;
-    uint32_t used = load_acquire(&rings->header.processes_used);
-    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
-        uint32_t state = load_acquire(&rings->processes[i].state);
-        if (handshake->processes->processes[i].in_use)
-            continue; /* answered already, whatever the target wrote since */
-        if (state == PROCESS_REQUESTED)
-            answer(handshake, i);
-        else if (state == PROCESS_WITHDRAWN)
-            take_withdrawn(handshake, i);
-        else if (state == PROCESS_DISMISSED)
-            take_dismissed(handshake, i);
+    uint32_t used = load_acquire(&requests->used);
+    for (uint32_t i = 0; i < used && i < SESSION_REQUESTS; i++) {
+        struct join_request *request = &requests->requests[i];
+        uint32_t state = load_acquire(&request->state);
+        if (state == REQUEST_MADE)
+            take_request(handshake, request);
+        else if (state == REQUEST_REFUSED)
+            take_refused(handshake, request);
     }
     return true;
 }
 
-/* The pid in a slot that is claimed but not entered; 0: none. */
-static uint32_t starting_pid(const struct handshake *handshake, uint32_t slot)
+/* The pid in a request that is being filled in, or has a reply to be read; 0: none. */
+static uint32_t starting_pid(const struct join_request *request)
 {
-    const struct process_slot *shared = shared_slot(handshake, slot);
-    uint32_t state = load_acquire(&shared->state);
-    bool starts = state == PROCESS_CLAIMED || state == PROCESS_ANSWERED;
-    bool is_entered = handshake->processes->processes[slot].in_use;
-    return starts && !is_entered ? load_relaxed(&shared->pid) : 0;
+    uint32_t state = load_acquire(&request->state);
+    bool starts = state == REQUEST_CLAIMED || state == REQUEST_REPLIED;
+    return starts ? load_relaxed(&request->pid) : 0;
 }
 
 static bool is_gone(uint32_t pid)
@@ -312,18 +386,16 @@ static bool is_gone(uint32_t pid)
 
 void handshake_free_abandoned(struct handshake *handshake)
 {
-    struct rings *rings = handshake->session->rings;
-    uint32_t used = load_acquire(&rings->header.processes_used);
+    struct requests *requests = handshake->session->requests;
+    uint32_t used = load_acquire(&requests->used);
     if (handshake->round->now_ns < handshake->abandoned_due_ns)
         return;
     handshake->abandoned_due_ns = handshake->round->now_ns + ABANDONED_NS;
-    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
-        uint32_t pid = starting_pid(handshake, i);
+    for (uint32_t i = 0; i < used && i < SESSION_REQUESTS; i++) {
+        uint32_t pid = starting_pid(&requests->requests[i]);
         bool is_second_look = pid && pid == handshake->starting_pids[i];
         handshake->starting_pids[i] = pid;
-        if (!is_second_look || !is_gone(pid))
-            continue;
-        thread_table_release_claimed(handshake->threads, i, pid);
-        store_release(&rings->processes[i].state, PROCESS_FREE);
+        if (is_second_look && is_gone(pid))
+            store_release(&requests->requests[i].state, REQUEST_FREE);
     }
 }

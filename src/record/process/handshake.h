@@ -4,8 +4,12 @@
  * identified, judged, armed and answered before anything that can wait, as the process waits in its
  * constructor:
  *
- *     identify ─ settle pid reuse ─ enter the process ─ refuse or arm ─ reply │ watch, write, account
- *     └────────────────────────── the process waits ────────────────────────┘
+ *     identify ─ pidfd ─ map ─ settle pid reuse ─ enter ─ refuse or arm ─ alive? ─ reply │ watch, …
+ *     └────────────────────────── the process waits ───────────────────────────────────┘
+ *
+ * A pid is the kernel's word for the process: the pidfd is opened before the mappings of this pid
+ * show the memory, and is not readable (the process lives) after the event was opened, so each step
+ * dealt with the same process.
  */
 #pragma once
 
@@ -21,10 +25,8 @@
 struct handshake {
     struct session *session;
     struct process_table *processes;
-    struct thread_table *threads;
     struct process_watch *watch;
     struct process_tree *tree;
-    struct process_maps *maps;
     struct pid_namespaces *namespaces;
     struct untracked_processes *untracked;
     struct outside *outside;
@@ -35,14 +37,13 @@ struct handshake {
     bool has_command;    /* a child of rec has joined */
     bool has_inner_pids; /* a process with other ids in its own pid namespace has joined */
     uint32_t doorbell;   /* last value seen */
-    bool is_outside[SESSION_PROCESSES]; /* by slot: the last request's process has no sampler */
-    uint32_t starting_pids[SESSION_PROCESSES]; /* by slot, at the last look; 0: free */
+    uint32_t starting_pids[SESSION_REQUESTS]; /* by request, at the last look; 0: free */
     uint64_t abandoned_due_ns;
 };
 
 /* Answers all requests. True when the doorbell was rung. */
 bool handshake_answer(struct handshake *handshake);
 
-/* Frees the slots of processes that were killed while they started. Two looks are needed: a pid
+/* Frees the requests of processes that were killed while they started. Two looks are needed: a pid
  * without a process here may be a pid of an inner namespace whose process is just starting. */
 void handshake_free_abandoned(struct handshake *handshake);

@@ -14,37 +14,33 @@
 #define GENERATIONS_MAX 64
 #define ENVIRONMENT_BYTES_MAX (UINT32_C(8) << 20) /* execve() takes 6 MiB at most */
 
-/* What proc_maps_read() looks for. */
-static struct proc_maps signs_of_sampler(const struct session *session, uint64_t mark_avma)
+static struct proc_maps search_for(const struct session *session, struct mapped_memory memory)
 {
-    struct stat rings = {0};
-    if (fstat(session->rings_fd, &rings) != 0)
-        return (struct proc_maps){0};
-    return (struct proc_maps){
-        .memfd_device = rings.st_dev, .memfd_inode = rings.st_ino, .private_avma = mark_avma};
+    return (struct proc_maps){.memfd_device = session->memory_device,
+                              .memfd_inode = memory.inode,
+                              .memfd_from_avma = memory.from_avma};
 }
 
-bool membership_read_maps(const struct session *session, pid_t pid, uint64_t mark_avma,
+bool membership_read_maps(const struct session *session, pid_t pid, struct mapped_memory memory,
                           struct proc_maps *mappings)
 {
-    *mappings = signs_of_sampler(session, mark_avma);
-    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd && mappings->has_private;
+    *mappings = search_for(session, memory);
+    return proc_maps_read(mappings, pid) == 0 && mappings->has_memfd;
 }
 
-bool membership_is_shown(const struct session *session, pid_t pid, uint64_t mark_avma)
+bool membership_maps(const struct session *session, pid_t pid, struct mapped_memory memory)
 {
-    struct proc_maps mappings = signs_of_sampler(session, mark_avma);
-    bool found = proc_maps_look(&mappings, pid) == 0 && mappings.has_memfd && mappings.has_private;
-    proc_maps_free(&mappings);
-    return found;
-}
-
-bool membership_has_rings(const struct session *session, pid_t pid)
-{
-    struct proc_maps mappings = signs_of_sampler(session, 0);
+    struct proc_maps mappings = search_for(session, memory);
     bool found = proc_maps_look(&mappings, pid) == 0 && mappings.has_memfd;
     proc_maps_free(&mappings);
     return found;
+}
+
+bool membership_maps_session(const struct session *session, pid_t pid)
+{
+    struct stat requests;
+    return fstat(session->requests_fd, &requests) == 0 &&
+           membership_maps(session, pid, (struct mapped_memory){requests.st_ino, 0});
 }
 
 /* The pid still belongs to the recorded process. */

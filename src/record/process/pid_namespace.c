@@ -2,14 +2,11 @@
 #include "record/process/pid_namespace.h"
 
 #include "base/process_ids.h"
-#include "record/process/membership.h"
 #include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* PID_MAX_LIMIT of the kernel (include/linux/threads.h): no id is larger. */
@@ -18,33 +15,25 @@
 
 #define NAMESPACE_UNKNOWN UINT32_MAX
 
-enum owner { IS_OWNER, IS_OTHER, IS_HIDDEN };
-
-/* Reads the mark. IS_HIDDEN: Yama, a sandbox or another owner forbids the read. */
-static enum owner look(const struct pid_namespaces *namespaces, pid_t pid, uint32_t slot,
-                       const struct process_slot *request)
+static bool has_memory(const struct pid_namespaces *namespaces, pid_t pid,
+                       const struct join_request *request, struct identity *identity)
 {
-    struct process_mark mark = {0};
-    struct iovec here = {&mark, sizeof(mark)};
-    struct iovec there = {(void *)(uintptr_t)request->mark_avma, sizeof(mark)};
-    ssize_t bytes = process_vm_readv(pid, &here, 1, &there, 1, 0);
-    if (bytes == (ssize_t)sizeof(mark) && mark.token == namespaces->session->token &&
-        mark.process == slot)
-        return IS_OWNER;
-    return bytes < 0 && errno != EFAULT && errno != ESRCH ? IS_HIDDEN : IS_OTHER;
+    identity->memory_fd = target_memory_find(namespaces->session, pid, request);
+    identity->pid = pid;
+    return identity->memory_fd >= 0;
 }
 
 /* Searches the tracked processes: a process that executed another program keeps its pid. */
-static pid_t find_known(const struct pid_namespaces *namespaces, uint32_t slot,
-                        const struct process_slot *request)
+static bool find_known(const struct pid_namespaces *namespaces, const struct join_request *request,
+                       struct identity *identity)
 {
     for (size_t i = 0; i < namespaces->processes->live_count; i++) {
         const struct process *process = process_table_at(namespaces->processes, i);
         if (!process->has_ended && process->stated_pid == (pid_t)request->pid &&
-            look(namespaces, process->pid, slot, request) == IS_OWNER)
-            return process->pid;
+            has_memory(namespaces, process->pid, request, identity))
+            return true;
     }
-    return 0;
+    return false;
 }
 
 /* Between two new processes of one namespace, ids grow alike in both, as long as no other process
@@ -57,47 +46,46 @@ static pid_t guess(const struct process *process, struct inner_id last, int64_t 
     return here > 0 && here < IDS_MAX ? (pid_t)here : 0;
 }
 
-static pid_t find_next_to(const struct pid_namespaces *namespaces, const struct process *parent,
-                          uint32_t slot, const struct process_slot *request)
+static bool find_next_to(const struct pid_namespaces *namespaces, const struct process *parent,
+                         const struct join_request *request, struct identity *identity)
 {
     pid_t pid = guess(parent, parent->last_child, request->pid);
-    return pid && look(namespaces, pid, slot, request) == IS_OWNER ? pid : 0;
+    return pid && has_memory(namespaces, pid, request, identity);
 }
 
-static pid_t find_in_list(const struct pid_namespaces *namespaces, const struct process *parent,
-                          uint32_t slot, const struct process_slot *request)
+static bool find_in_list(const struct pid_namespaces *namespaces, const struct process *parent,
+                         const struct join_request *request, struct identity *identity)
 {
     pid_t pids[CHILDREN_MAX];
     size_t count = proc_children(parent->pid, pids, CHILDREN_MAX);
     for (size_t i = 0; i < count; i++)
-        if (look(namespaces, pids[i], slot, request) == IS_OWNER)
-            return pids[i];
-    return 0;
+        if (has_memory(namespaces, pids[i], request, identity))
+            return true;
+    return false;
 }
 
-static pid_t find_child(struct pid_namespaces *namespaces, uint32_t slot,
-                        const struct process_slot *request)
+static bool find_child(struct pid_namespaces *namespaces, const struct join_request *request,
+                       struct identity *identity)
 {
     if (request->copy_of == 0 || request->copy_of > SESSION_PROCESSES)
-        return 0;
+        return false;
     struct process *parent = &namespaces->processes->processes[request->copy_of - 1];
-    pid_t pid = parent->in_use ? find_next_to(namespaces, parent, slot, request) : 0;
-    if (!pid && parent->in_use)
-        pid = find_in_list(namespaces, parent, slot, request);
-    if (pid)
-        parent->last_child = (struct inner_id){pid, (pid_t)request->pid};
-    return pid;
+    if (!parent->in_use || (!find_next_to(namespaces, parent, request, identity) &&
+                            !find_in_list(namespaces, parent, request, identity)))
+        return false;
+    parent->last_child = (struct inner_id){identity->pid, (pid_t)request->pid};
+    return true;
 }
 
 /* Newest processes first: /proc lists them last. */
-static pid_t find_anywhere(const struct pid_namespaces *namespaces, uint32_t slot,
-                           const struct process_slot *request)
+static bool find_anywhere(const struct pid_namespaces *namespaces,
+                          const struct join_request *request, struct identity *identity)
 {
     size_t count;
-    pid_t found = 0, *pids = proc_list("/proc", &count);
-    while (!found && count-- > 0)
-        if (look(namespaces, pids[count], slot, request) == IS_OWNER)
-            found = pids[count];
+    bool found = false;
+    pid_t *pids = proc_list("/proc", &count);
+    while (pids && !found && count-- > 0)
+        found = has_memory(namespaces, pids[count], request, identity);
     free(pids);
     return found;
 }
@@ -125,30 +113,15 @@ static void look_at_namespaces(const struct pid_namespaces *namespaces, struct i
         identity->pid_for_parent = ids[depth - 1];
 }
 
-bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
-                            const struct process_slot *request, struct proc_maps *mappings,
+bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity)
 {
-    *identity = (struct identity){.pid = (pid_t)request->pid,
-                                  .parent_pid = (pid_t)request->parent_pid,
-                                  .stated_pid = (pid_t)request->pid};
-    enum owner stated = look(namespaces, identity->pid, slot, request);
-    identity->is_marked = stated == IS_OWNER;
-    if (identity->is_marked)
+    *identity = (struct identity){.stated_pid = (pid_t)request->pid};
+    if (has_memory(namespaces, (pid_t)request->pid, request, identity))
         return true;
-    if (stated == IS_HIDDEN &&
-        membership_read_maps(namespaces->session, identity->pid, request->mark_avma, mappings))
-        return true;
-    proc_maps_free(mappings);
-    pid_t pid = find_known(namespaces, slot, request);
-    if (!pid)
-        pid = find_child(namespaces, slot, request);
-    if (!pid)
-        pid = find_anywhere(namespaces, slot, request);
-    if (!pid)
+    if (!find_known(namespaces, request, identity) && !find_child(namespaces, request, identity) &&
+        !find_anywhere(namespaces, request, identity))
         return false;
-    identity->pid = pid;
-    identity->is_marked = true;
     look_at_namespaces(namespaces, identity);
     return true;
 }

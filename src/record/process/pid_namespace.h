@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Translates ids between pid namespaces. A process slot states the ids of the process' own
- * namespace. In the launcher's namespace the process has other ids, and the stated pid may belong
- * to another process. A process is therefore identified by its mark: private memory that holds the
- * session's token and the slot number.
+ * Translates ids between pid namespaces. A request states the pid of the process' own namespace. In
+ * the launcher's namespace the process has another pid, and the stated pid may belong to another
+ * process. A process is therefore identified by its memory, which it alone has at the stated
+ * descriptor:
  *
- *     slot 7: pid 1, mark at A ─▶ which process has "token, slot 7" at A? the stated pid, tracked
- *                                 processes with this stated pid, children of the stated parent,
- *                                 any process
+ *     pid 1, descriptor 3, inode 77 ─▶ memfd 77 at descriptor 3: of the stated pid, of tracked
+ *                                      processes with this stated pid, of children of the stated
+ *                                      parent, of any process
  */
 #pragma once
 
-#include "record/procfs/proc_maps.h"
 #include "record/process/process_table.h"
+#include "record/procfs/target_memory.h"
 #include "record/session.h"
 
 #include <stdbool.h>
@@ -26,18 +26,18 @@ struct pid_namespaces {
 };
 
 struct identity {
-    pid_t pid, parent_pid;
+    pid_t pid;
+    pid_t parent_pid; /* 0: as stated by the process */
     pid_t stated_pid; /* in the process' own pid namespace */
-    bool is_marked;   /* identified by the mark */
-    /* As in struct process_verdict. */
+    int memory_fd;    /* O_PATH; the caller closes the descriptor */
+    /* Inodes of the pid namespaces of the process and its parent, 0 for the launcher's own; and the
+     * pid of the process in the parent's namespace, if the two differ. */
     uint32_t namespace, parents_namespace;
     pid_t pid_for_parent;
 };
 
-/* False: not found, or ended. If the mark cannot be read, the stated pid is accepted when the
- * process maps the session's memory; *mappings then holds the mappings. */
-bool pid_namespace_identify(struct pid_namespaces *namespaces, uint32_t slot,
-                            const struct process_slot *request, struct proc_maps *mappings,
+/* False: not found, hidden, or ended. */
+bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity);
 
 /* The tid in the launcher's namespace; a thread that has ended gets a number that no thread has. */

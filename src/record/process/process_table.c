@@ -3,7 +3,7 @@
 
 #include "record/tables/process_map.h"
 
-#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,10 +22,13 @@ struct process *process_find(const struct process_table *table, pid_t pid)
     return NULL;
 }
 
-struct process *process_table_add(struct process_table *table, uint32_t slot,
-                                  const struct process *from)
+struct process *process_table_add(struct process_table *table, const struct process *from)
 {
-    assert(slot < SESSION_PROCESSES && !table->processes[slot].in_use);
+    if (table->live_count == SESSION_PROCESSES)
+        return NULL;
+    /* A recently used slot: its memory is there. */
+    uint32_t slot =
+        table->free_count ? table->free_slots[--table->free_count] : table->used_count++;
     struct process *process = &table->processes[slot];
     uint16_t *bucket = bucket_of(table, from->pid);
     *process = *from;
@@ -50,6 +53,10 @@ static void release(struct process *process)
     process_map_release(process->map);
     proc_maps_free(&process->first_mappings);
     perf_event_close(&process->event);
+    target_memory_release(process->memory);
+    for (size_t i = 0; i < process->thread_slot_count; i++)
+        free(process->thread_slots[i]);
+    free(process->thread_slots);
     if (process->pid_fd >= 0)
         close(process->pid_fd);
 }
@@ -58,6 +65,7 @@ void process_table_remove(struct process_table *table, size_t i)
 {
     struct process *process = process_table_at(table, i);
     table->live[i] = table->live[--table->live_count];
+    table->free_slots[table->free_count++] = (uint16_t)process->slot;
     unlink_bucket(table, process);
     release(process);
     *process = (struct process){.pid_fd = -1};

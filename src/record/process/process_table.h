@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of the recording with a handshake, by slot of the shared memory and by
+ * The processes of the recording with a handshake, by slot of the table and by
  * pid. exec replaces the program: a new entry with the same pid; the old one has ended.
  *
  *     handshake ─▶ process_table_add() ─▶ exec: has_ended, next entry with this pid
@@ -14,6 +14,7 @@
 #include "base/files/rights.h"
 #include "record/account/cpu_account.h"
 #include "record/launch/perf_event.h"
+#include "record/procfs/target_memory.h"
 #include "record/procfs/proc_maps.h"
 #include "record/summary.h"
 #include "record/tables/mapping_room.h"
@@ -25,6 +26,7 @@
 #include <time.h>
 
 struct process_map;
+struct thread;
 
 /* Frames of the C library below a thread's start routine: start_thread, clone3. */
 #define THREAD_ROOT_FRAMES 2
@@ -46,10 +48,12 @@ struct process {
     bool is_departing; /* about to execute a program without a sampler: see departure.h */
 
     /* Identity. */
-    uint32_t slot; /* index in the table and in shared memory */
+    uint32_t slot; /* index in the table */
     pid_t pid, parent_pid;
     pid_t ancestor_pid; /* nearest recorded ancestor, mostly the parent; 0: none */
     pid_t stated_pid;   /* in its own pid namespace */
+    uint32_t namespace, parents_namespace; /* as in struct identity */
+    pid_t pid_for_parent;
     struct inner_id last_child, last_thread; /* found by the ids that they stated */
     struct rights rights;                    /* to files, when it joined; without groups */
     char name[16];
@@ -64,19 +68,26 @@ struct process {
     int pid_fd; /* readable when the process has ended; -1 */
     timer_t wake_timer;
     bool has_wake_timer;
-    uint32_t threads;       /* in the thread table */
-    uint64_t ended_threads; /* with a last record */
+    struct target_memory *memory;
+    struct thread **thread_slots; /* by thread slot, see thread_table.h; owned */
+    size_t thread_slot_count, thread_slot_capacity;
+    uint32_t threads_started; /* of its slot, when all thread slots were looked at */
+    uint32_t threads;         /* in the thread table */
+    uint64_t ended_threads;   /* with a last record */
 
     struct cpu_account account;
     uint64_t departed_cpu_ns; /* CPU time when is_departing was set */
     uint64_t
-        counted_children_ns; /* rusage of its children that the tree has already: process_tree.h */
+        counted_children_ns;  /* rusage of its children that the tree has already: process_tree.h */
+    uint64_t rusage_ns;       /* passed on by the waiting process; 0: none */
+    uint32_t children_waited; /* of its slot, passed on so far */
 
     /* Executable mappings: see process_maps.h. */
     struct proc_maps first_mappings; /* as read in the handshake; moved into the first request */
     struct process_map *map;         /* NULL until the first one arrives */
     uint64_t mapped_ns;              /* no record is dated earlier */
     uint64_t unmapped_ns;            /* first thread end written before the first map; 0: none */
+    uint64_t map_generation;         /* of the latest published map */
     uint32_t map_requests;           /* under way */
     uint32_t waiting_count;          /* samples that wait for a map or for CFI */
     uint64_t map_requested_ns;       /* time of the newest request */
@@ -104,8 +115,8 @@ struct process {
 #define PID_BUCKETS 2048u
 
 struct process_table {
-    struct process processes[SESSION_PROCESSES]; /* index = slot of the shared memory */
-    uint32_t live[SESSION_PROCESSES];            /* slots in use, in no order */
+    struct process processes[SESSION_PROCESSES];
+    uint32_t live[SESSION_PROCESSES]; /* slots in use, in no order */
     size_t live_count;
     uint16_t bucket_first[PID_BUCKETS]; /* by pid: 1 + slot; 0: empty */
     uint16_t next_in_bucket[SESSION_PROCESSES];
@@ -114,7 +125,9 @@ struct process_table {
         uint64_t end_ns;
     } last_ends[LAST_ENDS]; /* a ring */
     size_t end_count;
-    struct process_slot *slots; /* shared memory; borrowed from the session */
+    uint32_t used_count;                    /* slots used so far */
+    uint16_t free_slots[SESSION_PROCESSES]; /* of these, the free ones; the last one is used next */
+    size_t free_count;
 };
 
 /* The i-th entry in use, i < live_count. */
@@ -123,21 +136,18 @@ static inline struct process *process_table_at(struct process_table *table, size
     return &table->processes[table->live[i]];
 }
 
-/* Shared memory of this process, written by the target. */
-static inline struct process_slot *process_slot(const struct process_table *table,
-                                                const struct process *process)
+/* Memory shared with this process, written by the target. */
+static inline struct process_slot *process_slot(const struct process *process)
 {
-    return &table->slots[process->slot];
+    return &process->memory->shared->process;
 }
 
 /* The running program of this pid, or NULL. */
 struct process *process_find(const struct process_table *table, pid_t pid);
 
-/* Enters *from into a free slot; from->pid is its key from then on. */
-struct process *process_table_add(struct process_table *table, uint32_t slot,
-                                  const struct process *from);
-/* Frees map, mappings and event of the i-th entry in use; its slot in shared memory is the
- * caller's. */
+/* Enters *from, with its memory; from->pid is its key from then on. NULL: the table is full. */
+struct process *process_table_add(struct process_table *table, const struct process *from);
+/* Frees map, mappings, event and memory of the i-th entry in use. */
 void process_table_remove(struct process_table *table, size_t i);
 void process_table_free(struct process_table *table);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/process_watch.h"
 
+#include "record/account/waited_children.h"
 #include "record/process/idle_wakeup.h"
 #include "record/tables/map_request.h"
 #include "record/procfs/proc.h"
@@ -10,8 +11,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Between two looks for a tracer and for mappings that came without dlopen(). */
@@ -36,16 +35,12 @@ void process_watch_close(struct process_watch *watch)
         close(watch->end_fd);
 }
 
-void process_watch_add(struct process_watch *watch, struct process *process, int pid_fd)
+void process_watch_add(struct process_watch *watch, struct process *process, bool follows_exec)
 {
-    int how = pid_fd < 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-    process->pid_fd = pid_fd < 0 ? (int)syscall(SYS_pidfd_open, process->pid, 0) : pid_fd;
-    if (process->pid_fd < 0) {
-        process->is_gone = errno == ESRCH; /* ended and reaped since its handshake */
-        return;
-    }
     struct epoll_event event = {.events = EPOLLIN, .data.u32 = process->slot};
-    epoll_ctl(watch->end_fd, how, process->pid_fd, &event);
+    if (process->pid_fd >= 0 &&
+        (!follows_exec || epoll_ctl(watch->end_fd, EPOLL_CTL_MOD, process->pid_fd, &event) != 0))
+        epoll_ctl(watch->end_fd, EPOLL_CTL_ADD, process->pid_fd, &event);
 }
 
 /* Its rings are empty afterwards. Waiting samples and the slot stay until no map is under way. */
@@ -56,8 +51,10 @@ void process_end_program(struct process_watch *watch, struct process *process)
     process->has_ended = true;
     drain_process(watch->drain, process);
     untracked_threads_end(watch->untracked, process);
-    const struct process_slot *slot = process_slot(watch->processes, process);
+    waited_children_take(watch->processes, process);
+    const struct process_slot *slot = process_slot(process);
     watch->samples->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
+    watch->samples->summary->threads_without_slot += load_relaxed(&slot->lost_no_thread_slot);
     perf_event_close(&process->event);
     idle_wakeup_forget(process);
     if (process->pid_fd >= 0)
@@ -103,15 +100,6 @@ void process_turn_untracked(struct process_watch *watch, struct process *process
     record_add_not_followed(watch->samples->summary, process->pid, process->name, reason);
 }
 
-static void release(struct process_watch *watch, size_t i)
-{
-    const struct process *process = process_table_at(watch->processes, i);
-    uint32_t *state = &process_slot(watch->processes, process)->state;
-    thread_table_release_claimed(watch->threads, process->slot, (uint32_t)process->stated_pid);
-    process_table_remove(watch->processes, i);
-    store_release(state, PROCESS_FREE);
-}
-
 /* The process that waited for it may be about to pass on the rusage: there is a second look for
  * that. */
 static void find_end(struct process_watch *watch, struct process *process)
@@ -130,7 +118,7 @@ static void find_end(struct process_watch *watch, struct process *process)
 static void find_ends_of_pidfds(struct process_watch *watch)
 {
     /* Room for all: processes that wait for their rusage are reported again. */
-    struct epoll_event events[SESSION_PROCESSES];
+    struct epoll_event *events = watch->events;
     int count = epoll_wait(watch->end_fd, events, SESSION_PROCESSES, 0);
     for (int i = 0; i < count; i++) {
         struct process *process = &watch->processes->processes[events[i].data.u32];
@@ -142,6 +130,8 @@ static void find_ends_of_pidfds(struct process_watch *watch)
 void process_watch_find_ended(struct process_watch *watch)
 {
     watch->waits_for_rusage = false;
+    for (size_t i = 0; i < watch->processes->live_count; i++)
+        waited_children_take(watch->processes, process_table_at(watch->processes, i));
     find_ends_of_pidfds(watch);
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);
@@ -154,7 +144,7 @@ void process_watch_find_ended(struct process_watch *watch)
     for (size_t i = watch->processes->live_count; i-- > 0;) {
         const struct process *process = process_table_at(watch->processes, i);
         if (process->has_ended && process->map_requests == 0 && process->waiting_count == 0)
-            release(watch, i);
+            process_table_remove(watch->processes, i);
     }
 }
 

@@ -15,10 +15,10 @@
 #include "record/process/untracked_threads.h"
 
 #include <stdbool.h>
+#include <sys/epoll.h>
 
 struct process_watch {
     struct process_table *processes;
-    struct thread_table *threads;
     struct drain *drain;
     struct pending_stacks *pending;
     struct sample_writer *samples;
@@ -28,7 +28,8 @@ struct process_watch {
     struct process_tree *tree;
     struct compiler *compiler;
     const struct round *round;
-    int end_fd;            /* epoll: the pidfd of every process */
+    int end_fd;                                   /* epoll: the pidfd of every process */
+    struct epoll_event events[SESSION_PROCESSES]; /* of one look */
     bool waits_for_rusage; /* a process that ended in this round has no rusage yet */
 };
 
@@ -36,8 +37,8 @@ struct process_watch {
 int process_watch_open(struct process_watch *watch);
 void process_watch_close(struct process_watch *watch);
 
-/* Watches for the end of a process. pid_fd: of the program that it replaced; -1: none. */
-void process_watch_add(struct process_watch *watch, struct process *process, int pid_fd);
+/* Watches the pidfd of a process. follows_exec: the pidfd was the replaced program's. */
+void process_watch_add(struct process_watch *watch, struct process *process, bool follows_exec);
 
 /* Once a round: CPU time, tracers, sampling gaps, first maps. */
 void process_watch_check(struct process_watch *watch);

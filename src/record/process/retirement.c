@@ -21,7 +21,7 @@ static void confirm(uint32_t *word)
 static void retire(struct process_watch *watch, struct process *process)
 {
     perf_event_close(&process->event);
-    confirm(&process_slot(watch->processes, process)->retirement);
+    confirm(&process_slot(process)->retirement);
     /* Before the engine is reset: records in the rings may need a map. */
     drain_process(watch->drain, process);
     idle_wakeup_forget(process);
@@ -35,7 +35,7 @@ void retirement_answer(struct process_watch *watch)
 {
     for (size_t i = 0; i < watch->processes->live_count; i++) {
         struct process *process = process_table_at(watch->processes, i);
-        uint32_t *word = &process_slot(watch->processes, process)->retirement;
+        uint32_t *word = &process_slot(process)->retirement;
         if (load_acquire(word) != RETIREMENT_REQUESTED || process->has_ended)
             continue;
         if (process->engine != ENGINE_NONE)

@@ -34,14 +34,15 @@ uint64_t executable_id_of(pid_t pid)
     return id;
 }
 
-/* Whether the process maps the rings of any recording. This recording's own are checked before. */
+/* Whether the process maps the tables of any recording. This recording's own requests are checked
+ * before. */
 static bool is_in_other_recording(pid_t pid)
 {
     char path[64];
     struct buffer maps = {0};
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
     bool found = io_read_file(path, &maps, 16u << 20) == 0 &&
-                 memmem(maps.bytes, maps.size, "/memfd:rec-rings", 16) != NULL;
+                 memmem(maps.bytes, maps.size, "/memfd:rec-tables", 17) != NULL;
     buffer_free(&maps);
     return found;
 }
@@ -97,7 +98,7 @@ const char *untracked_reason(const struct session *session, pid_t pid, uint64_t 
         return reason;
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
         return "in a sandbox, whose filter forbids system calls that the sampler needs";
-    if (membership_has_rings(session, pid))
+    if (membership_maps_session(session, pid))
         return executable != 0 && executable == parents
                    ? "made by clone(), not by fork(): it has no sampler of its own"
                    : record_started_late;

@@ -48,16 +48,13 @@ struct map_query {
 _Static_assert(sizeof(struct map_query) == 104, "the kernel's layout");
 #define MAP_QUERY _IOWR('f', 17, struct map_query)
 
-static void note_signs(struct proc_maps *maps, const struct map_query *mapping)
+static void note_memfd(struct proc_maps *maps, const struct map_query *mapping)
 {
     bool is_shared = mapping->properties & QUERY_SHARED;
     uint64_t device = makedev(mapping->device_major, mapping->device_minor);
     if (maps->memfd_inode && is_shared && mapping->inode == maps->memfd_inode &&
         device == maps->memfd_device)
         maps->has_memfd = true;
-    if (maps->private_avma >= mapping->start && maps->private_avma < mapping->end && !is_shared &&
-        mapping->inode == 0)
-        maps->has_private = true;
 }
 
 /* Shares the path of the previous mapping if equal: a file is often mapped in several parts. */
@@ -120,7 +117,7 @@ static int parse_line(struct proc_maps *maps, const char *line)
     if (is_bad || end <= start)
         return -EBADMSG;
     const char *path = at + strspn(at, " ");
-    note_signs(maps, &(struct map_query){.start = start,
+    note_memfd(maps, &(struct map_query){.start = start,
                                          .end = end,
                                          .properties = permissions[3] == 's' ? QUERY_SHARED : 0,
                                          .inode = inode,
@@ -189,31 +186,16 @@ static int query(int fd, struct map_query *mapping, uint64_t properties, uint64_
 
 static int query_memfd(struct proc_maps *maps, int fd)
 {
-    struct map_query found = {0};
+    struct map_query found = {.end = maps->memfd_from_avma};
     int err = 0;
     while (err == 0 && !maps->has_memfd) {
         found = (struct map_query){.wanted = QUERY_OF_FILE | QUERY_SHARED | QUERY_OR_NEXT,
                                    .address = found.end};
         err = query_one(fd, &found);
         if (err == 0)
-            note_signs(maps, &found);
+            note_memfd(maps, &found);
     }
     return err == -ENOENT ? 0 : err;
-}
-
-static int query_private(struct proc_maps *maps, int fd)
-{
-    struct map_query found = {.address = maps->private_avma};
-    int err = query_one(fd, &found);
-    if (err == 0)
-        note_signs(maps, &found);
-    return err == -ENOENT ? 0 : err;
-}
-
-static int query_signs(struct proc_maps *maps, int fd)
-{
-    int err = maps->memfd_inode ? query_memfd(maps, fd) : 0;
-    return err == 0 && maps->private_avma ? query_private(maps, fd) : err;
 }
 
 static int query_executable(struct proc_maps *maps, int fd)
@@ -240,7 +222,7 @@ static void begin_again(struct proc_maps *maps)
 {
     struct proc_maps fresh = {.memfd_device = maps->memfd_device,
                               .memfd_inode = maps->memfd_inode,
-                              .private_avma = maps->private_avma};
+                              .memfd_from_avma = maps->memfd_from_avma};
     proc_maps_free(maps);
     *maps = fresh;
 }
@@ -254,7 +236,7 @@ static int read_maps(struct proc_maps *maps, pid_t pid, bool wants_list)
         return -errno;
     int err = wants_list ? query_executable(maps, fd) : 0;
     if (err == 0)
-        err = query_signs(maps, fd);
+        err = maps->memfd_inode ? query_memfd(maps, fd) : 0;
     if (err && err != -ENOMEM) { /* an older kernel, or a newline in a path */
         begin_again(maps);
         err = read_text(maps, fd);

@@ -21,8 +21,8 @@ struct proc_maps {
     size_t left_out; /* beyond the budget of mappings */
     /* Set before reading; 0: do not search. */
     uint64_t memfd_device, memfd_inode; /* a shared mapping's file */
-    uint64_t private_avma;              /* an address in private anonymous memory */
-    bool has_memfd, has_private;        /* out: found */
+    uint64_t memfd_from_avma;           /* of mappings from this address on */
+    bool has_memfd;                     /* out: found */
 };
 
 int proc_maps_parse(struct proc_maps *maps, const char *text, size_t size);

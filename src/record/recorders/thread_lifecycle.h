@@ -18,8 +18,8 @@
 bool thread_lifecycle_has(enum record_event event);
 
 /* `thread` has the ring of the record; raw->object is the target's, and not trusted. */
-void thread_lifecycle_translate(struct thread_table *threads, const struct thread *thread,
-                                enum record_event event, struct raw_sample *raw);
+void thread_lifecycle_translate(const struct thread *thread, enum record_event event,
+                                struct raw_sample *raw);
 
 /* A RECORD_NAME in the ring of `thread`. False: malformed. */
 bool thread_lifecycle_name(struct thread_table *threads, const struct thread *thread,

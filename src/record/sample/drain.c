@@ -121,7 +121,7 @@ static void take_record(void *context, const struct record_header *header, const
         return;
     }
     if (thread_lifecycle_has(header->event))
-        thread_lifecycle_translate(drain->threads, thread, header->event, &raw);
+        thread_lifecycle_translate(thread, header->event, &raw);
     switch (header->kind) {
     case RECORD_STACK:
     case RECORD_CHECK:
@@ -139,12 +139,16 @@ static void take_record(void *context, const struct record_header *header, const
     }
 }
 
-static void drain_ring(struct drain *drain, uint32_t slot)
+/* Maps no ring without records: most short processes have none. */
+static void drain_ring(struct drain *drain, struct thread *thread)
 {
-    struct rings *rings = drain->threads->rings;
-    struct thread *thread = &drain->threads->threads[slot];
-    const struct ring ring = {.control = &rings->controls[slot], .data = rings->data[slot]};
+    struct ring ring = {.control = &thread->shared->control};
     struct source source = {drain, thread};
+    if (load_relaxed(&ring.control->head) == thread->reader.tail)
+        return;
+    ring.data = target_memory_ring(thread->process->memory, thread->slot);
+    if (!ring.data)
+        return;
     struct ring_read read = ring_read(&thread->reader, &ring, drain->scratch, take_record, &source);
     count_damaged(drain, read.damaged);
     if (read.bytes > drain->fullest_bytes)
@@ -152,12 +156,11 @@ static void drain_ring(struct drain *drain, uint32_t slot)
 }
 
 /* Adds the growth of the thread's counters to the summary. */
-static void take_counters(struct drain *drain, uint32_t slot)
+static void take_counters(struct drain *drain, struct thread *thread)
 {
-    struct thread *thread = &drain->threads->threads[slot];
     struct record_summary *summary = drain->samples->summary;
     struct thread_slot now;
-    load_words(&now, &drain->threads->rings->threads[slot], sizeof(now));
+    load_words(&now, &thread->shared->slot, sizeof(now));
     struct thread_slot *before = &thread->counted;
     summary->produced += now.produced - before->produced;
     summary->lost[RECORD_LOST_RING_FULL] += now.lost_ring_full - before->lost_ring_full;
@@ -177,33 +180,34 @@ static void take_counters(struct drain *drain, uint32_t slot)
                                lost_ns, drain->round->now_ns);
 }
 
-static void drain_thread(struct drain *drain, uint32_t slot)
+/* May forget the thread. */
+static void drain_thread(struct drain *drain, size_t i)
 {
-    uint32_t state = load_acquire(&drain->threads->rings->threads[slot].state);
-    bool is_name_due = state == THREAD_ACTIVE && thread_name_is_due(drain->threads, slot);
-    drain_ring(drain, slot);
+    struct thread *thread = thread_table_at(drain->threads, i);
+    uint32_t state = load_acquire(&thread->shared->slot.state);
+    bool is_name_due = state == THREAD_ACTIVE && thread_name_is_due(drain->threads, thread);
+    drain_ring(drain, thread);
     if (is_name_due) /* after names with an exact time */
-        thread_refresh_name(drain->threads, slot);
-    take_counters(drain, slot);
-    if (state == THREAD_ENDED || drain->threads->threads[slot].process->has_ended)
-        thread_table_forget(drain->threads, slot);
+        thread_refresh_name(drain->threads, thread);
+    take_counters(drain, thread);
+    if (state == THREAD_ENDED || thread->process->has_ended)
+        thread_table_forget(drain->threads, i);
 }
 
 void drain_all(struct drain *drain)
 {
-    thread_table_find_new(drain->threads);
+    for (size_t i = 0; i < drain->processes->live_count; i++)
+        thread_table_find_new(drain->threads, process_table_at(drain->processes, i));
     for (size_t i = drain->threads->active_count; i-- > 0;)
-        drain_thread(drain, drain->threads->active[i]);
+        drain_thread(drain, i);
 }
 
-void drain_process(struct drain *drain, const struct process *process)
+void drain_process(struct drain *drain, struct process *process)
 {
-    thread_table_find_new(drain->threads);
-    for (size_t i = drain->threads->active_count; i-- > 0;) {
-        uint32_t slot = drain->threads->active[i];
-        if (drain->threads->threads[slot].process == process)
-            drain_thread(drain, slot);
-    }
+    thread_table_find_new(drain->threads, process);
+    for (size_t i = drain->threads->active_count; i-- > 0;)
+        if (thread_table_at(drain->threads, i)->process == process)
+            drain_thread(drain, i);
 }
 
 uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct drain {
+    struct process_table *processes;
     struct thread_table *threads;
     struct pending_stacks *pending;
     struct sample_writer *samples;
@@ -26,7 +27,7 @@ void drain_close(struct drain *drain);
 void drain_begin_round(struct drain *drain);
 void drain_all(struct drain *drain);
 /* All threads of a process, including new threads. */
-void drain_process(struct drain *drain, const struct process *process);
+void drain_process(struct drain *drain, struct process *process);
 
 /* The percentile of the handler time. */
 uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent);

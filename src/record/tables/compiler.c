@@ -26,8 +26,9 @@ struct job {
     uint32_t piece;              /* of JOB_ROWS */
     struct process_map *map;     /* to be filled in */
     pid_t pid;
-    struct rights rights;      /* of the process at its handshake; refreshed when the job runs */
-    struct proc_maps mappings; /* empty: to be read */
+    struct target_memory *memory; /* of the process; NULL: none */
+    struct rights rights;         /* of the process at its handshake; refreshed when the job runs */
+    struct proc_maps mappings;    /* empty: to be read */
 };
 
 struct job_queue {
@@ -116,9 +117,11 @@ static void note_sampler(struct process_map *map)
 }
 
 /* Wakes the process, which may be blocked in dlclose() until this read. */
-static int read_mappings(struct compiler *compiler, struct job *job)
+static int read_mappings(struct job *job)
 {
-    struct process_slot *slot = &compiler->session->rings->processes[job->map->slot];
+    if (!job->memory)
+        return proc_maps_read(&job->mappings, job->pid);
+    struct process_slot *slot = &job->memory->shared->process;
     uint32_t unknown_count = load_acquire(&slot->unknown_count);
     int err = proc_maps_read(&job->mappings, job->pid);
     store_release(&slot->unknown_seen, unknown_count);
@@ -128,7 +131,7 @@ static int read_mappings(struct compiler *compiler, struct job *job)
 
 static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
 {
-    int err = job->mappings.count ? 0 : read_mappings(compiler, job);
+    int err = job->mappings.count ? 0 : read_mappings(job);
     map->left_out = job->mappings.left_out;
     map->is_gone = err != 0 || job->mappings.count == 0;
     for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
@@ -162,10 +165,10 @@ static void fill_map(struct compiler *compiler, struct job *job)
 {
     uint64_t start_ns = thread_cpu_ns();
     struct process_map *map = job->map;
-    struct rings *rings = compiler->session->rings;
     if (job->mappings.count == 0)
         map->read_ns = monotonic_ns();
-    map->unload_count = load_acquire(&rings->processes[map->slot].unload_count);
+    if (job->memory)
+        map->unload_count = load_acquire(&job->memory->shared->process.unload_count);
     update_rights(job);
     if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
@@ -181,7 +184,7 @@ static void note_cost(struct compiler *compiler)
 /* The collector sleeps on the doorbell; pending stacks wait for maps and CFI. */
 static void wake_collector(struct compiler *compiler)
 {
-    uint32_t *doorbell = &compiler->session->rings->header.doorbell;
+    uint32_t *doorbell = &compiler->session->requests->doorbell;
     add_release(doorbell, 1);
     syscall(SYS_futex, doorbell, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
@@ -213,6 +216,7 @@ static void free_job(struct job *job)
         return;
     known_module_release(job->module);
     process_map_release(job->map);
+    target_memory_release(job->memory);
     proc_maps_free(&job->mappings);
     free(job);
 }
@@ -312,8 +316,8 @@ static void add_job(struct compiler *compiler, struct job_queue *queue, struct j
     pthread_mutex_unlock(&compiler->lock);
 }
 
-int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
-                         const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns)
+int compiler_request_map(struct compiler *compiler, const struct map_target *target,
+                         struct proc_maps *mappings, uint64_t read_ns)
 {
     struct job *job = calloc(1, sizeof(*job));
     struct process_map *map = calloc(1, sizeof(*map));
@@ -323,8 +327,12 @@ int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
         return -ENOMEM;
     }
     *map = (struct process_map){
-        .number = ++compiler->maps, .slot = slot, .read_ns = read_ns, .users = 1};
-    *job = (struct job){.kind = JOB_MAP, .map = map, .pid = pid, .rights = *rights};
+        .number = ++compiler->maps, .slot = target->slot, .read_ns = read_ns, .users = 1};
+    *job = (struct job){.kind = JOB_MAP,
+                        .map = map,
+                        .pid = target->pid,
+                        .memory = target->memory ? target_memory_use(target->memory) : NULL,
+                        .rights = target->rights};
     if (mappings) {
         job->mappings = *mappings;
         *mappings = (struct proc_maps){0};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/text/error.h"
+#include "record/procfs/target_memory.h"
 #include "record/tables/module_cache.h"
 #include "record/procfs/proc_maps.h"
 #include "record/tables/process_map.h"
@@ -21,11 +22,18 @@ int compiler_start(struct compiler **out, struct session *session,
 /* Ends the thread and frees all modules: the caller frees all maps before. */
 void compiler_stop(struct compiler *compiler);
 
-/* Requests a map of the process in this slot. rights: of the process at its handshake. mappings:
- * as of read_ns, moved into the compiler; NULL: the compiler reads the mappings. 0: a map will
- * come; -ENOMEM: mappings were not moved. */
-int compiler_request_map(struct compiler *compiler, pid_t pid, uint32_t slot,
-                         const struct rights *rights, struct proc_maps *mappings, uint64_t read_ns);
+/* The process of a map. */
+struct map_target {
+    pid_t pid;
+    uint32_t slot;                /* in the process table */
+    struct target_memory *memory; /* NULL: none; used until the map is taken */
+    struct rights rights;         /* at its handshake */
+};
+
+/* Requests a map. mappings: as of read_ns, moved into the compiler; NULL: the compiler reads the
+ * mappings. 0: a map will come; -ENOMEM: mappings were not moved. */
+int compiler_request_map(struct compiler *compiler, const struct map_target *target,
+                         struct proc_maps *mappings, uint64_t read_ns);
 /* The next finished map, or NULL; the caller becomes its user. */
 struct process_map *compiler_take(struct compiler *compiler);
 

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/tables/map_request.h"
 
+static void request(struct compiler *compiler, struct process *process, struct proc_maps *mappings,
+                    uint64_t read_ns)
+{
+    const struct map_target target = {.pid = process->pid,
+                                      .slot = process->slot,
+                                      .memory = process->memory,
+                                      .rights = process->rights};
+    if (compiler_request_map(compiler, &target, mappings, read_ns) == 0)
+        process->map_requests++;
+}
+
 void map_request(struct compiler *compiler, struct process *process, uint64_t now_ns)
 {
     if (process->engine == ENGINE_NONE || process->has_ended)
         return;
     process->map_requested_ns = now_ns;
-    if (compiler_request_map(compiler, process->pid, process->slot, &process->rights, NULL, 0) == 0)
-        process->map_requests++;
+    request(compiler, process, NULL, 0);
 }
 
 void map_request_first(struct compiler *compiler, struct process *process)
@@ -15,9 +25,7 @@ void map_request_first(struct compiler *compiler, struct process *process)
     if (process->first_mappings.count == 0)
         return;
     process->map_requested_ns = process->start_ns;
-    if (compiler_request_map(compiler, process->pid, process->slot, &process->rights,
-                             &process->first_mappings, process->start_ns) == 0)
-        process->map_requests++;
+    request(compiler, process, &process->first_mappings, process->start_ns);
 }
 
 void map_request_for_thread_end(struct compiler *compiler, struct process *process,

@@ -31,10 +31,9 @@ static bool inherit(struct proc_maps *mappings, const struct proc_mapping *mappi
     return place != NULL;
 }
 
-bool process_maps_inherit(const struct process_maps *maps, const struct process *parent,
-                          struct proc_maps *mappings)
+bool process_maps_inherit(const struct process *parent, struct proc_maps *mappings)
 {
-    const struct process_slot *slot = process_slot(maps->processes, parent);
+    const struct process_slot *slot = process_slot(parent);
     const struct process_map *map = parent->map;
     if (load_acquire(&slot->unload_count) != (map ? map->unload_count : 0))
         return false;
@@ -140,11 +139,12 @@ static uint32_t count_described(const struct process_map *map)
 }
 
 /* Fills the map not in use by samplers, and makes the filled map current. */
-static void publish(struct process_maps *maps, struct process_map *map)
+static void publish(struct process *process, struct process_map *map)
 {
-    struct process_verdict *verdict = &maps->tables->verdicts[map->slot];
-    uint64_t next = verdict->generation + 1;
-    struct wire_module *modules = maps->tables->maps[map->slot][next % 2].modules;
+    struct process_memory *memory = process->memory->shared;
+    struct process_verdict *verdict = &memory->verdict;
+    uint64_t next = ++process->map_generation;
+    struct wire_module *modules = memory->maps[next % 2].modules;
     uint32_t count = map->count < SESSION_MODULES ? (uint32_t)map->count : SESSION_MODULES;
     uint32_t described = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -153,15 +153,6 @@ static void publish(struct process_maps *maps, struct process_map *map)
     store_release(&verdict->unload_count, map->unload_count);
     store_release(&verdict->generation, next); /* publishes map and count */
     map->described_count = described;
-}
-
-void process_maps_clear(struct process_maps *maps, uint32_t slot)
-{
-    struct process_verdict *verdict = &maps->tables->verdicts[slot];
-    uint64_t next = verdict->generation + 1;
-    store_relaxed(&verdict->counts[next % 2], 0);
-    store_relaxed(&verdict->unload_count, 0);
-    store_release(&verdict->generation, next); /* publishes the count */
 }
 
 void process_maps_publish_rows(struct process_maps *maps)
@@ -175,7 +166,7 @@ void process_maps_publish_rows(struct process_maps *maps)
         if (process->has_ended || !process->map ||
             count_described(process->map) == process->map->described_count)
             continue;
-        publish(maps, process->map);
+        publish(process, process->map);
         if (maps->summary->tables_ready_ns == 0)
             maps->summary->tables_ready_ns = monotonic_ns() - process->start_ns;
     }
@@ -202,7 +193,7 @@ void process_maps_take(struct process_maps *maps, struct process_map *map)
         maps->summary->mappings_left_out += map->left_out - left_out_before;
     process->map = map;
     if (!process->has_ended)
-        publish(maps, map);
+        publish(process, map);
     process_map_release(before); /* from now on its modules' rows may be overwritten */
 }
 
@@ -210,7 +201,7 @@ void process_maps_answer(struct process_maps *maps)
 {
     for (size_t i = 0; i < maps->processes->live_count; i++) {
         struct process *process = process_table_at(maps->processes, i);
-        const struct process_slot *slot = process_slot(maps->processes, process);
+        const struct process_slot *slot = process_slot(process);
         uint32_t requested = load_acquire(&slot->unknown_requested);
         if (requested == process->unknown_answered || process->map_requests > 0)
             continue;

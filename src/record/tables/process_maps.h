@@ -3,7 +3,7 @@
  * Finished maps of the compiler: new mappings enter the file, the process gets the map, and its
  * sampler the list of modules with usable rows.
  *
- *     map_request ─▶ compiler thread ─▶ process_maps_take() ─▶ MMAP2 records; shared tables
+ *     map_request ─▶ compiler thread ─▶ process_maps_take() ─▶ MMAP2 records; map of the sampler
  */
 #pragma once
 
@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 struct process_maps {
-    struct tables *tables; /* shared memory */
     struct process_table *processes;
     struct pending_stacks *pending;
     struct compiler *compiler;
@@ -35,10 +34,6 @@ void process_maps_publish_rows(struct process_maps *maps);
 /* Requests maps for processes waiting in dlclose(). */
 void process_maps_answer(struct process_maps *maps);
 
-/* Publishes an empty map, for the slot's next process. */
-void process_maps_clear(struct process_maps *maps, uint32_t slot);
-
 /* Copies the parent's mappings for a child forked just now. False: they are unknown, or code was
  * unloaded since they were read; then the child's have to be read. */
-bool process_maps_inherit(const struct process_maps *maps, const struct process *parent,
-                          struct proc_maps *mappings);
+bool process_maps_inherit(const struct process *parent, struct proc_maps *mappings);

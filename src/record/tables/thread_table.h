@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of the recording, by slot of the shared memory.
+ * The threads of the recording.
  *
- *     ACTIVE in shared memory ─▶ FORK ─▶ names, records ─▶ thread or process ended: EXIT ─▶ FREE
+ *     ACTIVE in the memory of its process ─▶ FORK ─▶ names, records ─▶ thread or process ended: EXIT ─▶ FREE
  */
 #pragma once
 
@@ -17,8 +17,10 @@
 #include <sys/types.h>
 
 struct thread {
-    bool in_use;
+    bool in_use; /* false: ended; kept until another thread has the slot */
     struct process *process;
+    uint32_t slot; /* in the memory of the process */
+    struct thread_memory *shared;
     pid_t tid;
     struct ring_reader reader;
     char name[16];
@@ -31,33 +33,30 @@ struct thread {
 };
 
 struct thread_table {
-    struct rings *rings; /* shared memory */
-    struct process_table *processes;
     struct pid_namespaces *namespaces;
     struct perfdata_writer *file;
     struct record_summary *summary;
     const struct round *round;
-    struct thread threads[SESSION_THREADS];
-    uint32_t active[SESSION_THREADS]; /* slots in use, in no order */
-    size_t active_count;
-    /* threads_started of the shared header, when all slots were handled */
-    uint32_t threads_started;
+    struct thread **active; /* in no order */
+    size_t active_count, capacity;
 };
 
 /* The i-th thread in use, i < active_count. */
 static inline struct thread *thread_table_at(struct thread_table *table, size_t i)
 {
-    return &table->threads[table->active[i]];
+    return table->active[i];
 }
 
-/* Adopts threads active since the last call. */
-void thread_table_find_new(struct thread_table *table);
+/* Adopts threads of the process that became active since the last call. */
+void thread_table_find_new(struct thread_table *table, struct process *process);
 
-/* Writes the EXIT and frees the slot. */
-void thread_table_forget(struct thread_table *table, uint32_t slot);
+/* The present or the last thread of a slot; NULL: none yet. */
+struct thread *thread_of_slot(const struct process *process, uint64_t slot);
 
-/* Frees slots claimed but never used by a dead process. */
-void thread_table_release_claimed(struct thread_table *table, uint32_t process_slot, uint32_t pid);
+/* Writes the EXIT of the i-th thread, and frees the slot. */
+void thread_table_forget(struct thread_table *table, size_t i);
+
+void thread_table_free(struct thread_table *table);
 
 bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid);
 
@@ -65,6 +64,6 @@ bool thread_table_has(const struct thread_table *table, const struct process *pr
 void thread_set_name(struct thread_table *table, struct thread *thread, const char name[16],
                      uint64_t time_ns);
 /* Before the thread's records are read. */
-bool thread_name_is_due(const struct thread_table *table, uint32_t slot);
+bool thread_name_is_due(const struct thread_table *table, const struct thread *thread);
 /* Reads the name from /proc. */
-void thread_refresh_name(struct thread_table *table, uint32_t slot);
+void thread_refresh_name(struct thread_table *table, struct thread *thread);

@@ -9,5 +9,5 @@ bool process_is_another(void)
 {
     if (seccomp_forbids(CALL_BIT(GETPID)))
         return load_relaxed(process_alive) != 1;
-    return process.slot && process.slot->pid != (uint32_t)own_syscall(GETPID);
+    return process.pid && process.pid != (uint32_t)own_syscall(GETPID);
 }

@@ -41,6 +41,7 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(CHILDREN_USAGE, getrusage, ANY_1, (uint64_t)RUSAGE_CHILDREN)                         \
     X(STACK_LIMIT, prlimit64, ANY_3, 0, RLIMIT_STACK)                                      \
     X(SPACE_LIMIT, prlimit64, ANY_3, 0, RLIMIT_AS)                                         \
+    X(FILE_LIMIT, prlimit64, ANY_2 | ANY_3, 0, RLIMIT_FSIZE)                               \
     X(EXISTS, kill, ANY_0, 0)                                                              \
     X(YIELD, sched_yield, 0, 0)                                                            \
     X(OPEN, openat, ANY_0 | ANY_1 | ANY_2, 0)                                              \
@@ -52,9 +53,11 @@ enum { ANY_0 = 1, ANY_1 = 2, ANY_2 = 4, ANY_3 = 8, ANY_4 = 16, ANY_5 = 32 };
     X(ACCESS, faccessat, ANY_1 | ANY_2, (uint64_t)AT_FDCWD)                                \
     X(READ_LINK, readlinkat, ANY_1 | ANY_2 | ANY_3, (uint64_t)AT_FDCWD)                    \
     X(MAP_TABLES, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ, MAP_SHARED)                        \
-    X(MAP_RINGS, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)            \
-    X(MAP_RING, mmap, ANY_1 | ANY_4 | ANY_5, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)     \
-    X(MAP_AGAIN, mremap, ANY_0 | ANY_2, 0, 0, 0, MREMAP_MAYMOVE)                           \
+    X(MAKE_MEMORY, memfd_create, ANY_0, 0, MFD_CLOEXEC | MFD_ALLOW_SEALING)                \
+    X(SET_SIZE, ftruncate, ANY_0 | ANY_1, 0)                                               \
+    X(SEAL, fcntl, ANY_0, 0, F_ADD_SEALS, SESSION_MEMORY_SEALS)                            \
+    X(MAP_MEMORY, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, MAP_SHARED)           \
+    X(MAP_RING, mremap, ANY_0 | ANY_2, 0, 0, 0, MREMAP_MAYMOVE)                            \
     X(MAP_PRIVATE, mmap, ANY_1 | ANY_4, 0, 0, PROT_READ | PROT_WRITE, SECCOMP_MAP_PRIVATE) \
     X(UNMAP, munmap, ANY_0 | ANY_1, 0)                                                     \
     X(ADVISE, madvise, ANY_0 | ANY_1 | ANY_2, 0)                                           \
@@ -95,12 +98,15 @@ enum {
 #define CALLS_OF_THREAD (CALL_BIT(GETTID) | CALL_BIT(HANDLER_RETURN))
 #define CALLS_OF_TIMER (CALL_BIT(TIMER_CREATE) | CALL_BIT(TIMER_SETTIME) | CALL_BIT(TIMER_DELETE))
 #define CALLS_OF_WAIT (CALL_BIT(CLOCK) | CALL_BIT(FUTEX_WAKE) | CALL_BIT(FUTEX_WAIT))
-#define CALLS_OF_JOIN                                                               \
-    (CALLS_OF_THREAD | CALLS_OF_WAIT | CALL_BIT(PROCESS_CLOCK) | CALL_BIT(GETPID) | \
-     CALL_BIT(GETPPID) | CALL_BIT(SIGACTION) | CALL_BIT(SIGPROCMASK))
-#define CALLS_OF_START                                                                \
-    (CALLS_OF_JOIN | CALL_BIT(STAT_FD) | CALL_BIT(MAP_TABLES) | CALL_BIT(MAP_RINGS) | \
-     CALL_BIT(MAP_PRIVATE) | CALL_BIT(ADVISE) | CALL_BIT(STACK_LIMIT) | CALL_BIT(GET_TSC))
+#define CALLS_OF_OWN_MEMORY                                                               \
+    (CALL_BIT(MAKE_MEMORY) | CALL_BIT(FILE_LIMIT) | CALL_BIT(SET_SIZE) | CALL_BIT(SEAL) | \
+     CALL_BIT(STAT_FD) | CALL_BIT(MAP_MEMORY) | CALL_BIT(ADVISE) | CALL_BIT(CLOSE))
+#define CALLS_OF_JOIN                                                                  \
+    (CALLS_OF_THREAD | CALLS_OF_WAIT | CALLS_OF_OWN_MEMORY | CALL_BIT(PROCESS_CLOCK) | \
+     CALL_BIT(GETPID) | CALL_BIT(GETPPID) | CALL_BIT(SIGACTION) | CALL_BIT(SIGPROCMASK))
+#define CALLS_OF_START                                                                      \
+    (CALLS_OF_JOIN | CALL_BIT(MAP_TABLES) | CALL_BIT(MAP_PRIVATE) | CALL_BIT(STACK_LIMIT) | \
+     CALL_BIT(GET_TSC))
 
 /* Whether a filter forbids any of these calls. Async-signal-safe. */
 static inline bool seccomp_forbids(uint64_t calls)

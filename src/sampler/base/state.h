@@ -40,11 +40,10 @@ enum busy {
 };
 
 /* Private state of a thread: written by the thread's hooks before the first signal, then by its
- * handler alone. Same index as its thread slot and its ring. */
+ * handler alone. Same index as its thread slot. */
 struct thread_state {
     uint32_t busy; /* enum busy, taken by exchange: a raw clone thread shares its parent's TLS */
     uint32_t index;
-    uint32_t user_joins; /* process.joins while a thread has this state; other values: free */
     struct thread_slot *slot;
     struct ring ring;
     uint64_t stack_start_avma, stack_end_avma;
@@ -80,22 +79,24 @@ struct thread_state {
  * children write it again before their second thread. */
 struct process {
     const struct tables *tables; /* NULL: not part of a recording */
-    struct rings *rings;
-    uint8_t (*records)[SESSION_RING_BYTES]; /* the rings' data; NULL: not mapped as a whole */
-    uint8_t **apart; /* each ring's data, or NULL, in a limited address space; NULL: no limit */
-    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
-    uint32_t joins;               /* joins of this process and its forked ancestors */
-    uint32_t index;               /* process slot */
+    struct requests *requests;
+    /* Own memory; not mapped in a forked child, which must not follow the pointers below before it
+     * has its own: process_is_followed() is false there. */
+    struct process_memory *memory; /* NULL: none */
     struct process_slot *slot;
-    struct process_mark *mark;
     const struct process_verdict *verdict;
-    enum engine engine;  /* ENGINE_NONE: the sampler is inert */
-    int signal;          /* the sampler's signal, 0 while inert */
-    uint64_t forbidden;  /* calls forbidden by a filter of the program: see seccomp.h */
-    uint32_t is_retired; /* 1: see process_retire(); inherited by forked children */
+    struct thread_state *threads; /* SESSION_THREADS of them, sparse */
+    uint8_t **later_rings;        /* rings not mapped at first, by index; NULL: not mapped yet */
+    uint32_t pid;                 /* when it joined; 0: never */
+    uint32_t number;              /* 1 + the verdict's index; 0: not recorded */
+    uint32_t joins;               /* joins of this process and its forked ancestors */
+    enum engine engine;           /* ENGINE_NONE: the sampler is inert */
+    int signal;                   /* the sampler's signal, 0 while inert */
+    uint64_t forbidden;           /* calls forbidden by a filter of the program: see seccomp.h */
+    uint32_t is_retired;          /* 1: see process_retire(); inherited by forked children */
     uint64_t main_stack_end_avma;
     uint64_t vdso_avma; /* 0: none, or hidden, as by valgrind */
-    /* The inherited descriptors of tables and rings, and their files at that time. */
+    /* The inherited descriptors of tables and requests, and their files at that time. */
     struct inherited {
         uint32_t fd;
         uint64_t inode; /* 0: none */
@@ -110,7 +111,6 @@ enum {
     WIPED_ACTION_LOCK,   /* see program_action.h */
     WIPED_ENVIRON_LOCK,  /* see environ_refresh() */
     WIPED_SHOWN_IGNORED, /* threads between own_action_show_ignored() and …_hide_ignored() */
-    WIPED_MARK           /* struct process_mark */
 };
 extern uint32_t *process_alive;
 

@@ -183,7 +183,7 @@ bool environ_wants_successor(void)
     if (!is_recording())
         return false;
     bool is_alone = process.tables->header.no_inherit;
-    return !is_alone || (process.slot && process.slot->pid == (uint32_t)own_syscall(GETPID));
+    return !is_alone || (process.pid && process.pid == (uint32_t)own_syscall(GETPID));
 }
 
 /* True if the entry is readable up to its end. */

@@ -13,7 +13,7 @@ bool launcher_is_stale(void)
 {
     uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
     return launcher_is_away(arch_ticks()) ||
-           load_relaxed(&process.rings->header.deserted_ticks) == heartbeat_ticks;
+           load_relaxed(&process.requests->deserted_ticks) == heartbeat_ticks;
 }
 
 /* In another pid namespace, or without /proc, nobody can be told from one who is gone. */
@@ -45,8 +45,8 @@ static bool launcher_is_running(void)
 
 void ring_doorbell(void)
 {
-    add_release(&process.rings->header.doorbell, 1);
-    own_syscall(FUTEX_WAKE, &process.rings->header.doorbell, FUTEX_WAKE, 1);
+    add_release(&process.requests->doorbell, 1);
+    own_syscall(FUTEX_WAKE, &process.requests->doorbell, FUTEX_WAKE, 1);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mlockall() for all that the program has, without what the sampler has mapped: that is sparse, and 650 MiB of it would
- * be allocated (675 ms), or be more than RLIMIT_MEMLOCK allows: then the program's memory could not be locked, either.
+ * mlockall() for the program's memory, without the sampler's: the sampler's is sparse, and 70 MiB would be allocated, or
+ * exceed RLIMIT_MEMLOCK: then the program's memory could not be locked, either.
  *
  *     mlockall(now | future) ─▶ mlockall(future) ─▶ each line of /proc/self/maps: mlock2(ON_FAULT) ─▶ mlock()
  *     mlockall(now)          ─▶ munlockall()     ─┘         ours are left out
@@ -13,6 +13,7 @@
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
 #include "sampler/process/attach.h"
+#include "sampler/process/own_memory.h"
 
 #include <sys/mman.h>
 
@@ -71,7 +72,8 @@ static bool next_mapping(struct maps *maps, struct avma_range *range)
 /* Also that of the kernel's half, which cannot be locked. */
 static bool is_left_out(const struct avma_range *range)
 {
-    return range->start >> 63 || session_has_mapped(range->start, range->end);
+    return range->start >> 63 || session_has_mapped(range->start, range->end) ||
+           own_memory_has(range->start, range->end);
 }
 
 static long lock_on_fault(const struct avma_range *range)

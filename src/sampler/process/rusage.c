@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's bill of a process that has ended goes to whoever waits for it, and to nobody else. What it used
- * after its last sample, the taking down of its address space above all (0.2 ms of gcc, 1.5 of a compiler),
- * the launcher finds only if it looks before that. So the bill is passed on:
+ * The kernel gives the rusage of an ended process to the process that waits for it, and to no
+ * other. CPU time after the last sample, the teardown of the address space above all (0.2 ms of
+ * gcc, 1.5 of a compiler), is visible to the launcher only before that wait. So the waiting process
+ * writes the rusage of each child into its own memory; the launcher finds the child.
  *
- * It holds those that the child has waited for itself, which it says in its own slot.
- *
- * The calls that wait make no system call more for that: a sandbox may kill for one. Only system() and pclose(),
- * which wait inside the C library and do not say for whom, need some to find that out.
+ * The rusage includes children that the child itself has waited for, which the child states in its
+ * own slot. system() and pclose() wait inside the C library: their child has no pid here.
  */
 #include "sampler/process/rusage.h"
 
@@ -34,41 +33,14 @@ uint64_t rusage_of_children_ns(void)
     return usage_ns(&usage);
 }
 
-/* The kernel names a child as it is called in its parent's pid namespace. */
-static bool is_called(uint32_t index, uint32_t pid)
+/* pid 0: unknown. Async-signal-safe. */
+static void note(uint32_t pid, uint64_t rusage_ns)
 {
-    uint32_t here = load_relaxed(&process.verdict->namespace);
-    const struct process_verdict *verdict = &process.tables->verdicts[index];
-    if (load_relaxed(&verdict->namespace) == here)
-        return load_relaxed(&process.rings->processes[index].pid) == pid;
-    return load_relaxed(&verdict->parents_namespace) == here &&
-           load_relaxed(&verdict->pid_for_parent) == pid;
-}
-
-/* A child that has executed several programs has several slots until the launcher gives them back. */
-static void pass_on(uint32_t pid, uint64_t bill_ns)
-{
-    uint32_t used = load_acquire(&process.rings->header.processes_used);
-    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
-        struct process_slot *slot = &process.rings->processes[i];
-        if (load_acquire(&slot->state) == PROCESS_ANSWERED && is_called(i, pid))
-            store_release(&slot->bill_ns, bill_ns);
-    }
-}
-
-/* A child that nobody has passed on yet, and that is gone: 0 when there is none. */
-static uint32_t find_gone_child(void)
-{
-    uint32_t used = load_acquire(&process.rings->header.processes_used);
-    for (uint32_t i = 0; i < used && i < SESSION_PROCESSES; i++) {
-        const struct process_slot *slot = &process.rings->processes[i];
-        if (load_acquire(&slot->state) == PROCESS_ANSWERED && load_relaxed(&slot->bill_ns) == 0 &&
-            load_relaxed(&slot->parent_pid) == process.slot->pid &&
-            is_called(i, load_relaxed(&slot->pid)) &&
-            own_syscall(EXISTS, load_relaxed(&slot->pid), 0) == -ESRCH)
-            return load_relaxed(&slot->pid);
-    }
-    return 0;
+    uint32_t number = add_relaxed(&process.slot->children_waited, 1);
+    struct waited_child *child = &process.memory->children[number % SESSION_CHILDREN];
+    store_relaxed(&child->rusage_ns, rusage_ns);
+    store_relaxed(&child->pid, pid);
+    store_release(&child->number, number + 1); /* publishes the child */
 }
 
 void rusage_note_waited(uint64_t before_ns)
@@ -77,16 +49,15 @@ void rusage_note_waited(uint64_t before_ns)
         return;
     uint64_t children_ns = rusage_of_children_ns();
     store_relaxed(&process.slot->children_ns, children_ns);
-    uint32_t pid = find_gone_child();
-    if (pid)
-        pass_on(pid, children_ns - before_ns);
+    if (children_ns > before_ns)
+        note(0, children_ns - before_ns);
 }
 
-static void note(pid_t pid, const struct rusage *usage)
+static void note_child(pid_t pid, const struct rusage *usage)
 {
-    uint64_t bill_ns = usage_ns(usage);
-    add_relaxed(&process.slot->children_ns, bill_ns);
-    pass_on((uint32_t)pid, bill_ns);
+    uint64_t rusage_ns = usage_ns(usage);
+    add_relaxed(&process.slot->children_ns, rusage_ns);
+    note((uint32_t)pid, rusage_ns);
 }
 
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
@@ -101,7 +72,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *usage)
         status = &own_status;
     pid = NEXT(wait4)(pid, status, options, usage);
     if (pid > 0 && !WIFSTOPPED(*status) && !WIFCONTINUED(*status))
-        note(pid, usage);
+        note_child(pid, usage);
     return pid;
 }
 
@@ -111,7 +82,8 @@ static bool is_end(const siginfo_t *info)
                                 info->si_code == CLD_DUMPED);
 }
 
-/* The kernel's has a fifth argument, which the C library does not hand on. While it waits the thread may be cancelled. */
+/* The system call has a fifth argument, absent in the C library's function. The thread may be
+ * cancelled during the wait. */
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     if (!process_is_followed() || options & WNOWAIT)
@@ -127,11 +99,11 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     if (raw_failed(result))
         return raw_told(result);
     if (is_end(info))
-        note(info->si_pid, &usage);
+        note_child(info->si_pid, &usage);
     return 0;
 }
 
-/* The C library's own are the same system call. */
+/* The same system call in the C library. */
 pid_t waitpid(pid_t pid, int *status, int options)
 {
     return wait4(pid, status, options, NULL);

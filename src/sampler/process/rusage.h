@@ -4,7 +4,7 @@
  * waitid(), pclose().
  *
  *     child:  exit ─▶ zombie ──────────────┬─▶ gone
- *     parent:      wait4(…, usage) ────────┘   usage ─▶ the child's process slot ─▶ launcher
+ *     parent:      wait4(…, usage) ────────┘   usage ─▶ own memory ─▶ launcher ─▶ the child's account
  */
 #pragma once
 

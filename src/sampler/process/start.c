@@ -12,7 +12,9 @@
 #include "sampler/base/own_call.h"
 #include "sampler/exec/environ.h"
 #include "sampler/process/attach.h"
+#include "sampler/process/join_request.h"
 #include "sampler/process/launcher.h"
+#include "sampler/process/own_memory.h"
 #include "sampler/process/retire.h"
 #include "sampler/process/rusage.h"
 #include "sampler/sample/clock.h"
@@ -26,25 +28,6 @@
 
 static bool avoids_sigprof;
 static char executable[sizeof(((struct process_slot *)0)->executable)];
-
-static bool claim_process(void)
-{
-    uint32_t pid = (uint32_t)own_syscall(GETPID);
-    for (uint32_t index = 0; index < SESSION_PROCESSES; index++) {
-        struct process_slot *slot = &process.rings->processes[index];
-        if (load_relaxed(&slot->state) != PROCESS_FREE ||
-            !swap_acq_rel(&slot->state, PROCESS_FREE, PROCESS_CLAIMED))
-            continue;
-        raise_to(&process.rings->header.processes_used, index + 1);
-        slot->pid = pid;
-        process.index = index;
-        process.slot = slot;
-        process.verdict = &process.tables->verdicts[index];
-        return true;
-    }
-    add_relaxed(&process.rings->header.lost_no_slot, 1);
-    return false;
-}
 
 /* Behind the environment, as the kernel has put it there. */
 static uint64_t find_vdso(char **environment)
@@ -67,50 +50,21 @@ static void note_executable(void)
     executable[raw_failed(length) ? 0 : length] = '\0';
 }
 
+/* The memory is new: all other fields are 0. */
 static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t copy_of)
 {
     struct process_slot *slot = process.slot;
-    slot->copy_of = copy_of;
+    slot->pid = process.pid;
     slot->parent_pid = (uint32_t)own_syscall(GETPPID);
-    slot->unload_count = 0;
     slot->start_ticks = start_ticks;
     slot->start_cpu_ns = start_cpu_ns;
+    slot->copy_of = copy_of;
     slot->children_ns = rusage_of_children_ns();
-    slot->bill_ns = 0;
-    slot->end_cpu_ns = 0;
-    slot->mark_avma = (uint64_t)(uintptr_t)process.mark;
-    *process.mark =
-        (struct process_mark){.token = process.tables->header.token, .process = process.index};
-    slot->lost_no_thread = 0;
-    slot->unknown_count = 0;
-    slot->unknown_requested = 0;
-    slot->unknown_seen = 0;
-    slot->retirement = RETIREMENT_NONE;
-    slot->departure = DEPARTURE_NONE;
-    slot->name[0] = '\0';
     own_syscall(GET_NAME, PR_GET_NAME, slot->name);
     slot->vdso_avma = process.vdso_avma;
+    slot->memory_avma = (uint64_t)(uintptr_t)process.memory;
     if (!process.vdso_avma)
         arch_copy(slot->executable, executable, sizeof(executable));
-}
-
-/* Takes the request back when the answer does not come. */
-static enum engine ask_launcher(void)
-{
-    uint32_t *state = &process.slot->state;
-    const struct tables_header *header = &process.tables->header;
-    uint64_t heartbeat_ticks = load_relaxed(&header->heartbeat_ticks);
-    bool is_command = process.slot->parent_pid == header->launcher_pid;
-    uint64_t longest_ns = is_command ? SESSION_WAIT_COMMAND_NS : SESSION_WAIT_BUSY_NS;
-    store_release(state, PROCESS_REQUESTED); /* publishes the slot */
-    if (!launcher_await(state, PROCESS_ANSWERED, longest_ns) &&
-        (swap_acq_rel(state, PROCESS_REQUESTED, PROCESS_WITHDRAWN) ||
-         swap_acq_rel(state, PROCESS_TAKEN, PROCESS_WITHDRAWN))) {
-        store_relaxed(&process.rings->header.deserted_ticks, heartbeat_ticks);
-        return ENGINE_NONE;
-    }
-    return process.verdict->pid == process.slot->pid ? (enum engine)process.verdict->engine
-                                                     : ENGINE_NONE;
 }
 
 /* The calling thread is the process' only one: it gets its slot before the first signal can come. */
@@ -129,7 +83,6 @@ static bool bind_main_thread(uint64_t stack_start_avma)
 static void give_up(void)
 {
     process.engine = ENGINE_NONE;
-    process.mark->token = 0; /* the slot will be another one's */
     own_action_uninstall();
     if (thread_self) {
         struct thread_state *thread = thread_self;
@@ -148,42 +101,50 @@ static bool change_signal(int signal)
     return false;
 }
 
-/* The handler must be in place before the launcher arms; which engine it will be is not known yet, so it
- * is SIGTRAP's until the verdict says otherwise. */
-static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
+/* The handler must be in place before the launcher arms: SIGTRAP's until the verdict is known. */
+static bool prepare(uint64_t stack_start_avma)
 {
-    if (launcher_is_stale()) {
-        add_relaxed(&process.rings->header.lost_launcher_away, 1);
-        return;
-    }
-    uint32_t copy_of = process.slot ? 1 + process.index : 0;
-    if (!claim_process())
-        return;
-    fill_process(start_cpu_ns, start_ticks, copy_of);
+    bool has_handler = process.signal == SIGTRAP; /* the parent's */
     process.joins++;
     store_release(process_alive, 1);
     process.engine = ENGINE_PERF_TRAP;
-    bool has_handler = process.signal == SIGTRAP; /* its parent's */
-    bool ready = (!session_has_records() || bind_main_thread(stack_start_avma)) &&
-                 (has_handler || own_action_install(SIGTRAP));
-    enum engine engine = ENGINE_NONE;
-    if (ready)
-        engine = ask_launcher();
-    else
-        store_release(&process.slot->state, PROCESS_WITHDRAWN);
-    if (engine == ENGINE_NONE) {
-        swap_acq_rel(&process.slot->state, PROCESS_ANSWERED, PROCESS_DISMISSED);
+    return bind_main_thread(stack_start_avma) && (has_handler || own_action_install(SIGTRAP));
+}
+
+static void take_verdict(void)
+{
+    bool is_answered = load_acquire(&process.slot->state) == PROCESS_ANSWERED;
+    process.engine = is_answered ? (enum engine)process.verdict->engine : ENGINE_NONE;
+    if (process.engine != ENGINE_NONE)
+        process.number = 1 + process.verdict->index;
+}
+
+static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_start_avma)
+{
+    long memory_fd;
+    uint64_t memory_inode;
+    uint32_t copy_of = process.number;
+    process.number = 0;
+    if (launcher_is_stale()) {
+        add_relaxed(&process.requests->lost_launcher_away, 1);
+        return;
+    }
+    if (!own_memory_make(&memory_fd, &memory_inode)) {
+        join_request_refuse(REQUEST_NO_MEMORY);
+        return;
+    }
+    process.pid = (uint32_t)own_syscall(GETPID);
+    fill_process(start_cpu_ns, start_ticks, copy_of);
+    if (prepare(stack_start_avma))
+        join_request_make((uint32_t)memory_fd, memory_inode);
+    own_syscall(CLOSE, memory_fd);
+    take_verdict();
+    if (process.engine == ENGINE_NONE) {
         give_up();
+        own_memory_free();
         return;
     }
-    process.engine = engine;
-    if (!thread_self && !(session_map_records() && bind_main_thread(stack_start_avma))) {
-        /* An event is there already: without a handler it would end the program. */
-        if (engine != ENGINE_PERF_TRAP)
-            give_up();
-        return;
-    }
-    if (engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
+    if (process.engine == ENGINE_TIMER && !avoids_sigprof && !change_signal(SIGPROF))
         return;
     mask_hide(thread_self);
     timer_start(thread_self);
@@ -235,6 +196,7 @@ void process_join_after_fork(void)
     if (process.signal != SIGTRAP)
         own_action_uninstall();
     process.engine = ENGINE_NONE;
+    own_memory_forget();
     /* A child of a retired process may read the same descriptor, where it would find its own signals. */
     if (!process.tables->header.no_inherit && !process.is_retired)
         join(start_cpu_ns, start_ticks, stack_start_avma);

@@ -147,10 +147,10 @@ int pthread_setname_np(pthread_t thread, const char *name)
         lifecycle_named(name);
         return result;
     }
-    for (uint32_t i = 0; i < SESSION_THREADS; i++) {
-        const struct thread_state *state = &process.threads[i];
-        if (load_relaxed(&state->user_joins) == process.joins && state->handle == thread)
+    uint32_t used = load_relaxed(&process.slot->threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++)
+        if (load_acquire(&process.memory->threads[i].slot.state) == THREAD_ACTIVE &&
+            process.threads[i].handle == thread)
             hook_record_name(i, name);
-    }
     return result;
 }

@@ -259,7 +259,7 @@ static bool wants_check(const struct walk *walk, enum walk_end end)
 static void use_map(struct walk *walk, uint64_t generation)
 {
     uint32_t count = load_relaxed(&process.verdict->counts[generation % 2]);
-    walk->modules = process.tables->maps[process.index][generation % 2].modules;
+    walk->modules = process.memory->maps[generation % 2].modules;
     walk->module_count = count < SESSION_MODULES ? count : SESSION_MODULES;
     walk->generation = (uint32_t)generation;
     if (generation == 0)

@@ -3,8 +3,8 @@
 
 #include "sampler/base/next_symbol.h"
 #include "sampler/base/own_call.h"
-#include "sampler/process/attach.h"
 #include "sampler/process/launcher.h"
+#include "sampler/process/own_memory.h"
 #include "sampler/recorders/thread_lifecycle.h"
 #include "sampler/sample/clock.h"
 #include "sampler/signals/mask.h"
@@ -51,11 +51,13 @@ static void clear_cache(struct thread_state *thread)
 
 static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ring_data)
 {
+    struct thread_memory *memory = &process.memory->threads[index];
+
     thread->busy = BUSY_NOT;
     thread->handle = 0;
     thread->index = index;
-    thread->slot = &process.rings->threads[index];
-    thread->ring = (struct ring){.control = &process.rings->controls[index], .data = ring_data};
+    thread->slot = &memory->slot;
+    thread->ring = (struct ring){.control = &memory->control, .data = ring_data};
     thread->last_end_ticks = 0;
     thread->last_cost_ticks = 0;
     thread->usual_cost_ticks = 0;
@@ -84,9 +86,7 @@ static void reset_state(struct thread_state *thread, uint32_t index, uint8_t *ri
 
 static void fill_slot(struct thread_slot *slot)
 {
-    slot->pid = process.slot->pid;
     slot->tid = 0;
-    slot->process = process.index;
     slot->produced = 0;
     slot->lost_ring_full = 0;
     slot->lost_busy = 0;
@@ -100,55 +100,36 @@ static void fill_slot(struct thread_slot *slot)
         slot->handler_ticks[i] = 0;
 }
 
-/* Every process of the recording can write the slot's state, so only this process' own memory
- * decides whether another thread has the thread state. A forked child has copies of the parent's
- * thread states, with an older number. */
-static bool take_state(struct thread_state *thread)
-{
-    uint32_t joins = load_relaxed(&thread->user_joins);
-    return joins != process.joins && swap_acq_rel(&thread->user_joins, joins, process.joins);
-}
-
-static void release(struct thread_state *thread, uint32_t slot_state)
-{
-    struct thread_slot *slot = thread->slot;
-    store_release(&thread->user_joins, 0); /* before the slot can be FREE */
-    store_release(&slot->state, slot_state);
-}
-
 struct thread_state *thread_claim(void)
 {
-    for (uint32_t index = 0; session_has_records() && index < SESSION_THREADS; index++) {
-        struct thread_slot *slot = &process.rings->threads[index];
-        if (load_relaxed(&slot->state) != THREAD_FREE ||
-            !swap_acq_rel(&slot->state, THREAD_FREE, THREAD_CLAIMED))
+    for (uint32_t index = 0; index < SESSION_THREADS; index++) {
+        struct thread_memory *memory = &process.memory->threads[index];
+        uint32_t *state = &memory->slot.state;
+        if (load_relaxed(state) != THREAD_FREE || !swap_acq_rel(state, THREAD_FREE, THREAD_CLAIMED))
             continue;
-        if (!take_state(&process.threads[index])) /* the slot has become FREE in use */
-            continue;
-        uint8_t *ring_data = session_ring_data(index);
+        uint8_t *ring_data = own_memory_ring(index);
         if (!ring_data) {
-            store_release(&slot->state, THREAD_FREE);
-            store_release(&process.threads[index].user_joins, 0);
+            store_release(state, THREAD_FREE);
             break;
         }
-        raise_to(&process.rings->header.threads_used, index + 1);
-        fill_slot(slot);
+        raise_to(&process.slot->threads_used, index + 1);
+        fill_slot(&memory->slot);
         reset_state(&process.threads[index], index, ring_data);
         return &process.threads[index];
     }
-    add_relaxed(&process.rings->header.lost_no_thread_slot, 1);
+    add_relaxed(&process.slot->lost_no_thread_slot, 1);
     return NULL;
 }
 
 void thread_unclaim(struct thread_state *thread)
 {
     store_relaxed(&thread->ring.control->head, 0); /* the record of a creation */
-    release(thread, THREAD_FREE);
+    store_release(&thread->slot->state, THREAD_FREE);
 }
 
 void thread_finish(struct thread_state *thread)
 {
-    release(thread, THREAD_ENDED); /* publishes the last record */
+    store_release(&thread->slot->state, THREAD_ENDED); /* publishes the last record */
 }
 
 void thread_bind(struct thread_state *thread)
@@ -156,7 +137,7 @@ void thread_bind(struct thread_state *thread)
     thread->slot->tid = (uint32_t)own_syscall(GETTID);
     thread->slot->start_ticks = arch_ticks();
     store_release(&thread->slot->state, THREAD_ACTIVE); /* publishes tid and start */
-    uint32_t started = add_release(&process.rings->header.threads_started, 1);
+    uint32_t started = add_release(&process.slot->threads_started, 1);
     /* Slots of ended threads come back when the launcher looks; when it sleeps, they run out. */
     if (started % (SESSION_THREADS / 4) == SESSION_THREADS / 4 - 1)
         ring_doorbell();

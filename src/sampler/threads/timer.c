@@ -51,12 +51,8 @@ void timer_stop(struct thread_state *thread)
 
 void timer_stop_all(void)
 {
-    uint32_t used = load_relaxed(&process.rings->header.threads_used);
-    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
-        const struct thread_slot *slot = &process.rings->threads[i];
-        /* A forked child has copies of its parent's thread states, but not the parent's timers. */
-        if (load_acquire(&slot->state) == THREAD_ACTIVE && slot->process == process.index &&
-            load_acquire(&process.threads[i].user_joins) == process.joins)
+    uint32_t used = load_relaxed(&process.slot->threads_used);
+    for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++)
+        if (load_acquire(&process.memory->threads[i].slot.state) == THREAD_ACTIVE)
             timer_stop(&process.threads[i]);
-    }
 }

@@ -21,7 +21,7 @@ static int reserve_unless_out(void **items, size_t *capacity, size_t need, size_
 
 #include <cmocka.h>
 
-#define PROCESS 3
+#include "own_memory.h"
 
 static struct {
     struct session session;
@@ -32,6 +32,7 @@ static struct {
     struct compiler *compiler;
     struct collector *collector;
     int file;
+    struct own_memory memory;
     uint32_t allocations_left; /* before memory is out, once; UINT32_MAX: it is not */
 } at;
 
@@ -64,6 +65,7 @@ static int set_up(void **state)
     at.file = memfd_create("rec.data", MFD_CLOEXEC);
     struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
+    at.memory = own_memory_make();
     at.collector = calloc(1, sizeof(*at.collector));
     assert_non_null(at.collector);
     assert_int_equal(compiler_start(&at.compiler, &at.session, &at.kept, NULL), 0);
@@ -75,9 +77,10 @@ static int set_up(void **state)
     assert_int_equal(collector_init(at.collector, &parts), 0);
     const struct process process = {.pid = getpid(),
                                     .pid_fd = -1,
+                                    .memory = own_memory_mapped(&at.memory, &at.session),
                                     .engine = ENGINE_TIMER,
                                     .start_ns = at.collector->round.now_ns};
-    process_table_add(&at.collector->processes, PROCESS, &process);
+    process_table_add(&at.collector->processes, &process);
     return 0;
 }
 
@@ -89,6 +92,7 @@ static int tear_down(void **state)
     compiler_stop(at.compiler);
     open_file_cache_free(&at.kept);
     session_close(&at.session);
+    own_memory_free(&at.memory);
     record_summary_free(&at.summary);
     return close(at.file);
 }
@@ -105,7 +109,7 @@ static void take_answers(const struct process *process)
 
 static void a_map_that_there_is_no_memory_for_can_be_asked_for_again(void **state)
 {
-    struct process *process = &at.collector->processes.processes[PROCESS];
+    struct process *process = &at.collector->processes.processes[0];
     unsigned failed = 0;
     for (uint32_t left = 0; left < 8; left++) {
         store_relaxed(&at.allocations_left, left);
@@ -118,7 +122,7 @@ static void a_map_that_there_is_no_memory_for_can_be_asked_for_again(void **stat
         assert_non_null(process->map);
         tear_down(state);
         set_up(state);
-        process = &at.collector->processes.processes[PROCESS];
+        process = &at.collector->processes.processes[0];
     }
     assert_in_range(failed, 2, 7);
 }
@@ -126,7 +130,7 @@ static void a_map_that_there_is_no_memory_for_can_be_asked_for_again(void **stat
 static void mappings_that_were_not_taken_are_still_the_callers(void **state)
 {
     (void)state;
-    struct process *process = &at.collector->processes.processes[PROCESS];
+    struct process *process = &at.collector->processes.processes[0];
     assert_int_equal(proc_maps_read(&process->first_mappings, getpid()), 0);
     store_relaxed(&at.allocations_left, 0);
     map_request_first(at.compiler, process);
@@ -143,8 +147,8 @@ static void mappings_that_were_not_taken_are_still_the_callers(void **state)
 static void a_process_that_asks_for_its_mappings_to_be_read_is_answered(void **state)
 {
     (void)state;
-    const struct process *process = &at.collector->processes.processes[PROCESS];
-    struct process_slot *slot = &at.session.rings->processes[PROCESS];
+    const struct process *process = &at.collector->processes.processes[0];
+    struct process_slot *slot = &at.memory.shared->process;
     slot->unknown_count = slot->unknown_requested = 5;
     store_relaxed(&at.allocations_left, 0);
     process_maps_answer(&at.collector->maps);

@@ -18,8 +18,9 @@
 
 #include <cmocka.h>
 
+#include "own_memory.h"
+
 #define THREAD 7
-#define PROCESS 3
 #define PID 4242
 #define TID 4243
 
@@ -30,6 +31,7 @@ static struct {
     struct record_options options;
     struct perfdata_writer *writer;
     int file;
+    struct own_memory memory;
     struct ring ring; /* the target's side */
 } at;
 
@@ -50,15 +52,19 @@ static int set_up(void **state)
                                            .options = &at.options,
                                            .summary = &at.summary};
     assert_int_equal(collector_init(at.collector, &parts), 0);
-    const struct process process = {
-        .pid = PID, .stated_pid = PID, .pid_fd = -1, .engine = ENGINE_PERF_TRAP};
-    process_table_add(&at.collector->processes, PROCESS, &process);
-    struct rings *rings = at.session.rings;
-    rings->threads[THREAD] =
-        (struct thread_slot){.state = THREAD_ACTIVE, .pid = PID, .tid = TID, .process = PROCESS};
-    rings->header.threads_started = 1;
-    rings->header.threads_used = THREAD + 1;
-    at.ring = (struct ring){.control = &rings->controls[THREAD], .data = rings->data[THREAD]};
+    at.memory = own_memory_make();
+    const struct process process = {.pid = PID,
+                                    .stated_pid = PID,
+                                    .pid_fd = -1,
+                                    .memory = own_memory_mapped(&at.memory, &at.session),
+                                    .engine = ENGINE_PERF_TRAP};
+    process_table_add(&at.collector->processes, &process);
+    struct process_memory *shared = at.memory.shared;
+    shared->threads[THREAD].slot = (struct thread_slot){.state = THREAD_ACTIVE, .tid = TID};
+    shared->process.threads_started = 1;
+    shared->process.threads_used = THREAD + 1;
+    at.ring =
+        (struct ring){.control = &shared->threads[THREAD].control, .data = shared->rings[THREAD]};
     return 0;
 }
 
@@ -68,6 +74,7 @@ static int tear_down(void **state)
     perfdata_writer_close(at.writer);
     collector_free(at.collector);
     session_close(&at.session);
+    own_memory_free(&at.memory);
     record_summary_free(&at.summary);
     return close(at.file);
 }
@@ -272,7 +279,7 @@ static void events_of_threads_are_outside_of_the_cpu_account(void **state)
     assert_int_equal(sample.attr_index, 2);
     assert_int_equal(sample.data_avma, 0x7f00);
     assert_int_equal(at.summary.samples + at.summary.cpu_seen_ns + at.summary.complete, 0);
-    assert_int_equal(at.collector->processes.processes[PROCESS].account.seen_ns, 0);
+    assert_int_equal(at.collector->processes.processes[0].account.seen_ns, 0);
 }
 
 static void objects_that_do_not_belong_to_the_event_are_counted(void **state)
@@ -309,8 +316,8 @@ static void names_are_of_the_thread_in_the_slot(void **state)
 {
     (void)state;
     enum { BYTES = sizeof(struct record_header) + sizeof(struct record_name) };
-    const struct thread *thread = &at.collector->threads.threads[THREAD];
     put_name(THREAD, "first\0xxxxxxxxx", BYTES);
+    const struct thread *thread = thread_of_slot(&at.collector->processes.processes[0], THREAD);
     assert_string_equal(thread->name, "first");
     put_name(THREAD + 1, "other\0xxxxxxxxx", BYTES);
     put_name(UINT32_MAX, "other\0xxxxxxxxx", BYTES);
@@ -538,7 +545,7 @@ static void the_name_in_a_last_record_need_not_end(void **state)
     memset(record.last.name, 'x', sizeof(record.last.name));
     put(&record, sizeof(record));
     drain();
-    assert_string_equal(at.collector->threads.threads[THREAD].name, "xxxxxxxxxxxxxxx");
+    assert_string_equal((*at.collector->threads.active[0]).name, "xxxxxxxxxxxxxxx");
     expect_good_records_still_pass();
 }
 
@@ -590,24 +597,6 @@ static void a_tail_that_the_target_moved_is_not_believed(void **state)
     store_release(&at.ring.control->tail, UINT64_MAX - 7);
     drain();
     assert_int_equal(at.summary.samples, 1);
-}
-
-static void a_slot_that_names_another_process_is_not_adopted(void **state)
-{
-    (void)state;
-    struct thread_slot *slot = &at.session.rings->threads[THREAD];
-    slot->process = SESSION_PROCESSES + 5;
-    drain_all(&at.collector->drain);
-    slot->process = PROCESS;
-    slot->pid = PID + 1;
-    drain_all(&at.collector->drain);
-    slot->process = PROCESS + 1; /* a free one */
-    slot->pid = PID;
-    drain_all(&at.collector->drain);
-    assert_int_equal(at.summary.threads, 0);
-    slot->process = PROCESS;
-    drain_all(&at.collector->drain);
-    assert_int_equal(at.summary.threads, 1);
 }
 
 static uint32_t next_random(uint32_t *state)
@@ -674,7 +663,6 @@ int main(void)
         TEST(positions_that_make_no_sense_are_skipped),
         TEST(a_base_that_the_target_moved_costs_records_only),
         TEST(a_tail_that_the_target_moved_is_not_believed),
-        TEST(a_slot_that_names_another_process_is_not_adopted),
         TEST(nothing_in_a_ring_can_stop_the_collector),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -159,7 +159,7 @@ static const char *value_of(char *const *variables, const char *name)
 
 /* Not open: what matters are the numbers. */
 static const struct session session = {.tables_fd = 900,
-                                       .rings_fd = 901,
+                                       .requests_fd = 901,
                                        .token = 0xabcdef0123,
                                        .sampler_path = "/opt/librec-sampler.so"};
 

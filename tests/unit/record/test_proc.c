@@ -224,7 +224,6 @@ static void assert_same_maps(const struct proc_maps *a, const struct proc_maps *
         assert_string_equal(one->path, other->path);
     }
     assert_int_equal(a->has_memfd, b->has_memfd);
-    assert_int_equal(a->has_private, b->has_private);
 }
 
 /* All but the one that no process has for itself. */
@@ -243,7 +242,7 @@ static struct proc_maps read_own_text(struct proc_maps maps)
 }
 
 /* The name of a mapping may be any, as may the number of a file on another device. */
-static void signs_are_a_files_device_and_number_and_private_memory(void **state)
+static void a_memfd_is_known_by_device_and_inode(void **state)
 {
     (void)state;
     static const char lines[] = "1000-2000 rw-s 0 00:01 77 /memfd:other (deleted)\n"
@@ -252,18 +251,13 @@ static void signs_are_a_files_device_and_number_and_private_memory(void **state)
                                 "4000-5000 rw-p 0 00:00 0 \n"
                                 "5000-6000 rw-s 0 00:01 79 /dev/zero (deleted)\n";
     static const struct {
-        uint64_t inode, avma;
-        bool has_memfd, has_private;
-    } cases[] = {{77, 0x4000, true, true},  {77, 0x4fff, true, true},  {78, 0x5000, false, false},
-                 {79, 0x2800, true, false}, {1, 0x3fff, false, false}, {77, 0x6000, true, false},
-                 {0, 0, false, false}};
+        uint64_t inode;
+        bool has_memfd;
+    } cases[] = {{77, true}, {78, false}, {79, true}, {1, false}, {0, false}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct proc_maps maps = {.memfd_device = makedev(0, 1),
-                                 .memfd_inode = cases[i].inode,
-                                 .private_avma = cases[i].avma};
+        struct proc_maps maps = {.memfd_device = makedev(0, 1), .memfd_inode = cases[i].inode};
         assert_int_equal(proc_maps_parse(&maps, lines, sizeof(lines) - 1), 0);
         assert_int_equal(maps.has_memfd, cases[i].has_memfd);
-        assert_int_equal(maps.has_private, cases[i].has_private);
         proc_maps_free(&maps);
     }
 }
@@ -284,11 +278,11 @@ static void what_is_read_of_a_process_is_what_the_text_says(void **state)
             rings = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         struct proc_maps read = {.memfd_device = status.st_dev,
                                  .memfd_inode = status.st_ino,
-                                 .private_avma = (uint64_t)(uintptr_t)code + 16};
+                                 .memfd_from_avma = (uint64_t)(uintptr_t)rings};
         struct proc_maps text = read_own_text(read), looked = read;
         assert_int_equal(proc_maps_look(&looked, getpid()), 0);
         assert_int_equal(looked.has_memfd, is_mapped);
-        assert_true(looked.has_private && looked.count == 0);
+        assert_int_equal(looked.count, 0);
         assert_int_equal(proc_maps_read(&read, getpid()), 0);
         assert_same_maps(&read, &text);
         assert_int_equal(read.has_memfd, is_mapped);
@@ -530,7 +524,7 @@ int main(void)
         cmocka_unit_test(a_line_longer_than_any_path_is_passed_over),
         cmocka_unit_test(the_longest_path_comes_whole),
         cmocka_unit_test(our_own_mappings_are_what_we_made),
-        cmocka_unit_test(signs_are_a_files_device_and_number_and_private_memory),
+        cmocka_unit_test(a_memfd_is_known_by_device_and_inode),
         cmocka_unit_test(what_is_read_of_a_process_is_what_the_text_says),
         cmocka_unit_test(names_are_cut_at_fifteen_bytes),
         cmocka_unit_test(nobody_traces_us_and_our_time_passes),

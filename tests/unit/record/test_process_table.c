@@ -25,10 +25,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-static struct process *add(uint32_t slot, pid_t pid)
+static struct process *add(pid_t pid)
 {
     const struct process process = {.pid = pid, .pid_fd = -1, .start_ns = 100};
-    return process_table_add(table, slot, &process);
+    return process_table_add(table, &process);
 }
 
 static void remove_slot(uint32_t slot)
@@ -41,13 +41,13 @@ static void remove_slot(uint32_t slot)
 static void pids_of_one_bucket_are_told_apart(void **state)
 {
     (void)state;
-    struct process *first = add(0, 7), *second = add(1, 7 + PID_BUCKETS);
-    struct process *third = add(2, 7 + 2 * PID_BUCKETS);
+    struct process *first = add(7), *second = add(7 + PID_BUCKETS);
+    struct process *third = add(7 + 2 * PID_BUCKETS);
     assert_ptr_equal(process_find(table, 7), first);
     assert_ptr_equal(process_find(table, 7 + PID_BUCKETS), second);
     assert_ptr_equal(process_find(table, 7 + 2 * PID_BUCKETS), third);
     assert_null(process_find(table, 7 + 3 * PID_BUCKETS));
-    remove_slot(1); /* from the middle of the chain */
+    remove_slot(second->slot); /* from the middle of the chain */
     assert_null(process_find(table, 7 + PID_BUCKETS));
     assert_ptr_equal(process_find(table, 7), first);
     assert_ptr_equal(process_find(table, 7 + 2 * PID_BUCKETS), third);
@@ -56,12 +56,12 @@ static void pids_of_one_bucket_are_told_apart(void **state)
 static void after_exec_a_pid_leads_to_the_new_program(void **state)
 {
     (void)state;
-    struct process *before = add(4, 99);
+    struct process *before = add(99);
     before->has_ended = true;
     assert_null(process_find(table, 99));
-    struct process *after = add(9, 99);
+    struct process *after = add(99);
     assert_ptr_equal(process_find(table, 99), after);
-    remove_slot(4);
+    remove_slot(before->slot);
     assert_ptr_equal(process_find(table, 99), after);
 }
 
@@ -70,12 +70,12 @@ static void every_slot_can_be_used_again(void **state)
     (void)state;
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
-            add(i, (pid_t)(1000 + 37 * i + round));
+            assert_non_null(add((pid_t)(1000 + 37 * i + round)));
+        assert_null(add(1));
         assert_int_equal(table->live_count, SESSION_PROCESSES);
         for (uint32_t i = 0; i < SESSION_PROCESSES; i++) {
             const struct process *process = process_find(table, (pid_t)(1000 + 37 * i + round));
             assert_non_null(process);
-            assert_int_equal(process->slot, i);
         }
         for (uint32_t i = 0; i < SESSION_PROCESSES; i++)
             remove_slot((i * 7 + 3) % SESSION_PROCESSES);
@@ -98,7 +98,7 @@ static void a_reused_pid_starts_behind_the_end_of_the_first_process(void **state
 static void a_process_ends_when_its_end_was_seen_but_never_before_its_start(void **state)
 {
     (void)state;
-    struct process *process = add(0, 7);
+    struct process *process = add(7);
     assert_int_equal(process_end_ns(process, 300), 300);
     process->gone_ns = 200;
     assert_int_equal(process_end_ns(process, 300), 200);

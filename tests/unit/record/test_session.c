@@ -21,12 +21,12 @@ static void a_forked_process_has_it_by_its_descriptors_only(void **state)
     (void)state;
     struct session session;
     assert_int_equal(session_open(&session, &config, NULL), 0);
-    assert_int_equal(msync(session.rings, 4096, MS_ASYNC), 0);
+    assert_int_equal(msync(session.requests, 4096, MS_ASYNC), 0);
     pid_t pid = fork();
     if (pid == 0) {
         bool has_tables = msync(session.tables, 4096, MS_ASYNC) == 0 || errno != ENOMEM;
-        bool has_rings = msync(session.rings, 4096, MS_ASYNC) == 0 || errno != ENOMEM;
-        _exit(has_tables || has_rings);
+        bool has_requests = msync(session.requests, 4096, MS_ASYNC) == 0 || errno != ENOMEM;
+        _exit(has_tables || has_requests);
     }
     int status = -1;
     assert_int_equal(waitpid(pid, &status, 0), pid);

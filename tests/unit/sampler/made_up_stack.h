@@ -52,7 +52,8 @@ static struct {
     struct tables *tables;
     struct ring_control control;
     uint8_t *data;
-    struct process_slot process_slot;
+    struct process_memory *memory;
+    uint32_t row_count;
     struct thread_slot thread_slot;
     struct thread_state thread;
     ucontext_t context;
@@ -69,7 +70,7 @@ static inline void *memory(size_t bytes)
 
 static inline void add_row(uint32_t start, uint32_t rule)
 {
-    at.tables->rows[at.tables->verdicts[0].unused[0]++] = (struct row){start, rule};
+    at.tables->rows[at.row_count++] = (struct row){start, rule};
 }
 
 /* The word of a bucket of the index; all rows are in each. */
@@ -80,16 +81,15 @@ static inline void index_word(uint32_t bucket, uint64_t word)
 
 static inline void publish(uint64_t generation)
 {
-    struct process_verdict *verdict = &at.tables->verdicts[0];
+    struct process_verdict *verdict = &at.memory->verdict;
     for (uint32_t i = 0; i < BUCKETS; i++)
-        index_word(i, row_bucket(0, verdict->unused[0]));
-    at.tables->maps[0][generation % 2].modules[0] =
-        (struct wire_module){.start_avma = BASE,
-                             .end_avma = PAST_THE_END,
-                             .base_avma = BASE,
-                             .index_first = INDEX,
-                             .bucket_count = BUCKETS,
-                             .bucket_shift = BUCKET_SHIFT};
+        index_word(i, row_bucket(0, at.row_count));
+    at.memory->maps[generation % 2].modules[0] = (struct wire_module){.start_avma = BASE,
+                                                                      .end_avma = PAST_THE_END,
+                                                                      .base_avma = BASE,
+                                                                      .index_first = INDEX,
+                                                                      .bucket_count = BUCKETS,
+                                                                      .bucket_shift = BUCKET_SHIFT};
     verdict->counts[generation % 2] = 1;
     verdict->generation = generation;
 }
@@ -99,11 +99,14 @@ static inline int set_up(void **state)
     (void)state;
     memset(&at, 0, sizeof(at));
     at.tables = memory(sizeof(*at.tables));
+    at.memory = memory(sizeof(*at.memory));
     at.data = memory(SESSION_RING_BYTES);
     at.stack = memory(STACK_WORDS * 8 + PAGE);
     assert_int_equal(mprotect(at.stack + STACK_WORDS, PAGE, PROT_NONE), 0);
-    process = (struct process){
-        .tables = at.tables, .slot = &at.process_slot, .verdict = &at.tables->verdicts[0]};
+    process = (struct process){.tables = at.tables,
+                               .memory = at.memory,
+                               .slot = &at.memory->process,
+                               .verdict = &at.memory->verdict};
     at.thread.slot = &at.thread_slot;
     at.thread.ring = (struct ring){.control = &at.control, .data = at.data};
     at.thread.stack_start_avma = (uint64_t)(uintptr_t)at.stack;
@@ -127,6 +130,7 @@ static inline int tear_down(void **state)
 {
     (void)state;
     munmap(at.tables, sizeof(*at.tables));
+    munmap(at.memory, sizeof(*at.memory));
     munmap(at.data, SESSION_RING_BYTES);
     munmap(at.stack, STACK_WORDS * 8 + PAGE);
     return 0;

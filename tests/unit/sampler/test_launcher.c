@@ -45,10 +45,10 @@ static void *memory(size_t bytes)
 static int set_up(void **state)
 {
     (void)state;
-    struct rings *rings = memory(sizeof(*rings));
+    struct requests *requests = memory(sizeof(*requests));
     tables = memory(sizeof(*tables));
     tables->header.launcher_pid = (uint32_t)getpid();
-    process = (struct process){.tables = tables, .rings = rings};
+    process = (struct process){.tables = tables, .requests = requests};
     word = 0;
     return 0;
 }
@@ -56,7 +56,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    munmap(process.rings, sizeof(*process.rings));
+    munmap(process.requests, sizeof(*process.requests));
     munmap(tables, sizeof(*tables));
     return 0;
 }
@@ -83,7 +83,7 @@ static void a_late_answer_is_waited_for(void **state)
 {
     (void)state;
     assert_true(await_late_answer(MUCH_MORE_NS));
-    assert_int_equal(process.rings->header.doorbell, 1);
+    assert_int_equal(process.requests->doorbell, 1);
 }
 
 static void but_not_longer_than_that(void **state)

@@ -139,12 +139,12 @@ static void of_a_large_stack_addresses_are_copied(void **state)
 static void the_page_of_vsyscall_is_no_code(void **state)
 {
     (void)state;
-    struct wire_module *modules = at.tables->maps[0][1].modules;
+    struct wire_module *modules = at.memory->maps[1].modules;
     modules[1] = (struct wire_module){.start_avma = UINT64_C(0x7ff000000000),
                                       .end_avma = UINT64_C(0x7ff000001000)};
     modules[2] = (struct wire_module){.start_avma = UINT64_C(0xffffffffff600000),
                                       .end_avma = UINT64_C(0xffffffffff601000)};
-    at.tables->verdicts[0].counts[1] = 3;
+    at.memory->verdict.counts[1] = 3;
     uint64_t first = STACK_WORDS - 20000;
     for (uint64_t i = first; i < STACK_WORDS; i++)
         at.stack[i] = UINT64_C(0x550000000000) + i;
@@ -167,7 +167,7 @@ static void where_code_is_unknown_whatever_may_be_an_address_is_copied(void **st
                                     : i % 3;
     interrupted_at(PAST_THE_END, address_of(first), 77);
     for (uint64_t generation = 0; generation < 2; generation++) {
-        at.tables->verdicts[0].generation = generation; /* 0: no map at all */
+        at.memory->verdict.generation = generation; /* 0: no map at all */
         struct found found = walk_and_read();
         assert_in_range(found.copy.word_count, 1890, 1900);
         for (uint32_t i = 0; i < found.copy.word_count; i++)

@@ -319,7 +319,7 @@ static void code_that_no_map_knows_is_copied(void **state)
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_COPY);
     assert_int_equal(found.stack.end, WALK_UNKNOWN);
-    at.tables->verdicts[0].generation = 0; /* nothing published yet */
+    at.memory->verdict.generation = 0; /* nothing published yet */
     found = walk_and_read();
     assert_int_equal(found.stack.end, WALK_UNKNOWN);
 }
@@ -328,12 +328,12 @@ static void while_a_library_is_unloaded_the_map_is_not_trusted(void **state)
 {
     (void)state;
     make_stack(2, ROOT);
-    at.process_slot.unload_count = 1;
+    at.memory->process.unload_count = 1;
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_COPY);
     assert_int_equal(found.stack.end, WALK_UNKNOWN);
     assert_int_equal(found.stack.unload_count, 1);
-    at.tables->verdicts[0].unload_count = 1; /* the launcher has looked again */
+    at.memory->verdict.unload_count = 1; /* the launcher has looked again */
     found = walk_and_read();
     assert_int_equal(found.stack.end, WALK_ROOT);
     assert_int_equal(found.stack.unload_count, 1);
@@ -362,7 +362,7 @@ static void code_whose_rows_are_not_compiled_yet_is_copied_until_they_are(void *
         assert_int_equal(found.header.kind, RECORD_COPY);
         assert_int_equal(found.stack.end, WALK_UNKNOWN);
     }
-    index_word((ROOT - BASE) >> BUCKET_SHIFT, row_bucket(0, at.tables->verdicts[0].unused[0]));
+    index_word((ROOT - BASE) >> BUCKET_SHIFT, row_bucket(0, at.row_count));
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_STACK);
     assert_int_equal(found.stack.end, WALK_ROOT);
@@ -374,9 +374,9 @@ static void rows_of_code_without_cfi_may_come_later(void **state)
 {
     (void)state;
     make_stack(2, NO_CFI);
-    at.tables->maps[0][1].modules[0].flags = WIRE_MODULE_SEARCHED;
+    at.memory->maps[1].modules[0].flags = WIRE_MODULE_SEARCHED;
     assert_int_equal(walk_and_read().stack.end, WALK_SEARCH);
-    for (uint32_t i = 0; i < at.tables->verdicts[0].unused[0]; i++)
+    for (uint32_t i = 0; i < at.row_count; i++)
         if (at.tables->rows[i].start == NO_CFI - BASE - NO_CFI % 0x100)
             at.tables->rows[i].rule = row_rule(ROW_END, 0, 0);
     assert_int_equal(walk_and_read().stack.end, WALK_ROOT);
@@ -387,7 +387,7 @@ static void code_of_a_module_that_is_not_read_yet_is_copied(void **state)
 {
     (void)state;
     make_stack(2, ROOT);
-    struct wire_module *module = &at.tables->maps[0][1].modules[0];
+    struct wire_module *module = &at.memory->maps[1].modules[0];
     *module = (struct wire_module){.start_avma = module->start_avma,
                                    .end_avma = module->end_avma,
                                    .flags = WIRE_MODULE_UNREAD};
@@ -407,7 +407,7 @@ static void where_cfi_ends_in_a_searched_module_the_stack_is_copied(void **state
     at.stack[word + 1] = ROOT;
     interrupted_at(NO_CFI, address_of(word), address_of(word));
     assert_int_equal(walk_and_read().header.kind, RECORD_STACK);
-    at.tables->maps[0][1].modules[0].flags = WIRE_MODULE_SEARCHED;
+    at.memory->maps[1].modules[0].flags = WIRE_MODULE_SEARCHED;
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_COPY);
     assert_int_equal(found.stack.end, WALK_SEARCH);
@@ -422,23 +422,23 @@ static void a_damaged_map_leads_nowhere(void **state)
 {
     (void)state;
     make_stack(2, ROOT);
-    struct wire_module *module = &at.tables->maps[0][1].modules[0];
+    struct wire_module *module = &at.memory->maps[1].modules[0];
     module->index_first = SESSION_ROWS - 2; /* there is no room for so many words */
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
     module->index_first = UINT32_MAX;
     module->bucket_count = UINT32_MAX;
-    at.tables->verdicts[0].generation = 3; /* the same place, uncached */
+    at.memory->verdict.generation = 3; /* the same place, uncached */
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
     module->index_first = INDEX;
     module->bucket_count = BUCKETS;
     index_word((LEAF - BASE) >> BUCKET_SHIFT, row_bucket(UINT32_MAX, UINT32_MAX));
-    at.tables->verdicts[0].generation = 5;
+    at.memory->verdict.generation = 5;
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
     index_word((LEAF - BASE) >> BUCKET_SHIFT, row_bucket(SESSION_ROWS - 1, 2));
-    at.tables->verdicts[0].generation = 7;
+    at.memory->verdict.generation = 7;
     assert_int_equal(walk_and_read().stack.end, WALK_NO_CFI);
-    at.tables->verdicts[0].counts[1] = UINT32_MAX;
-    at.tables->verdicts[0].generation = 9;
+    at.memory->verdict.counts[1] = UINT32_MAX;
+    at.memory->verdict.generation = 9;
     assert_int_equal(walk_and_read().stack.end, WALK_UNKNOWN);
 }
 

@@ -318,10 +318,10 @@ static void a_function_of_endless_rows_costs_no_memory(void **state)
 static void a_file_of_more_rows_than_there_is_room_for_is_given_up(void **state)
 {
     (void)state;
-    struct unwind_module *module = module_of_huge_functions(17, 500000);
+    struct unwind_module *module = module_of_huge_functions(17, 480000);
     struct compiled_rows rows = {0};
     assert_int_equal(unwind_module_compile(module, 0, COMPILE_END, &rows), -EFBIG);
-    assert_true(rows.count < 17 * 500000);
+    assert_true(rows.count < 17 * 480000);
     compile_free(&rows);
     unwind_module_close(module);
 }

@@ -148,7 +148,7 @@ static void the_index_of_4_gib_is_small(void **state)
 {
     (void)state;
     struct shared shared = shared_of(UINT32_MAX);
-    assert_in_range(shared.buckets.count, 1, SESSION_ROWS / 16);
+    assert_in_range(shared.buckets.count, 1, SESSION_ROWS / 15);
     const uint32_t last = UINT32_MAX >> ROW_PIECE_SHIFT;
     const struct row low[] = {{0, 11}, {8, 22}};
     const struct row high[] = {{8, 22}, {UINT32_MAX - 5, 33}};

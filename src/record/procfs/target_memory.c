@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/procfs/target_memory.h"
+
+#include "wire/atomic.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define PAGE_BYTES 4096u
+#define RINGS_AT offsetof(struct process_memory, rings)
+/* The page before a ring, and the ring. */
+#define RING_BYTES (PAGE_BYTES + SESSION_RING_BYTES)
+
+/* FUSE and network file systems are not contacted. */
+static bool look(int fd, const char *path, struct statx *status)
+{
+    return statx(fd, path, AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
+                 STATX_TYPE | STATX_INO | STATX_SIZE | STATX_UID, status) == 0;
+}
+
+int target_memory_find(const struct session *session, pid_t pid, const struct join_request *request)
+{
+    char path[64];
+    struct statx status;
+    snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)pid, request->memory_fd);
+    int fd = open(path, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    if (look(fd, "", &status) && status.stx_ino == request->memory_inode &&
+        makedev(status.stx_dev_major, status.stx_dev_minor) == session->memory_device)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Seals first: a sealed file keeps its size. */
+static bool is_safe(int fd, struct statx *status)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & SESSION_MEMORY_SEALS) == SESSION_MEMORY_SEALS &&
+           look(fd, "", status) && status->stx_size == sizeof(struct process_memory);
+}
+
+static int map(struct target_memory **out, int fd, const struct statx *status)
+{
+    struct target_memory *memory = calloc(1, sizeof(*memory));
+    void *shared = mmap(NULL, RINGS_AT, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (!memory || shared == MAP_FAILED) {
+        free(memory);
+        if (shared != MAP_FAILED)
+            munmap(shared, RINGS_AT);
+        return -ENOMEM;
+    }
+    *memory = (struct target_memory){
+        .shared = shared, .inode = status->stx_ino, .uid = status->stx_uid, .users = 1};
+    *out = memory;
+    return 0;
+}
+
+/* The open file behind an O_PATH descriptor. */
+static int reopen(int path_fd)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int target_memory_map(struct target_memory **out, int path_fd)
+{
+    struct statx status;
+    int fd = reopen(path_fd);
+    if (fd < 0)
+        return fd;
+    int err = is_safe(fd, &status) ? map(out, fd, &status) : -EPERM;
+    close(fd);
+    return err;
+}
+
+/* By its name and size. A request in the name of another process must not spoil a memfd there. */
+static bool is_waiting_for_size(int fd)
+{
+    static const char expected[] = "/memfd:" SESSION_MEMORY_NAME " (deleted)";
+    char path[64], link[sizeof(expected)];
+    struct statx status;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(path, link, sizeof(link));
+    return length == sizeof(expected) - 1 && memcmp(link, expected, sizeof(expected) - 1) == 0 &&
+           look(fd, "", &status) && status.stx_size == 0;
+}
+
+int target_memory_set_size(int path_fd)
+{
+    int fd = reopen(path_fd);
+    if (fd < 0)
+        return fd;
+    int err =
+        is_waiting_for_size(fd) ? session_set_size(fd, sizeof(struct process_memory)) : -EPERM;
+    if (err == 0 && fcntl(fd, F_ADD_SEALS, SESSION_MEMORY_SEALS) != 0)
+        err = -errno;
+    close(fd);
+    return err;
+}
+
+struct target_memory *target_memory_use(struct target_memory *memory)
+{
+    add_relaxed(&memory->users, 1);
+    return memory;
+}
+
+void target_memory_release(struct target_memory *memory)
+{
+    if (!memory || __atomic_sub_fetch(&memory->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    for (uint32_t i = 0; memory->rings && i < SESSION_THREADS; i++)
+        if (memory->rings[i])
+            munmap(memory->rings[i] - PAGE_BYTES, RING_BYTES);
+    munmap(memory->shared, RINGS_AT);
+    free(memory->rings);
+    free(memory);
+}
+
+/* A page before the ring: of the ring before, or the last page before all rings. */
+static uint8_t *page_before(const struct target_memory *memory, uint32_t index)
+{
+    if (index == 0)
+        return (uint8_t *)memory->shared + RINGS_AT - PAGE_BYTES;
+    return memory->rings[index - 1] + SESSION_RING_BYTES - PAGE_BYTES;
+}
+
+/* As in sampler/process/own_memory.c. */
+static bool map_ring(struct target_memory *memory, uint32_t index)
+{
+    uint8_t *mapped = mremap(page_before(memory, index), 0, RING_BYTES, MREMAP_MAYMOVE);
+    if (mapped == MAP_FAILED)
+        return false;
+    memory->rings[index] = mapped + PAGE_BYTES;
+    return true;
+}
+
+uint8_t *target_memory_ring(struct target_memory *memory, uint32_t index)
+{
+    assert(index < SESSION_THREADS);
+    if (!memory->rings)
+        memory->rings = calloc(SESSION_THREADS, sizeof(*memory->rings));
+    if (!memory->rings)
+        return NULL;
+    for (uint32_t i = 0; i <= index; i++)
+        if (!memory->rings[i] && !map_ring(memory, i))
+            return NULL;
+    return memory->rings[index];
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of a recorded process (struct process_memory), as mapped here. The process made the
+ * memory, so this is where hostile descriptors end:
+ *
+ *     /proc/PID/fd/N ─ O_PATH, device and inode of the request ─▶ seals, size ─▶ mapped
+ *
+ * O_PATH and a statx() without synchronization open no device and reach no file system server.
+ */
+#pragma once
+
+#include "record/session.h"
+#include "wire/session.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct target_memory {
+    struct process_memory *shared; /* without the rings */
+    uint64_t inode;
+    uid_t uid;       /* of the user who made the memory */
+    uint32_t users;  /* atomic: the process table, and maps under way */
+    uint8_t **rings; /* by index; NULL: none mapped yet */
+};
+
+/* An O_PATH descriptor of the requested memory, if the process has it at the stated descriptor;
+ * -1: it has not, or the process is hidden or gone. */
+int target_memory_find(const struct session *session, pid_t pid,
+                       const struct join_request *request);
+
+/* Maps the memory, with one user. path_fd: of target_memory_find(). -EPERM: the memory is not
+ * sealed, or of another size. */
+int target_memory_map(struct target_memory **out, int path_fd);
+
+/* Gives an empty memory its size and seals. -EPERM: not empty, or of another name. */
+int target_memory_set_size(int path_fd);
+
+struct target_memory *target_memory_use(struct target_memory *memory);
+/* Unmaps after the last use. NULL: no effect. */
+void target_memory_release(struct target_memory *memory);
+
+/* The data of a ring, mapped when first used; NULL: no address space. Collector thread only. */
+uint8_t *target_memory_ring(struct target_memory *memory, uint32_t index);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Requests as honest and hostile processes make them. The process is the test itself or a child, the
+ * launcher is the same test.
+ */
+#include "quiet_collector.h"
+
+#include "wire/atomic.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct join_request *request_of(struct fixture *fixture)
+{
+    return &fixture->session.requests->requests[3];
+}
+
+static void take(struct fixture *fixture)
+{
+    fixture->session.requests->used = 4;
+    fixture->session.requests->doorbell++;
+    handshake_answer(&fixture->collector->handshake);
+}
+
+/* The statements of a process that exaggerates. */
+static void fill_slot(struct process_slot *slot)
+{
+    slot->pid = (uint32_t)getpid();
+    slot->parent_pid = (uint32_t)getppid();
+    slot->start_ticks = UINT64_MAX;
+    slot->start_cpu_ns = UINT64_MAX;
+    /* No terminating zero anywhere. */
+    memset(slot->executable, 'x', sizeof(slot->executable));
+    slot->state = PROCESS_REQUESTED;
+}
+
+/* A request for the memory at this descriptor of this pid. */
+static void ask_for(struct fixture *fixture, pid_t pid, int fd, uint64_t inode)
+{
+    *request_of(fixture) = (struct join_request){.pid = (uint32_t)pid,
+                                                 .memory_fd = (uint32_t)fd,
+                                                 .memory_inode = inode,
+                                                 .name = "starter",
+                                                 .state = REQUEST_MADE};
+    take(fixture);
+}
+
+static void ask(struct fixture *fixture, pid_t pid)
+{
+    fill_slot(&fixture->memory.shared->process);
+    ask_for(fixture, pid, fixture->memory.fd, fixture->memory.inode);
+}
+
+static size_t count(const struct fixture *fixture)
+{
+    return fixture->collector->processes.live_count;
+}
+
+static const struct process *first(const struct fixture *fixture)
+{
+    return process_table_at(&fixture->collector->processes, 0);
+}
+
+static bool was_answered(const struct fixture *fixture)
+{
+    return fixture->memory.shared->process.state == PROCESS_ANSWERED;
+}
+
+static void a_process_with_its_memory_is_answered_in_this_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getpid());
+    assert_int_equal(count(fixture), 1);
+    assert_true(was_answered(fixture));
+    assert_int_equal(first(fixture)->pid, getpid());
+    assert_int_equal(fixture->memory.shared->verdict.engine, first(fixture)->engine);
+    assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+}
+
+/* In pid namespaces every process has another pid, which may be another process' here. */
+static void a_process_is_known_by_its_memory_and_not_by_the_pid_that_it_states(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getppid());
+    assert_int_equal(count(fixture), 1);
+    assert_int_equal(first(fixture)->pid, getpid());
+    assert_int_equal(first(fixture)->parent_pid, getppid());
+    assert_int_equal(first(fixture)->stated_pid, getppid());
+}
+
+static void statements_about_the_past_are_held_against_the_clocks(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getpid());
+    assert_true(first(fixture)->start_ns <= monotonic_ns());
+    assert_true(first(fixture)->account.start_cpu_ns < 120000000000); /* the test's time limit */
+    assert_true(fixture->summary.cpu_seen_ns < 120000000000);
+}
+
+/* Nothing else of the request decides. */
+static void no_memory_no_answer(void **state)
+{
+    struct fixture *fixture = *state;
+    static const pid_t pids[] = {1, 0, -1, INT32_MIN};
+    fill_slot(&fixture->memory.shared->process);
+    for (size_t i = 0; i < sizeof(pids) / sizeof(pids[0]); i++) {
+        ask_for(fixture, pids[i], 0, fixture->memory.inode);
+        assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+        assert_false(was_answered(fixture));
+        request_of(fixture)->reason = REQUEST_UNSEEN; /* as the process finds out */
+        request_of(fixture)->state = REQUEST_REFUSED;
+        take(fixture);
+        assert_int_equal(request_of(fixture)->state, REQUEST_FREE);
+        assert_int_equal(fixture->summary.not_followed.count, i + 1);
+    }
+    ask_for(fixture, getpid(), fixture->memory.fd, fixture->memory.inode + 1);
+    assert_false(was_answered(fixture));
+    assert_int_equal(count(fixture), 0);
+    assert_int_equal(fixture->summary.cpu_seen_ns, 0);
+}
+
+/* A file that could shrink ends the launcher by SIGBUS; one of another kind may do anything. */
+static void a_memory_that_is_not_sealed_or_of_another_size_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        off_t bytes;
+        int seals;
+    } cases[] = {{sizeof(struct process_memory), F_SEAL_SEAL | F_SEAL_GROW},
+                 {sizeof(struct process_memory), 0},
+                 {sizeof(struct process_memory) - 1, SESSION_MEMORY_SEALS},
+                 {sizeof(struct process_memory), SESSION_MEMORY_SEALS | F_SEAL_WRITE},
+                 {4096, SESSION_MEMORY_SEALS}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct stat status;
+        int fd = memfd_create("rec-rings", MFD_ALLOW_SEALING);
+        assert_int_equal(ftruncate(fd, cases[i].bytes), 0);
+        assert_int_equal(fcntl(fd, F_ADD_SEALS, cases[i].seals), 0);
+        assert_int_equal(fstat(fd, &status), 0);
+        ask_for(fixture, getpid(), fd, status.st_ino);
+        assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+        close(fd);
+    }
+    int zero = open("/dev/zero", O_RDWR);
+    struct stat device;
+    assert_int_equal(fstat(zero, &device), 0);
+    ask_for(fixture, getpid(), zero, device.st_ino);
+    close(zero);
+    assert_int_equal(count(fixture), 0);
+}
+
+/* For a process that may not write large files. A memfd of other content is nobody's to change. */
+static void an_empty_memory_gets_its_size_on_request(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *name;
+        off_t bytes, bytes_after;
+    } cases[] = {{"rec-rings", 0, sizeof(struct process_memory)},
+                 {"rec-rings", 1, 1},
+                 {"rec-rings2", 0, 0},
+                 {"other", 0, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct stat status;
+        int fd = memfd_create(cases[i].name, MFD_ALLOW_SEALING);
+        assert_int_equal(ftruncate(fd, cases[i].bytes), 0);
+        assert_int_equal(fstat(fd, &status), 0);
+        *request_of(fixture) = (struct join_request){.pid = (uint32_t)getpid(),
+                                                     .memory_fd = (uint32_t)fd,
+                                                     .memory_inode = status.st_ino,
+                                                     .wants_size = 1,
+                                                     .state = REQUEST_MADE};
+        take(fixture);
+        assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+        assert_int_equal(fstat(fd, &status), 0);
+        assert_int_equal(status.st_size, cases[i].bytes_after);
+        assert_int_equal(fcntl(fd, F_GET_SEALS),
+                         cases[i].bytes_after > 1 ? SESSION_MEMORY_SEALS : 0);
+        close(fd);
+    }
+    assert_int_equal(count(fixture), 0);
+}
+
+/* A child, or a process left to init, that has the test's memory at its descriptor. */
+static pid_t start_other(struct fixture *fixture, bool maps, bool is_left)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        pid_t parent = getpid();
+        if (is_left && fork() != 0)
+            _exit(0);
+        while (is_left && getppid() == parent)
+            usleep(1000);
+        if (!maps)
+            munmap(fixture->memory.shared, sizeof(struct process_memory));
+        pid = getpid();
+        (void)!write(ready[1], &pid, sizeof(pid));
+        pause();
+    }
+    if (is_left)
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(read(ready[0], &pid, sizeof(pid)), sizeof(pid));
+    close(ready[0]);
+    close(ready[1]);
+    return pid;
+}
+
+/* A service that is sent a descriptor has it, but neither maps it nor descends from the command. */
+static void a_process_maps_its_memory_and_descends_from_the_command(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        bool maps, is_left, is_member;
+    } cases[] = {{false, false, false}, {true, true, false}, {true, false, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pid_t pid = start_other(fixture, cases[i].maps, cases[i].is_left);
+        ask(fixture, pid);
+        assert_int_equal(count(fixture), cases[i].is_member);
+        assert_int_equal(was_answered(fixture), cases[i].is_member);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
+/* A process of another user was handed the memory, and may even map it. */
+static void a_memory_of_another_user_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(fchown(fixture->memory.fd, 65534, 65534), 0);
+    ask(fixture, getpid());
+    assert_int_equal(count(fixture), 0);
+    assert_false(was_answered(fixture));
+}
+
+/* Only the first request of a start is answered: a second one would replace the process. */
+static void a_request_in_the_name_of_an_answered_process_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getpid());
+    uint32_t slot = first(fixture)->slot;
+    ask_for(fixture, getpid(), fixture->memory.fd, fixture->memory.inode);
+    assert_int_equal(count(fixture), 1);
+    assert_int_equal(first(fixture)->slot, slot);
+    assert_false(first(fixture)->has_ended);
+}
+
+/* The process gave up in the meantime: it runs without a handler, and must not be armed. */
+static void a_withdrawn_request_is_not_answered(void **state)
+{
+    struct fixture *fixture = *state;
+    fill_slot(&fixture->memory.shared->process);
+    fixture->memory.shared->process.state = PROCESS_WITHDRAWN;
+    ask_for(fixture, getpid(), fixture->memory.fd, fixture->memory.inode);
+    assert_int_equal(count(fixture), 0);
+    assert_int_equal(fixture->memory.shared->process.state, PROCESS_WITHDRAWN);
+}
+
+static pid_t pid_of_nobody(void)
+{
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    return pid;
+}
+
+static void look_twice(struct collector *collector)
+{
+    for (int i = 0; i < 2; i++) {
+        collector->round.now_ns += 2000000000;
+        handshake_free_abandoned(&collector->handshake);
+    }
+}
+
+/* Else a program that kills thousands of children while they start has no request left. */
+static void the_requests_of_processes_killed_at_their_start_are_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+    static const enum request_state states[] = {REQUEST_CLAIMED, REQUEST_MADE};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        ask_for(fixture, pid_of_nobody(), 3, fixture->memory.inode + 1);
+        request_of(fixture)->state = states[i];
+        take(fixture);
+        look_twice(fixture->collector);
+        assert_int_equal(request_of(fixture)->state, REQUEST_FREE);
+    }
+    assert_int_equal(fixture->summary.not_followed.count, 0);
+}
+
+static void the_request_of_a_process_that_takes_long_to_read_the_reply_is_its_own(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getpid());
+    look_twice(fixture->collector);
+    assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+}
+
+static void an_abandoned_request_is_freed_with_the_reply(void **state)
+{
+    struct fixture *fixture = *state;
+    static const enum request_reason reasons[] = {REQUEST_LATE, REQUEST_NO_MEMORY, 77};
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        *request_of(fixture) = (struct join_request){.pid = 4711,
+                                                     .reason = reasons[i],
+                                                     .name = "sixteen letters.",
+                                                     .state = REQUEST_REFUSED};
+        take(fixture);
+        assert_int_equal(request_of(fixture)->state, REQUEST_FREE);
+    }
+    assert_int_equal(fixture->summary.not_followed.count, 2); /* the third states no reason */
+}
+
+/* The memory of an ended process is returned. */
+static void nothing_of_an_ended_process_stays_mapped(void **state)
+{
+    struct fixture *fixture = *state;
+    ask(fixture, getpid());
+    struct process *process = process_table_at(&fixture->collector->processes, 0);
+    const void *shared = process->memory->shared;
+    process_end_program(&fixture->collector->watch, process);
+    process_watch_find_ended(&fixture->collector->watch);
+    assert_int_equal(count(fixture), 0);
+    assert_int_equal(msync((void *)(uintptr_t)shared, 4096, MS_ASYNC), -1); /* ENOMEM */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_process_with_its_memory_is_answered_in_this_memory),
+        TEST(a_process_is_known_by_its_memory_and_not_by_the_pid_that_it_states),
+        TEST(statements_about_the_past_are_held_against_the_clocks),
+        TEST(no_memory_no_answer),
+        TEST(a_memory_that_is_not_sealed_or_of_another_size_is_refused),
+        TEST(an_empty_memory_gets_its_size_on_request),
+        TEST(a_process_maps_its_memory_and_descends_from_the_command),
+        TEST(a_memory_of_another_user_is_refused),
+        TEST(a_request_in_the_name_of_an_answered_process_changes_nothing),
+        TEST(a_withdrawn_request_is_not_answered),
+        TEST(the_requests_of_processes_killed_at_their_start_are_given_back),
+        TEST(the_request_of_a_process_that_takes_long_to_read_the_reply_is_its_own),
+        TEST(an_abandoned_request_is_freed_with_the_reply),
+        TEST(nothing_of_an_ended_process_stays_mapped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
