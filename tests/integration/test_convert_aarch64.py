@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Recordings of an aarch64 machine, read on another one: callchains with their context markers, and copied stacks,
 which are unwound with the program's file."""
+import json
 import os
 import shutil
 import struct
@@ -214,6 +215,20 @@ class Aarch64(rec.Case):
         sample = self.sample(TEXT + symbols["in_leaf"], [], self.copy(symbols, 256))
         self.assertEqual(self.names(self.start() + [sample], SAMPLE_TYPE | COPIES, machine="s390x"),
                          [["leaf", "[truncated]"]])
+
+    def test_instructions_are_disassembled_by_capstone(self):
+        symbols = self.build()
+        chain = [USER, *(TEXT + symbols[name] for name in ("in_leaf", "in_middle", "in_outer", "in_start"))]
+        self.names(self.start() + [self.sample(chain[1], chain)])
+        done = subprocess.run([rec.REC, "annotate", "--asm", "--json", "outer", "perf.data"], cwd=self.here,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        symbol, = json.loads(done.stdout)["symbols"]
+        self.assertEqual(symbol.get("machine"), "aarch64", symbol.get("missing"))
+        texts = [item["text"] for item in symbol["instructions"]]
+        self.assertEqual(texts[0], "stp x29, x30, [sp, #-0x20]!")
+        self.assertRegex(texts[1], r"^bl #0x[0-9a-f]+ <middle>$")
+        self.assertEqual([bool(item["total_ns"]) for item in symbol["instructions"]], [False, True, False])
 
     def test_perf_reads_the_same_file(self):
         """The oracle of the files made here: perf knows callchains of every machine. To it labels within

@@ -216,6 +216,14 @@ static void print_summary(const struct annotation *annotation)
         weight_format(profile, tally->whole).text, weight_noun(profile));
 }
 
+static bool has_code(const struct annotation *annotation)
+{
+    for (size_t i = 0; i < annotation->symbol_count; i++)
+        if (annotation->symbols[i].code.count)
+            return true;
+    return false;
+}
+
 void annotate_print(const struct annotation *annotation, unsigned columns)
 {
     struct printing printing = {.annotation = annotation, .columns = columns};
@@ -225,9 +233,9 @@ void annotate_print(const struct annotation *annotation, unsigned columns)
     if (annotation->symbol_count > SYMBOLS_SHOWN)
         printf("%zu more places with code of the function: --json has all\n",
                annotation->symbol_count - SYMBOLS_SHOWN);
-    if (annotation->request->wants_code && annotation->symbol_count)
+    if (has_code(annotation))
         return;
-    if (annotation->request->wants_code)
+    if (annotation->request->wants_code && annotation->symbol_count == 0)
         printf("No instructions: no symbol holds the code.\n");
     for (size_t i = 0; i < annotation->file_count && i < FILES_SHOWN; i++) {
         printing.file = &annotation->files[i];

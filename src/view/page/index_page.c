@@ -60,7 +60,7 @@ static void append_files(struct buffer *out)
 {
     buffer_text(out, "<h2>Files</h2>\n<table>\n");
     for (size_t i = 0; exporters[i]; i++) {
-        const char *suffix = exporters[i]->suffixes[0];
+        const char *suffix = viewer_file_suffix(exporters[i]);
         buffer_printf(out, "<tr><td><a href=\"files/rec%s\">rec%s</a></td><td>", suffix, suffix);
         append_text(out, exporters[i]->description);
         buffer_text(out, "</td></tr>\n");

@@ -73,7 +73,7 @@ static bool answer_file(const struct server *server, const char *name, struct ht
 {
     for (size_t i = 0; exporters[i]; i++) {
         bool compress;
-        const char *suffix = exporters[i]->suffixes[0];
+        const char *suffix = viewer_file_suffix(exporters[i]);
         if (strncmp(name, "rec", 3) != 0 || strcmp(name + 3, suffix) != 0)
             continue;
         (void)exporter_by_path(name, &compress);

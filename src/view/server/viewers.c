@@ -4,6 +4,18 @@
 #include <ctype.h>
 #include <string.h>
 
+const char *viewer_file_suffix(const struct exporter *exporter)
+{
+    size_t end_length = exporter->compressed_suffix ? strlen(exporter->compressed_suffix) : 0;
+    for (const char *const *suffix = exporter->suffixes; end_length && *suffix; suffix++) {
+        size_t length = strlen(*suffix);
+        if (length > end_length &&
+            strcmp(*suffix + length - end_length, exporter->compressed_suffix) == 0)
+            return *suffix;
+    }
+    return exporter->suffixes[0];
+}
+
 /* As JavaScript's encodeURIComponent(). */
 static void append_encoded(struct buffer *out, const char *text)
 {
@@ -45,7 +57,8 @@ char *viewer_speedscope(const struct addresses_of_view *addresses)
     struct buffer out = {0};
     buffer_printf(&out, "%s/speedscope/index.html#profileURL=", addresses->base);
     append_encoded(&out, addresses->base);
-    append_encoded(&out, "/files/rec.speedscope.json");
+    append_encoded(&out, "/files/rec");
+    append_encoded(&out, viewer_file_suffix(&export_speedscope));
     return taken(&out);
 }
 

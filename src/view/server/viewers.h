@@ -2,7 +2,7 @@
 /* URLs of a capture in viewers, freed by the caller. NULL: out of memory. */
 #pragma once
 
-#include "base/containers/buffer.h"
+#include "export/export.h"
 
 #include <stdbool.h>
 
@@ -12,6 +12,10 @@ struct addresses_of_view {
     const char *profiler; /* origin of the Firefox Profiler, without a slash at the end */
     bool has_speedscope;  /* below base */
 };
+
+/* Suffix of the file of a format, compressed where the format has such a suffix: texts of a million
+ * samples have gigabytes. */
+const char *viewer_file_suffix(const struct exporter *exporter);
 
 char *viewer_firefox(const struct addresses_of_view *addresses);
 char *viewer_speedscope(const struct addresses_of_view *addresses);
