@@ -36,21 +36,27 @@ static int print(const struct named_snapshot *named, const struct snapshot_optio
     return 0;
 }
 
+/* pid 0: the core file. */
+static int show(const struct snapshot_options *options, const struct command_spec *command,
+                pid_t pid)
+{
+    struct named_snapshot named;
+    struct error error = {{0}};
+    int err = named_snapshot_take(&named, pid, options, &error);
+    if (err == 0 && print(&named, options, command) != 0)
+        err = error_set(&error, -ENOMEM, "out of memory");
+    if (err)
+        log_error("%s", error.text);
+    named_snapshot_free(&named);
+    return err;
+}
+
 /* Returns the number of processes that could not be read. */
 static size_t show_all(const struct snapshot_options *options, const struct command_spec *command)
 {
     size_t failures = 0;
-    for (size_t i = 0; i < options->targets.count; i++) {
-        struct named_snapshot named;
-        struct error error = {{0}};
-        int err = named_snapshot_take(&named, options->targets.ids[i], options, &error);
-        if (err == 0 && print(&named, options, command) != 0)
-            err = error_set(&error, -ENOMEM, "out of memory");
-        if (err)
-            log_error("%s", error.text);
-        failures += err != 0;
-        named_snapshot_free(&named);
-    }
+    for (size_t i = 0; i < options->targets.count; i++)
+        failures += show(options, command, options->targets.ids[i]) != 0;
     fflush(stdout);
     return failures;
 }
@@ -80,6 +86,8 @@ static int run(char *const *words, const struct command_spec *command)
     } else if (options.help) {
         help_print_command(stdout, command);
         status = STATUS_OK;
+    } else if (options.core) {
+        status = show(&options, command, 0) ? STATUS_FAILED : STATUS_OK;
     } else {
         status = repeat(&options, command);
     }

@@ -20,13 +20,29 @@ static int take_count(struct snapshot_options *parsed, const char *value, struct
     return err;
 }
 
+/* A process, or the program of a core file. */
+static int take_operand(struct snapshot_options *parsed, const char *value, struct error *error)
+{
+    if (*value >= '0' && *value <= '9')
+        return target_list_add(&parsed->targets, "rec", value, error);
+    if (parsed->executable)
+        return error_set(error, -EINVAL, "more than one program: %s and %s", parsed->executable,
+                         value);
+    parsed->executable = value;
+    return 0;
+}
+
 static int take(struct snapshot_options *parsed, int id, const char *value, struct error *error)
 {
     int err = 0;
     switch (id) {
     case 'p':
+        return target_list_add(&parsed->targets, "-p", value, error);
     case OPTIONS_OPERAND:
-        return target_list_add(&parsed->targets, id == 'p' ? "-p" : "rec", value, error);
+        return take_operand(parsed, value, error);
+    case SNAPSHOT_CORE:
+        parsed->core = value;
+        break;
     case SNAPSHOT_INTERVAL:
         return units_parse_time(value, "--interval", &parsed->interval_ns, error);
     case SNAPSHOT_TIMEOUT:
@@ -60,6 +76,22 @@ static void complete(struct snapshot_options *parsed)
         parsed->interval_ns = SECOND_NS;
 }
 
+static int check(const struct snapshot_options *parsed, const struct command_spec *command,
+                 struct error *error)
+{
+    if (parsed->help)
+        return 0;
+    if (parsed->executable && !parsed->core)
+        return error_set(error, -EINVAL, "rec %s takes ids as in 123,456, not '%s'", command->name,
+                         parsed->executable);
+    if (parsed->core && parsed->targets.count > 0)
+        return error_set(error, -EINVAL, "either a process or a core file: -p or --core");
+    if (!parsed->core && parsed->targets.count == 0)
+        return error_set(error, -EINVAL, "rec %s needs a process: rec %s -p PID", command->name,
+                         command->name);
+    return 0;
+}
+
 int snapshot_options_parse(struct snapshot_options *parsed, char *const *words,
                            const struct command_spec *command, struct error *error)
 {
@@ -75,10 +107,7 @@ int snapshot_options_parse(struct snapshot_options *parsed, char *const *words,
     if (id < 0)
         return id;
     complete(parsed);
-    if (parsed->targets.count == 0 && !parsed->help)
-        return error_set(error, -EINVAL, "rec %s needs a process: rec %s -p PID", command->name,
-                         command->name);
-    return 0;
+    return check(parsed, command, error);
 }
 
 void snapshot_options_free(struct snapshot_options *parsed)

@@ -13,6 +13,8 @@
 struct snapshot_options {
     struct target_list targets;
     struct convert_options from;
+    const char *core;       /* NULL: running processes */
+    const char *executable; /* of the core; NULL: as in the core */
     uint64_t interval_ns;
     uint64_t count; /* UINT64_MAX: until a signal */
     uint64_t limit_ns;

@@ -3,6 +3,9 @@
 
 #include "cli/report/symbolized_load.h"
 #include "profile/walk.h"
+#include "record/attach/core/core_snapshot.h"
+#include "record/attach/snapshot/snapshot_rows.h"
+#include "record/attach/snapshot/snapshot_take.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +67,19 @@ static int find_names(struct named_snapshot *named, int fd, const struct snapsho
     return match_stacks(named) ? error_set(error, -ENOMEM, "out of memory") : 0;
 }
 
+static int read_target(struct named_snapshot *named, pid_t pid, int fd,
+                       const struct snapshot_options *options, struct error *error)
+{
+    const struct core_request core = {
+        .path = options->core, .executable = options->executable, .capture_fd = fd};
+    const struct snapshot_request process = {.pid = pid,
+                                             .capture_fd = fd,
+                                             .limit_ns = options->limit_ns,
+                                             .is_stopping = options->is_stopping};
+    return pid ? snapshot_take(&named->snapshot, &process, error)
+               : core_snapshot_take(&named->snapshot, &core, error);
+}
+
 int named_snapshot_take(struct named_snapshot *named, pid_t pid,
                         const struct snapshot_options *options, struct error *error)
 {
@@ -71,11 +87,7 @@ int named_snapshot_take(struct named_snapshot *named, pid_t pid,
     int fd = memfd_create("rec-snapshot", MFD_CLOEXEC);
     if (fd < 0)
         return error_set(error, -errno, "cannot create a memory file: %s", strerror(errno));
-    const struct snapshot_request request = {.pid = pid,
-                                             .capture_fd = fd,
-                                             .limit_ns = options->limit_ns,
-                                             .is_stopping = options->is_stopping};
-    int err = snapshot_take(&named->snapshot, &request, error);
+    int err = read_target(named, pid, fd, options, error);
     if (err == 0)
         err = find_names(named, fd, options, error);
     close(fd);
@@ -143,8 +155,12 @@ struct wait_text named_snapshot_wait(const struct named_snapshot *named, size_t 
     struct wait_text wait;
     if (row->is_waiting)
         append_object(named, row, wait.text, sizeof(wait.text));
+    else if (row->signal)
+        snprintf(wait.text, sizeof(wait.text), "ended by signal %d (%s)", row->signal,
+                 strsignal(row->signal));
     else
-        snprintf(wait.text, sizeof(wait.text), "%s", row->has_stack ? "runs" : "");
+        snprintf(wait.text, sizeof(wait.text), "%s",
+                 row->has_stack && !named->snapshot.is_core ? "runs" : "");
     return wait;
 }
 

@@ -5,7 +5,7 @@
 #include "base/text/error.h"
 #include "cli/options/snapshot_options.h"
 #include "profile/profile.h"
-#include "record/attach/snapshot/snapshot_take.h"
+#include "record/attach/snapshot/snapshot.h"
 
 struct named_snapshot {
     struct snapshot snapshot;
@@ -20,8 +20,8 @@ struct stack_group {
     size_t count;
 };
 
-/* Reads the process and finds the names. To be freed by named_snapshot_free(), also after an
- * error. */
+/* Reads the process, or with pid 0 the core file of the options, and finds the names. To be freed
+ * by named_snapshot_free(), also after an error. */
 int named_snapshot_take(struct named_snapshot *named, pid_t pid,
                         const struct snapshot_options *options, struct error *error);
 void named_snapshot_free(struct named_snapshot *named);

@@ -59,7 +59,8 @@ static void append_facts(const struct thread_facts *facts, struct buffer *out)
 {
     const char state[2] = {facts->state, '\0'};
     json_member_string(out, "name", facts->name);
-    json_member_string(out, "state", state);
+    if (facts->state)
+        json_member_string(out, "state", state);
     json_member_unsigned(out, "cpu_ns", facts->cpu_ns);
     json_member_unsigned(out, "user_ns", facts->user_ns);
     json_member_unsigned(out, "kernel_ns", facts->kernel_ns);
@@ -78,6 +79,8 @@ static void append_thread(const struct named_snapshot *named, size_t number, boo
     append_facts(&thread->facts, out);
     if (thread->is_waiting)
         append_wait(named, number, out);
+    if (thread->signal)
+        json_member_integer(out, "signal", thread->signal);
     if (func != PROFILE_NONE)
         json_member_string(out, "function", report_name(named->profile, func));
     json_member_bool(out, "is_complete", thread->is_complete);

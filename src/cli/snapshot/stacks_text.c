@@ -67,21 +67,30 @@ static void print_ages(const struct stack_group *group)
         printf(", for %s to %s", least.text, most.text);
 }
 
-static void print_state(const struct stack_group *group)
+static void print_activity(const struct stack_group *group)
 {
     const struct snapshot_thread *threads = group->named->snapshot.threads;
-    const struct snapshot_thread *first = &threads[group->members[0]];
     uint64_t cpu_ns = 0;
     for (size_t i = 0; i < group->count; i++)
         cpu_ns += threads[group->members[i]].facts.cpu_ns;
     struct wait_text wait = named_snapshot_wait(group->named, group->members[0]);
-    if (first->is_waiting)
+    if (threads[group->members[0]].is_waiting) {
         text_print(stdout, "  waits: %s", wait.text);
-    else
-        text_print(stdout, "  %s", first->has_stack ? "runs" : "no stack");
-    if (first->is_waiting)
         print_ages(group);
+    } else {
+        text_print(stdout, "  %s", wait.text[0] ? wait.text : "no stack");
+    }
     printf("; %s CPU\n", format_duration(cpu_ns).text);
+}
+
+static void print_state(const struct stack_group *group)
+{
+    const struct snapshot *snapshot = &group->named->snapshot;
+    const struct snapshot_thread *first = &snapshot->threads[group->members[0]];
+    if (!snapshot->is_core)
+        print_activity(group);
+    else if (first->signal)
+        printf("  %s\n", named_snapshot_wait(group->named, group->members[0]).text);
     if (first->problem[0])
         text_print(stdout, "  %s: %s\n", first->has_stack ? "incomplete" : "reason",
                    first->problem);
@@ -143,8 +152,9 @@ static void print_group(void *context, const struct stack_group *group)
 
 static void print_header(const struct snapshot *snapshot)
 {
-    text_print(stdout, "Process %d (%s), %zu thread%s\n", (int)snapshot->pid, snapshot->name,
-               snapshot->count, snapshot->count == 1 ? "" : "s");
+    text_print(stdout, "%s %d (%s), %zu thread%s\n",
+               snapshot->is_core ? "Core file of process" : "Process", (int)snapshot->pid,
+               snapshot->name, snapshot->count, snapshot->count == 1 ? "" : "s");
 }
 
 int stacks_print(const struct named_snapshot *named, unsigned columns)

@@ -24,7 +24,16 @@
     OPTION_HEADING("Names"), DEBUG_DIR_OPTION_SPEC, DEBUGINFOD_OPTION_SPEC, NO_INLINE_OPTION_SPEC
 /* clang-format on */
 
-static const struct option_spec options[] = {SNAPSHOT_OPTIONS, {0}};
+static const struct option_spec threads_options[] = {SNAPSHOT_OPTIONS, {0}};
+
+static const struct option_spec stacks_options[] = {
+    SNAPSHOT_OPTIONS,
+    OPTION_HEADING("Core files"),
+    OPTION_TAKING(SNAPSHOT_CORE, 0, "core", "FILE",
+                  "Print the stacks of a core file. The operand is the program, where the path in "
+                  "the core does not lead to the program."),
+    {0},
+};
 
 #define UNDISTURBED                                                                              \
     "Without --stop no thread is stopped or signalled: waiting threads are read from /proc and " \
@@ -36,15 +45,15 @@ static const struct option_spec options[] = {SNAPSHOT_OPTIONS, {0}};
 
 const struct command_spec stacks_command = {
     .name = "stacks",
-    .synopsis = "stacks -p PID[,...]",
-    .summary = "stacks of a running process, with wait reasons",
+    .synopsis = "stacks -p PID[,...] | --core FILE [PROGRAM]",
+    .summary = "stacks of a running process or core file",
     .description =
         "Prints the stack of every thread with functions, lines and inlined calls, the wait reason "
         "(system call, file, lock and holder) and the age of the wait. Threads with equal stacks "
         "are printed once.\n\n" UNDISTURBED "\n\n"
         "A program called stacks is recorded by `rec -- stacks`.",
     .operand = "PID",
-    .options = options,
+    .options = stacks_options,
     .exit_status = EXIT_STATUS,
 };
 
@@ -58,6 +67,6 @@ const struct command_spec threads_command = {
         "function and wait reason.\n\n" UNDISTURBED "\n\n"
         "A program called threads is recorded by `rec -- threads`.",
     .operand = "PID",
-    .options = options,
+    .options = threads_options,
     .exit_status = EXIT_STATUS,
 };

@@ -36,6 +36,7 @@ struct snapshot_thread {
     uint64_t age_ns;                  /* off the processor since; WAIT_AGE_UNKNOWN */
     bool has_stack;                   /* a sample in the capture */
     bool is_complete;
+    int signal;                        /* of a core file: that ended the process; or 0 */
     bool is_inferred;                  /* a frame pointer was inferred */
     char problem[SNAPSHOT_TEXT_BYTES]; /* why there is no stack, or no complete one; "": none */
 };
@@ -45,6 +46,7 @@ struct snapshot {
     char name[16];
     struct snapshot_thread *threads; /* the main thread first; memory shared with the reader */
     size_t count, capacity;
+    bool is_core;
     size_t torn; /* looks discarded because the thread ran meanwhile */
 };
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_map.h"
+#include "record/attach/snapshot/snapshot_rows.h"
 #include "record/attach/snapshot/running_sample.h"
 #include "record/attach/snapshot/stopped_threads.h"
 #include "record/procfs/blocked/wait_age.h"
@@ -44,32 +45,13 @@ static void set_problem(struct snapshot_thread *thread, const char *text)
     snprintf(thread->problem, sizeof(thread->problem), "%s", text);
 }
 
-static const char *problem_of_end(enum offline_end end)
-{
-    switch (end) {
-    case OFFLINE_CUT:
-        return "the stack leads out of its memory";
-    case OFFLINE_TOO_DEEP:
-        return "more frames than rec keeps";
-    case OFFLINE_UNMAPPED:
-        return "a return address outside of all mappings";
-    case OFFLINE_GUESS:
-        return "code without unwind information, and only a guess at the caller";
-    default:
-        return "code without unwind information";
-    }
-}
-
 /* The frames are in the looker. */
 static void keep_stack(struct reader *reader, struct snapshot_thread *thread, uint32_t frame_count,
                        enum offline_end end)
 {
     if (frame_count == 0)
         return;
-    thread->has_stack = true;
-    thread->is_complete = end == OFFLINE_ROOT;
-    if (!thread->is_complete)
-        set_problem(thread, problem_of_end(end));
+    snapshot_row_set_end(thread, frame_count, end);
     snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, frame_count);
 }
 

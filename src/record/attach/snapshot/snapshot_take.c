@@ -4,6 +4,7 @@
 #include "base/time_limited.h"
 #include "record/attach/snapshot/snapshot_reader.h"
 #include "record/attach/snapshot/snapshot_refusal.h"
+#include "record/attach/snapshot/snapshot_rows.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,17 +12,6 @@
 
 /* Threads that start between the count and the list. */
 #define SPARE_THREADS 64
-
-static int make_room(struct snapshot *snapshot, uint32_t threads)
-{
-    snapshot->capacity = (size_t)threads + threads / 4 + SPARE_THREADS;
-    void *memory = mmap(NULL, snapshot->capacity * sizeof(*snapshot->threads),
-                        PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return -errno;
-    snapshot->threads = memory;
-    return 0;
-}
 
 /* The reading process cannot write to this process's memory, except for the rows and a head. */
 struct shared_head {
@@ -67,15 +57,8 @@ int snapshot_take(struct snapshot *snapshot, const struct snapshot_request *requ
     if (err)
         return err;
     memcpy(snapshot->name, facts.name, sizeof(snapshot->name));
-    err = make_room(snapshot, facts.threads);
+    err = snapshot_rows_open(snapshot, (size_t)facts.threads + facts.threads / 4 + SPARE_THREADS);
     if (err == 0)
         err = read_limited(snapshot, request);
     return err ? snapshot_refusal_explain(&facts, &reader, request->pid, err, error) : 0;
-}
-
-void snapshot_free(struct snapshot *snapshot)
-{
-    if (snapshot->threads)
-        munmap(snapshot->threads, snapshot->capacity * sizeof(*snapshot->threads));
-    *snapshot = (struct snapshot){0};
 }

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/attach/core/core_snapshot.h"
+
+#include "base/files/io.h"
+#include "record/attach/core/core_map.h"
+#include "record/attach/snapshot/snapshot_capture.h"
+#include "record/attach/snapshot/snapshot_rows.h"
+#include "record/procfs/blocked/blocked_look.h"
+#include "record/procfs/blocked/wait_age.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NOTES_BYTES_MAX (UINT64_C(256) << 20)
+#define STACK_BYTES_MAX (UINT64_C(16) << 20)
+
+struct core_reader {
+    int fd;
+    struct elf_file *core;
+    struct buffer note_bytes[8]; /* by segment; the notes point into them */
+    size_t note_segments;
+    struct core_notes notes;
+    struct open_file_cache open_files;
+    struct ring_modules modules;
+    struct process_map *map;
+    struct blocked_looker looker;
+    struct snapshot_capture capture;
+    struct buffer stack;
+};
+
+static int take_notes(struct core_reader *reader, const struct elf_segment *segment)
+{
+    const size_t most = sizeof(reader->note_bytes) / sizeof(reader->note_bytes[0]);
+    if (reader->note_segments == most || segment->file_bytes > NOTES_BYTES_MAX)
+        return 0;
+    struct buffer *bytes = &reader->note_bytes[reader->note_segments++];
+    uint8_t *room = buffer_room(bytes, (size_t)segment->file_bytes);
+    if (!room)
+        return -ENOMEM;
+    int err = io_pread(reader->fd, room, (size_t)segment->file_bytes, segment->offset);
+    bytes->size = err ? 0 : (size_t)segment->file_bytes;
+    return err == -ENODATA ? 0 : err ? err : core_notes_take(&reader->notes, room, bytes->size);
+}
+
+static int open_core(struct core_reader *reader, const struct core_request *request,
+                     struct error *error)
+{
+    reader->fd = open(request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (reader->fd < 0)
+        return error_set(error, -errno, "cannot open %s: %s", request->path, strerror(errno));
+    struct error why = {{0}};
+    int err = elf_open(&reader->core, reader->fd, &why);
+    if (err)
+        return error_set(error, err, "%s is no core file: %s", request->path, why.text);
+    for (size_t i = 0; i < elf_segment_count(reader->core) && err == 0; i++)
+        if (elf_segment(reader->core, i)->type == PT_NOTE)
+            err = take_notes(reader, elf_segment(reader->core, i));
+    if (err)
+        return error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
+    if (elf_machine(reader->core) != EM_X86_64 || reader->notes.thread_count == 0)
+        return error_set(error, -ENOEXEC, "%s is no core file of an x86-64 program with threads",
+                         request->path);
+    return 0;
+}
+
+/* The stack from SP up, as far as the core has the memory. */
+static struct stack_view stack_at(struct core_reader *reader, uint64_t sp_avma)
+{
+    buffer_clear(&reader->stack);
+    for (size_t i = 0; i < elf_segment_count(reader->core); i++) {
+        const struct elf_segment *segment = elf_segment(reader->core, i);
+        if (segment->type != PT_LOAD || sp_avma < segment->svma ||
+            sp_avma - segment->svma >= segment->file_bytes)
+            continue;
+        uint64_t bytes = segment->file_bytes - (sp_avma - segment->svma);
+        bytes = bytes < STACK_BYTES_MAX ? bytes : STACK_BYTES_MAX;
+        uint8_t *room = buffer_room(&reader->stack, (size_t)bytes);
+        if (room && elf_read_svma(reader->core, sp_avma, room, (size_t)bytes) == 0)
+            return (struct stack_view){.lo = sp_avma, .hi = sp_avma + bytes, .bytes = room};
+    }
+    return (struct stack_view){.lo = sp_avma, .hi = sp_avma};
+}
+
+static void walk(struct core_reader *reader, struct snapshot_thread *thread,
+                 const struct core_thread *from)
+{
+    const struct look_process process = {reader->notes.pid, reader->modules.cache, reader->map, 1};
+    const struct stack_view stack = stack_at(reader, from->regs.value[UNWIND_DWARF_SP]);
+    struct offline_result result =
+        blocked_looker_walk(&reader->looker, &process, &from->regs, &stack);
+    uint32_t count = blocked_looker_user_frames(&reader->looker, &result);
+    snapshot_row_set_end(thread, count, result.end);
+    if (count > 0)
+        snapshot_capture_add(&reader->capture, thread->tid, reader->looker.frames, count);
+}
+
+static void walk_all(struct core_reader *reader, struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < reader->notes.thread_count && snapshot->count < snapshot->capacity;
+         i++) {
+        const struct core_thread *from = &reader->notes.threads[i];
+        struct snapshot_thread *thread = &snapshot->threads[snapshot->count++];
+        *thread = (struct snapshot_thread){.tid = from->tid,
+                                           .descriptor = -1,
+                                           .age_ns = WAIT_AGE_UNKNOWN,
+                                           .signal = from->signal,
+                                           .facts = {.user_ns = from->user_ns,
+                                                     .kernel_ns = from->kernel_ns,
+                                                     .cpu_ns = from->user_ns + from->kernel_ns}};
+        memcpy(thread->facts.name, reader->notes.name, sizeof(thread->facts.name));
+        walk(reader, thread, from);
+    }
+}
+
+static int read_core(struct core_reader *reader, struct snapshot *snapshot,
+                     const struct core_request *request)
+{
+    snapshot->pid = reader->notes.pid;
+    snapshot->is_core = true;
+    memcpy(snapshot->name, reader->notes.name, sizeof(snapshot->name));
+    int err = snapshot_rows_open(snapshot, reader->notes.thread_count);
+    if (err == 0)
+        err = ring_modules_open(&reader->modules, &reader->open_files);
+    if (err == 0)
+        err = core_map_read(&reader->map, &reader->modules, reader->core, &reader->notes,
+                            request->executable);
+    if (err == 0)
+        err = snapshot_capture_open(&reader->capture, snapshot, reader->map, request->capture_fd);
+    if (err)
+        return err;
+    walk_all(reader, snapshot);
+    return snapshot_capture_finish(&reader->capture);
+}
+
+static void close_core(struct core_reader *reader)
+{
+    snapshot_capture_close(&reader->capture);
+    blocked_looker_free(&reader->looker);
+    process_map_release(reader->map);
+    ring_modules_close(&reader->modules);
+    open_file_cache_free(&reader->open_files);
+    core_notes_free(&reader->notes);
+    for (size_t i = 0; i < reader->note_segments; i++)
+        buffer_free(&reader->note_bytes[i]);
+    buffer_free(&reader->stack);
+    elf_close(reader->core);
+    if (reader->fd >= 0)
+        close(reader->fd);
+}
+
+int core_snapshot_take(struct snapshot *snapshot, const struct core_request *request,
+                       struct error *error)
+{
+    *snapshot = (struct snapshot){.pid = 0};
+    struct core_reader *reader = calloc(1, sizeof(*reader));
+    if (!reader)
+        return error_set(error, -ENOMEM, "out of memory");
+    int err = open_core(reader, request, error);
+    if (err == 0) {
+        err = read_core(reader, snapshot, request);
+        if (err)
+            error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
+    }
+    close_core(reader);
+    free(reader);
+    return err;
+}
