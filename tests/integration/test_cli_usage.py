@@ -107,7 +107,7 @@ REFUSALS = [
     (["convert", "--format", "pprof"], 125, "-o -"),
     (["convert", "--format", "pprof", "-o", "x.pb"], 125, "-o -"),
     (["convert", "--format", "nonsense", "-o", "-"], 125, "pprof"),
-    (["convert", "a", "b", "-o", "x.pb"], 125, "a is no recording"),
+    (["convert", "a", "b", "-o", "x.pb"], 125, "a does not exist"),
     (["convert", "missing.data", "-o", "x.pb"], 125, "missing.data"),
     (["convert", "plain", "-o", "x.pb"], 125, "plain"),
     (["convert", "empty", "-o", "x.pb"], 125, "empty"),

@@ -40,8 +40,9 @@ int program_hint_check(const char *subcommand, const char *input, struct error *
     const char *program = find_program(subcommand, input);
     if (!program)
         return 0;
-    return error_set(error, -EINVAL, "%s is no recording; to record the program %s: `rec -- %s%s`",
-                     input, program, program, program == subcommand ? " …" : "");
+    return error_set(error, -EINVAL, "%s %s; to record the program %s: `rec -- %s%s`", input,
+                     access(input, F_OK) == 0 ? "is no recording" : "does not exist", program,
+                     program, program == subcommand ? " …" : "");
 }
 
 void program_hint_append(const char *subcommand, const char *input, struct error *error)
