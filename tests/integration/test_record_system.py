@@ -8,6 +8,19 @@ import subprocess
 import rec
 
 NOBODY = 65534
+# Stacks of 31 KiB.
+DEEP = """
+#include <time.h>
+static volatile int value;
+__attribute__((noinline)) int descend(int depth)
+{
+    volatile char frame[512];
+    frame[0] = 1;
+    while (depth == 0 && clock() < 2 * CLOCKS_PER_SEC) for (int i = 0; i < 100000; i++) value++;
+    return (depth ? descend(depth - 1) : value) + frame[0];
+}
+int main(void) { return descend(60) == 0; }
+"""
 
 
 def as_nobody():
@@ -58,8 +71,21 @@ class System(rec.Case):
         self.assertTrue({"attached", "short_run", "sh"} <= self.names(run), self.names(run))
         self.assert_work(run, "existing_work")
         self.assertGreater(run.share_of("burn_until_ns"), 0)
-        self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
+        unnamed = [process for process in run.info["processes"] if process["name"] == "?"]
+        self.assertLessEqual(len(unnamed), 0.05 * len(run.info["processes"]))
+        if run.lost() == 0:
+            self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.05)
         self.assertIn(b"the system was recorded for", run.stderr)
+
+    def test_copies_of_deep_stacks_grow(self):
+        """With copies of 16 KiB no stack of this program would be complete."""
+        self.need_root()
+        program = os.path.join(self.directory, "deep_frames")
+        subprocess.run(["gcc", "-O1", "-x", "c", "-", "-o", program], input=DEEP.encode(), check=True)
+        run = self.record_all("-a", "--", program)
+        deep = {stack: weight for stack, weight in run.stacks().items() if "descend" in stack}
+        whole = sum(weight for stack, weight in deep.items() if stack.count("descend") == 61 and "_start" in stack)
+        self.assertGreater(whole, 0.3 * sum(deep.values()))
 
     def test_the_processes_of_one_processor(self):
         self.need_root()

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Name and mappings of a process found by a sample come before the sample. */
-#define BEFORE_SAMPLE_NS 10
 #define STACK_BYTES (16 << 10)
+/* The most: the size of a record is a u16. The copy of the system grows when more than one of
+ * CUTS_PARTS stacks is larger than the copy. */
+#define STACK_BYTES_MAX ((64 << 10) - 8)
+enum { SAMPLES_TO_JUDGE = 500, CUTS_PARTS = 100 };
 #define SAMPLE_BYTES 256 /* of a sample besides the stack */
 /* Of all rings together, and of one: a second of samples at 999 Hz. */
 #define RINGS_BYTES (UINT64_C(64) << 20)
@@ -129,13 +131,10 @@ void ring_source_close(struct ring_source *source)
 static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);
-    if (!process) {
+    if (!process)
         process = ring_tasks_attach(&source->tasks, (pid_t)record->pid, false);
-        if (process)
-            process->process.start_ns = record->time_ns - BEFORE_SAMPLE_NS;
-    }
     if (process)
-        ring_tasks_start(&source->tasks, process);
+        ring_tasks_start_before(&source->tasks, process, record->time_ns);
     bool is_new_thread =
         source->system && !ring_tasks_has_thread(&source->tasks, (pid_t)record->tid);
     if (process && is_new_thread)
@@ -229,7 +228,30 @@ uint64_t ring_source_fill_ns(const struct ring_source *source)
     for (size_t i = 0; i < source->ring_count; i++)
         if (source->rings[i].data_bytes < smallest_bytes)
             smallest_bytes = source->rings[i].data_bytes;
-    return smallest_bytes / (STACK_BYTES + SAMPLE_BYTES) * source->events.period_ns;
+    return smallest_bytes / (source->events.stack_bytes + SAMPLE_BYTES) * source->events.period_ns;
+}
+
+/* Replaces the events of the system by events with larger copies. */
+static void grow_stacks(struct ring_source *source)
+{
+    struct event_set *set = event_set_new();
+    struct thread_events larger = source->events;
+    larger.stack_bytes = STACK_BYTES_MAX;
+    source->can_grow = false;
+    if (set && system_events_open(&larger, set, -1) == 0) {
+        event_set_release(source->system);
+        source->system = set;
+        source->events = larger;
+    } else {
+        event_set_release(set);
+    }
+}
+
+static bool has_many_cuts(const struct ring_source *source)
+{
+    const struct record_summary *summary = source->samples.summary;
+    return summary->samples > SAMPLES_TO_JUDGE &&
+           summary->cut[RECORD_CUT_STACK_COPY] > summary->samples / CUTS_PARTS;
 }
 
 void ring_source_drain(struct ring_source *source, uint64_t until_ns)
@@ -243,6 +265,8 @@ void ring_source_drain(struct ring_source *source, uint64_t until_ns)
         take(source, &record);
         kernel_ring_advance(ring, bytes);
     }
+    if (source->can_grow && has_many_cuts(source))
+        grow_stacks(source);
 }
 
 static bool is_among(pid_t tid, const pid_t *tids, size_t count)
@@ -363,11 +387,27 @@ int ring_source_await_exec(struct ring_source *source, pid_t pid, bool is_in_fil
     return err;
 }
 
+/* Forked children have the names of processes from before the recording. */
+static void add_present(struct ring_source *source)
+{
+    size_t count = 0;
+    pid_t *pids = proc_list("/proc", &count);
+    for (size_t i = 0; pids && i < count; i++)
+        if (!ring_process_find(&source->tasks.processes, pids[i]))
+            (void)ring_tasks_attach(&source->tasks, pids[i], false);
+    free(pids);
+}
+
 int ring_source_record_system(struct ring_source *source, int cgroup_fd)
 {
     source->system = event_set_new();
-    return source->system ? system_events_open(&source->events, source->system, cgroup_fd)
-                          : -ENOMEM;
+    if (!source->system)
+        return -ENOMEM;
+    source->can_grow = cgroup_fd < 0;
+    int err = system_events_open(&source->events, source->system, cgroup_fd);
+    if (err == 0)
+        add_present(source);
+    return err;
 }
 
 void ring_source_stop(struct ring_source *source)

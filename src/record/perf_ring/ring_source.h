@@ -33,6 +33,7 @@ struct ring_source {
     size_t ring_count;
     struct thread_events events;
     struct event_set *system; /* of REACH_SYSTEM; else NULL */
+    bool can_grow;            /* the copied stacks of the system */
     struct ring_modules modules;
     struct ring_maps maps;
     struct ring_tasks tasks;

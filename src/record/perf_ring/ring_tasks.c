@@ -17,6 +17,10 @@
 /* PID_MAX_LIMIT of 64-bit kernels (include/linux/threads.h). */
 #define TIDS_END (UINT32_C(4) << 20)
 #define ENDS_AT_ONCE 64
+/* The kernel takes down an address space of gigabytes in this time. */
+#define AFTER_EXIT_NS 100000000
+/* For the records of a start: FORK, name, mappings. */
+#define BEFORE_RECORD_NS 10
 
 int ring_tasks_open(struct ring_tasks *tasks)
 {
@@ -111,6 +115,15 @@ void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process)
         write_start(tasks, process);
 }
 
+void ring_tasks_start_before(struct ring_tasks *tasks, struct ring_process *process,
+                             uint64_t record_ns)
+{
+    if (process->is_started || process->awaits_exec)
+        return;
+    process->process.start_ns = record_ns - BEFORE_RECORD_NS;
+    write_start(tasks, process);
+}
+
 static void write_name(struct ring_tasks *tasks, const struct ring_process *process, pid_t tid,
                        const char *name, uint64_t time_ns)
 {
@@ -185,6 +198,8 @@ static struct ring_process *add_child(struct ring_tasks *tasks, const struct rin
                                              record->time_ns, parent ? parent->process.name : NULL);
     if (!child)
         return NULL;
+    if (parent) /* readers take the child's name from the parent */
+        ring_tasks_start_before(tasks, parent, record->time_ns);
     child->is_in_file = child->is_started = true; /* by the FORK that follows */
     child->events = parent ? event_set_use(parent->events) : NULL;
     tasks->samples->summary->processes++;
@@ -246,6 +261,14 @@ static void take_name(struct ring_tasks *tasks, const struct ring_record *record
         write_name(tasks, process, (pid_t)record->tid, record->text, record->time_ns);
 }
 
+/* Of the system, only threads with samples are known. Samples follow the EXIT, because the kernel
+ * then takes the task down: ring_tasks_look() ends the process later. */
+static void leave_system(struct ring_process *process, const struct ring_record *record)
+{
+    if (record->tid == record->pid)
+        process->process.gone_ns = record->time_ns;
+}
+
 /* The first thread may end before the others: the EXIT of the process is the EXIT of its last
  * thread. */
 static void take_exit(struct ring_tasks *tasks, const struct ring_record *record)
@@ -256,9 +279,11 @@ static void take_exit(struct ring_tasks *tasks, const struct ring_record *record
     mark_thread(tasks, (pid_t)record->tid, false);
     if (process->live_threads > 0)
         process->live_threads--;
-    /* Of the system, only threads with samples are known. */
-    bool is_over = tasks->has_system ? record->tid == record->pid : process->live_threads == 0;
-    if (is_over) {
+    if (tasks->has_system) {
+        leave_system(process, record);
+        return;
+    }
+    if (process->live_threads == 0) {
         end_process(tasks, process, record->time_ns);
         return;
     }
@@ -315,13 +340,23 @@ static bool is_gone(const struct process *process)
     return process->pid_fd < 0 && kill(process->pid, 0) != 0 && errno == ESRCH;
 }
 
+static void end_left(struct ring_tasks *tasks, struct ring_process *process)
+{
+    uint64_t gone_ns = process->process.gone_ns;
+    if (gone_ns && gone_ns + AFTER_EXIT_NS < tasks->round->now_ns)
+        end_process(tasks, process, gone_ns + AFTER_EXIT_NS);
+}
+
 void ring_tasks_look(struct ring_tasks *tasks)
 {
-    if (tasks->has_system)
-        return;
     struct ring_process *process = ring_process_next(&tasks->processes, NULL);
     while (process) {
         struct ring_process *next = ring_process_next(&tasks->processes, process);
+        if (tasks->has_system) {
+            end_left(tasks, process);
+            process = next;
+            continue;
+        }
         ring_process_look(process, tasks->round->now_ns);
         if (is_gone(&process->process))
             note_gone(tasks, process);

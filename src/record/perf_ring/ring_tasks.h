@@ -35,6 +35,9 @@ void ring_tasks_close(struct ring_tasks *tasks);
 struct ring_process *ring_tasks_attach(struct ring_tasks *tasks, pid_t pid, bool is_in_file);
 /* Writes the start of the process; later calls have no effect. */
 void ring_tasks_start(struct ring_tasks *tasks, struct ring_process *process);
+/* The same for a process from before the recording, dated before its first record. */
+void ring_tasks_start_before(struct ring_tasks *tasks, struct ring_process *process,
+                             uint64_t record_ns);
 /* A thread of the process that was there before, with events from now on. */
 void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *process, pid_t tid);
 bool ring_tasks_has_thread(const struct ring_tasks *tasks, pid_t tid);
