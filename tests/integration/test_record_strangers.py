@@ -232,7 +232,7 @@ class Strangers(rec.Case):
     def test_a_fork_past_the_c_library(self):
         run = self.record(self.need_program("/usr/bin/python3"), "-c", RAW_FORK % WORK_MS)
         self.assertEqual([reason for reason, _ in self.entries(run).values()],
-                         ["made by clone(), not by fork(): it has no sampler of its own"])
+                         ["made by clone(), not by fork(): without a sampler"])
 
     def test_in_a_sandbox_that_forbids_what_the_sampler_needs(self):
         """A forked child, and what one executes."""

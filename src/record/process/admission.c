@@ -54,8 +54,7 @@ bool admission_is_go(struct admission *admission, pid_t pid)
     return executable_id_read(pid, &file, &id) && is_go(admission, pid, &file);
 }
 
-/* Why the process must be left alone; NULL: it may be sampled. A process that is gone is not
- * refused. */
+/* The reason against sampling; NULL: none. A process that has ended is not refused. */
 static const char *refusal(struct admission *admission, struct process *process,
                            const struct process_slot *request, const struct proc_maps *mappings,
                            bool *has_one_thread)
@@ -75,7 +74,7 @@ static const char *refusal(struct admission *admission, struct process *process,
     if (status.tracer != 0)
         return "is being traced by a debugger";
     if (has_file && is_go(admission, pid, &file))
-        return "a Go program (its runtime owns the signals)";
+        return "a Go program (the Go runtime owns the signals)";
     return NULL;
 }
 
@@ -95,7 +94,7 @@ static const char *choose_engine(const struct admission *admission, struct proce
         process->engine = ENGINE_PERF_TRAP;
     else if (admission->engine == RECORD_ENGINE_PERF_TRAP)
         process->engine = ENGINE_NONE;
-    return process->engine == ENGINE_NONE ? "the kernel refuses perf events on it" : NULL;
+    return process->engine == ENGINE_NONE ? "the kernel refuses perf events there" : NULL;
 }
 
 const char *admission_judge(struct admission *admission, struct process *process,

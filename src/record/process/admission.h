@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process may be sampled after its handshake request, and by which engine. */
+/* Admission of a process after the handshake request, and the engine for its samples. */
 #pragma once
 
 #include "record/launch/go_programs.h"
@@ -30,9 +30,9 @@ bool admission_has_other_view(const struct process_slot *request, pid_t pid,
                               const struct proc_maps *mappings);
 
 /*
- * Sets process->engine, and for perf-trap opens its event, disabled. original: the recorded process
- * that it was forked from and whose program it runs, or NULL; facts of that program hold for the
- * child. Returns why it is not sampled (static text), or NULL.
+ * Sets process->engine, and for perf-trap opens the event, disabled. original: the recorded parent of
+ * a forked child that still runs the parent's program, or NULL; facts of the program hold for the
+ * child. Returns the reason against sampling (static text), or NULL.
  */
 const char *admission_judge(struct admission *admission, struct process *process,
                             const struct process *original, const struct process_slot *request,

@@ -21,7 +21,7 @@
 /* A request, and the facts about the process that made the request. */
 struct join {
     struct join_request request;
-    struct process_slot stated; /* a copy; its ids are replaced by those of this namespace */
+    struct process_slot stated; /* a copy, with the ids of this namespace */
     struct identity identity;
     struct process *before; /* the program that an exec replaced; NULL: none */
     int pid_fd;             /* -1: no descriptor is left */
@@ -123,7 +123,7 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&end, 1, 0) == 1;
 }
 
-/* A process that has ended, unseen so far, merely had the same pid: it is ended here. */
+/* An ended process with the same pid, unnoticed so far, ends here. */
 static struct process *find_before(struct handshake *handshake, pid_t pid)
 {
     struct process *before = process_find(handshake->processes, pid);
@@ -171,7 +171,7 @@ static void start_in_file(struct handshake *handshake, struct process *process,
         handshake->samples->summary->processes++;
 }
 
-/* Refuses the process, or arms it. Returns why it is not sampled, or NULL. */
+/* Refuses or arms the process. Returns the reason against sampling, or NULL. */
 static const char *judge(struct handshake *handshake, struct process *process,
                          const struct join *join)
 {
@@ -285,7 +285,7 @@ static bool identify(struct handshake *handshake, struct join *join)
     return err == 0 && (geteuid() != 0 || join->memory->uid == join->rights.uid);
 }
 
-/* Takes the process' own statements. False: it has given up waiting, or had its reply before. */
+/* Takes the statements of the process. False: the process has stopped waiting, or has a reply. */
 static bool load_statements(struct join *join)
 {
     struct process_slot *shared = &join->memory->shared->process;
@@ -340,7 +340,7 @@ static void take_refused(struct handshake *handshake, struct join_request *share
     static const char *const reasons[] = {
         [REQUEST_LATE] = record_started_late,
         [REQUEST_UNSEEN] = admission_not_visible,
-        [REQUEST_NO_MEMORY] = "no descriptor or memory is left for its samples (ulimit -n, -f, -v)",
+        [REQUEST_NO_MEMORY] = "no descriptor or memory is left for samples (ulimit -n, -f, -v)",
     };
     struct join_request request;
     load_words(&request, shared, sizeof(request));

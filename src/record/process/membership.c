@@ -50,7 +50,7 @@ static bool is_alive(const struct process *process)
     return end.fd >= 0 && poll(&end, 1, 0) == 0;
 }
 
-/* Its line of parents leads to the launcher, or to a process that was found to descend from it. */
+/* The line of parents leads to the launcher, or to a proven descendant of the launcher. */
 static bool has_known_ancestor(const struct process_table *processes, pid_t pid)
 {
     for (int i = 0; i < GENERATIONS_MAX && pid > 0; i++) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Proofs that a process belongs to this recording, by the kernel's word:
+ * Proofs from the kernel for the membership of a process in this recording:
  *
- *     its memory is mapped there, by device and inode
- *     its parents lead to the launcher or to a recorded process, or the session's invitation is in
- *     the environment that it was executed with
+ *     the process maps the memory of the request, by device and inode
+ *     the parents lead to the launcher or to a recorded process, or the session's invitation is in
+ *     the environment of the last execve()
  *
  * The name of a mapping proves nothing: any process may have a memfd of that name.
  */

@@ -2,7 +2,7 @@
 /*
  * Translates ids between pid namespaces. A request states the pid of the process' own namespace. In
  * the launcher's namespace the process has another pid, and the stated pid may belong to another
- * process. A process is therefore identified by its memory, which it alone has at the stated
+ * process. A process is therefore identified by its memory, present only there at the stated
  * descriptor:
  *
  *     pid 1, descriptor 3, inode 77 ─▶ memfd 77 at descriptor 3: of the stated pid, of tracked
@@ -40,6 +40,6 @@ struct identity {
 bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity);
 
-/* The tid in the launcher's namespace; a thread that has ended gets a number that no thread has. */
+/* The tid in the launcher's namespace; an ended thread gets an unused number. */
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot);

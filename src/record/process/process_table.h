@@ -78,7 +78,7 @@ struct process {
     struct cpu_account account;
     uint64_t departed_cpu_ns; /* CPU time when is_departing was set */
     uint64_t
-        counted_children_ns;  /* rusage of its children that the tree has already: process_tree.h */
+        counted_children_ns;  /* rusage of children already counted by the tree: process_tree.h */
     uint64_t rusage_ns;       /* passed on by the waiting process; 0: none */
     uint32_t children_waited; /* of its slot, passed on so far */
 
@@ -126,7 +126,7 @@ struct process_table {
     } last_ends[LAST_ENDS]; /* a ring */
     size_t end_count;
     uint32_t used_count;                    /* slots used so far */
-    uint16_t free_slots[SESSION_PROCESSES]; /* of these, the free ones; the last one is used next */
+    uint16_t free_slots[SESSION_PROCESSES]; /* free entries among them; the last is used next */
     size_t free_count;
 };
 
@@ -157,8 +157,8 @@ void process_table_note_end(struct process_table *table, pid_t pid, uint64_t end
 uint64_t process_table_after_end_ns(const struct process_table *table, pid_t pid,
                                     uint64_t start_ns);
 
-/* End time: when its end was seen, or now; never before its start. */
+/* Time of the observed end, or now; never before the start. */
 uint64_t process_end_ns(const struct process *process, uint64_t now_ns);
 
-/* CPU time that its threads may have used since their last samples. */
+/* CPU time possibly used by the threads since their last samples. */
 uint64_t process_periods_ns(const struct process *process, uint64_t period_ns);

@@ -100,8 +100,7 @@ void process_turn_untracked(struct process_watch *watch, struct process *process
     record_add_not_followed(watch->samples->summary, process->pid, process->name, reason);
 }
 
-/* The process that waited for it may be about to pass on the rusage: there is a second look for
- * that. */
+/* The waiting process may be about to pass on the rusage, hence a second look. */
 static void find_end(struct process_watch *watch, struct process *process)
 {
     if (process->is_departing)
@@ -156,7 +155,7 @@ static void check_tracer(struct process_watch *watch, struct process *process)
     perf_event_close(&process->event);
     process->engine = ENGINE_NONE;
     record_add_not_followed(watch->samples->summary, process->pid, process->name,
-                            "a debugger attached to it; not sampled from then on");
+                            "a debugger was attached; not sampled from then on");
 }
 
 static void look_at_cpu(struct process_watch *watch, struct process *process)

@@ -42,7 +42,7 @@ void process_watch_add(struct process_watch *watch, struct process *process, boo
 
 /* Once a round: CPU time, tracers, sampling gaps, first maps. */
 void process_watch_check(struct process_watch *watch);
-/* Ends the processes whose end is seen, frees those that nothing waits for. */
+/* Ends processes with an observed end, and frees ended processes without pending work. */
 void process_watch_find_ended(struct process_watch *watch);
 
 /* The program is over: by exec, and its successor's start settles; … */

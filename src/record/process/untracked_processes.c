@@ -176,7 +176,7 @@ static bool is_other_program(const struct process *process, uint64_t executable)
     return executable != 0 && executable != process->executable_id;
 }
 
-/* Detects that a recorded process has executed a program that takes no sampler. */
+/* Detects the execve() of a program without a sampler by a recorded process. */
 static void check_executable(struct untracked_processes *untracked, struct process *process)
 {
     uint64_t executable = executable_id_of(process->pid);
@@ -233,7 +233,7 @@ static void look_at_untracked(struct untracked_processes *untracked)
                           untracked->items[i].process.executable_id);
 }
 
-/* The command is rec's own child; no tracked process lists it, so it is looked up by pid. */
+/* The command is rec's own child, not listed by any tracked process: look up by pid. */
 static void find_command(struct untracked_processes *untracked)
 {
     struct proc_stat stat;

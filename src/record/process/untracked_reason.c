@@ -97,12 +97,12 @@ const char *untracked_reason(const struct session *session, pid_t pid, uint64_t 
     if (reason)
         return reason;
     if (proc_status_read(pid).filters > proc_status_read(getpid()).filters)
-        return "in a sandbox, whose filter forbids system calls that the sampler needs";
+        return "in a sandbox: the filter forbids system calls of the sampler";
     if (membership_maps_session(session, pid))
         return executable != 0 && executable == parents
-                   ? "made by clone(), not by fork(): it has no sampler of its own"
+                   ? "made by clone(), not by fork(): without a sampler"
                    : record_started_late;
     if (is_in_other_recording(pid))
         return "recorded by another rec";
-    return "started without the sampler: its environment was replaced, or its loader refused";
+    return "started without the sampler: environment replaced, or loader refused";
 }

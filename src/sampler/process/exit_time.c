@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much CPU time the program itself had: what its process uses after exit() or execve() is the taking down of
- * its address space, and no sample will tell one from the other. Whoever ends in another way (_exit(), a signal)
- * does not say.
+ * The CPU time of the program itself. CPU time after exit() or execve() is the teardown of the address space, and
+ * samples cannot separate the two. A process ended by _exit() or a signal states no figure.
  */
 #include "sampler/process/exit_time.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The launcher as the target sees it: whether it is there, and waiting for it. */
+/* The launcher as seen by the target: existence, and waiting. */
 #include "sampler/process/launcher.h"
 
 #include "sampler/arch/arch.h"
@@ -8,7 +8,7 @@
 
 #include <sys/stat.h>
 
-/* Gone, or one that somebody has waited for in vain since it last gave a sign of life. */
+/* The launcher has ended, or a wait has failed since its last sign of life. */
 bool launcher_is_stale(void)
 {
     uint64_t heartbeat_ticks = load_relaxed(&process.tables->header.heartbeat_ticks);
@@ -16,7 +16,7 @@ bool launcher_is_stale(void)
            load_relaxed(&process.requests->deserted_ticks) == heartbeat_ticks;
 }
 
-/* In another pid namespace, or without /proc, nobody can be told from one who is gone. */
+/* In another pid namespace, or without /proc, a live launcher looks like one that has ended. */
 static bool launcher_is_hidden(void)
 {
     struct stat namespace = {0};
@@ -50,8 +50,8 @@ void ring_doorbell(void)
 }
 
 /*
- * A launcher that runs is waited for: on a machine with three times as many busy threads as processors,
- * one start in twelve took longer than SESSION_WAIT_NS to be answered.
+ * Wait for a running launcher: on a machine with three times as many busy threads as processors, the reply
+ * to one start in twelve took longer than SESSION_WAIT_NS.
  */
 bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns)
 {

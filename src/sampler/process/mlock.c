@@ -6,7 +6,7 @@
  *     mlockall(now | future) ─▶ mlockall(future) ─▶ each line of /proc/self/maps: mlock2(ON_FAULT) ─▶ mlock()
  *     mlockall(now)          ─▶ munlockall()     ─┘         ours are left out
  *
- * Locked on fault first: of errors that leaves those of the limit, as no page is asked for yet.
+ * MCL_ONFAULT first: without a page fault, the only possible errors are those of the limit.
  */
 #include "sampler/process/mlock.h"
 
@@ -69,7 +69,7 @@ static bool next_mapping(struct maps *maps, struct avma_range *range)
     return true;
 }
 
-/* Also that of the kernel's half, which cannot be locked. */
+/* Also a line of the kernel's half, where mlock() fails. */
 static bool is_left_out(const struct avma_range *range)
 {
     return range->start >> 63 || session_has_mapped(range->start, range->end) ||

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Code that goes away. A library that is loaded needs no hook: its first sample meets a PC in no known
- * module, and the launcher looks again. A library that is unloaded could be followed by another one at
- * the same addresses: the count tells walks that the published map may be out of date, and when there are
- * samples in code that the launcher has not looked at yet, it gets the time to do so.
+ * Unloaded code. Loading a library needs no hook: its first sample has a PC outside of all known modules, and
+ * the launcher reads the mappings again. An unloaded library may be followed by another library at the same
+ * addresses: a changed count marks the published map as outdated for walks. If samples are in code still
+ * unread by the launcher, dlclose() waits for the launcher to read the mappings.
  *
- * dlopen() is left alone: it looks at who called it.
+ * dlopen() has no hook, because dlopen() examines its caller.
  */
 #include "sampler/process/modules.h"
 

@@ -40,7 +40,7 @@ static uint64_t find_vdso(char **environment)
     return entry->a_type == AT_SYSINFO_EHDR ? entry->a_un.a_val : 0;
 }
 
-/* For who knows of no vDSO: that link takes 12 us. */
+/* For processes without a known vDSO: reading this link takes 12 us. */
 static void note_executable(void)
 {
     if (process.vdso_avma)
@@ -67,7 +67,7 @@ static void fill_process(uint64_t start_cpu_ns, uint64_t start_ticks, uint32_t c
         arch_copy(slot->executable, executable, sizeof(executable));
 }
 
-/* The calling thread is the process' only one: it gets its slot before the first signal can come. */
+/* The process has this thread only, which gets a slot before the first signal can arrive. */
 static bool bind_main_thread(uint64_t stack_start_avma)
 {
     struct thread_state *thread = thread_claim();
@@ -150,7 +150,7 @@ static void join(uint64_t start_cpu_ns, uint64_t start_ticks, uint64_t stack_sta
     timer_start(thread_self);
 }
 
-/* One of the timer's that is pending arrives before its handler goes. */
+/* A pending signal of the timer arrives before the handler is removed. */
 void process_leave_sigprof(void)
 {
     struct thread_state *thread = thread_self;
@@ -165,7 +165,7 @@ void process_leave_sigprof(void)
     timer_start(thread);
 }
 
-/* The main thread's stack grows down to its limit; with no limit, farther than anybody goes. */
+/* The main thread's stack grows down to the limit; without a limit, farther than any program. */
 static uint64_t main_stack_start(uint64_t end_avma)
 {
     struct rlimit limit = {0};
@@ -197,7 +197,7 @@ void process_join_after_fork(void)
         own_action_uninstall();
     process.engine = ENGINE_NONE;
     own_memory_forget();
-    /* A child of a retired process may read the same descriptor, where it would find its own signals. */
+    /* A child of a retired process may read the same descriptor, and find the sampler's signals there. */
     if (!process.tables->header.no_inherit && !process.is_retired)
         join(start_cpu_ns, start_ticks, stack_start_avma);
     if (process.engine == ENGINE_NONE)

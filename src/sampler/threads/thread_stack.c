@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample takes 3.8 KiB of the interrupted stack with AVX-512, nearly all of it the kernel's frame. Threads
- * that ask for a small stack may not have that to spare, so they get 16 KiB more than they asked for, below
- * what they see of it.
+ * A sample takes 3.8 KiB of the interrupted stack with AVX-512, nearly all for the kernel's frame. Threads with a
+ * small stack may lack this room, so their stacks are 16 KiB larger than requested, at the low end.
  */
 #include "sampler/threads/thread_stack.h"
 
@@ -11,7 +10,7 @@
 #define SMALL_BYTES 65536
 #define SAMPLE_BYTES 16384 /* also for processors with larger registers */
 
-/* The size asked for, and the memory if the program brought its own. */
+/* The requested size, and the memory if provided by the program. */
 static void read_attributes(const pthread_attr_t *attributes, uint64_t *bytes, uint64_t *given_avma)
 {
     void *address = NULL;
@@ -20,7 +19,7 @@ static void read_attributes(const pthread_attr_t *attributes, uint64_t *bytes, u
     *given_avma = 0;
     if (!attributes || pthread_attr_getstack(attributes, &address, &size) != 0)
         return;
-    /* Without memory of its own, glibc says "end at 0", which makes the address 0 - size. */
+    /* Without memory of the program, glibc reports "end at 0", so the address is 0 - size. */
     *bytes = size;
     if (address && (uint64_t)(uintptr_t)address + size != 0)
         *given_avma = (uint64_t)(uintptr_t)address;
@@ -32,7 +31,7 @@ bool thread_stack_enlarge(const pthread_attr_t *attributes, pthread_attr_t *larg
     read_attributes(attributes, &bytes, &given_avma);
     if (bytes == 0 || bytes >= SMALL_BYTES || given_avma)
         return false;
-    *larger = *attributes; /* what it points to stays the original's */
+    *larger = *attributes; /* a shallow copy: the original owns the targets of the pointers */
     return pthread_attr_setstacksize(larger, bytes + SAMPLE_BYTES) == 0;
 }
 
@@ -45,9 +44,9 @@ void thread_stack_note(struct thread_state *thread, const pthread_attr_t *attrib
 }
 
 /*
- * The thread's control block lies at the top of the block that holds the stack, whoever allocated it:
- * everything from SP up to it is the stack. The lowest eighth (at most 64 KiB) of the size asked for is left
- * out: there the guard page and, with large static TLS, the end of the block may lie. An SP down there
+ * The thread's control block lies at the top of the block with the stack, for every allocator of the block:
+ * the stack reaches from SP to the control block. The lowest eighth (at most 64 KiB) of the requested size is
+ * excluded: the guard page and, with large static TLS, the end of the block may lie there. An SP in this part
  * yields the leaf only.
  */
 void thread_stack_set_range(struct thread_state *thread)
@@ -71,7 +70,7 @@ static void set_stack(stack_t *stack, const stack_t *from)
     stack->ss_size = from->ss_size;
 }
 
-/* The stack that makecontext() was given; a context that it did not make says nothing. */
+/* The stack passed to makecontext(). Contexts of other origin have no bounds. */
 static void note_context(const ucontext_t *context)
 {
     struct thread_state *thread = thread_self;

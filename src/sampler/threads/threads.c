@@ -20,8 +20,8 @@ static uint64_t default_stack_bytes;
 
 static void thread_end(void *argument);
 
-/* Not in the constructor: where a sanitizer is in the program, these are its functions, which crash before
- * its own initialisation. The first thread is created by the only one. */
+/* Not in the constructor: the functions of a sanitizer in the program crash before the sanitizer's
+ * initialisation. The process has a single thread until the first call. */
 static void prepare_once(void)
 {
     static bool is_prepared;
@@ -38,7 +38,7 @@ static void prepare_once(void)
     default_stack_bytes = bytes;
 }
 
-/* Its tags are generations of this process' map: a forked child has copies of its parent's. */
+/* The tags are generations of this process' map: a forked child has copies of the parent's tags. */
 static void clear_cache(struct thread_state *thread)
 {
     if (thread->cache_joins == process.joins)
@@ -145,8 +145,8 @@ void thread_bind(struct thread_state *thread)
     signal_fence();
 }
 
-/* One that is stopped, or has to wait for a processor, comes back: so it is asked for, and before its silence is long
- * enough to stop recording. From another pid namespace one cannot tell. */
+/* A launcher that is stopped, or waits for a processor, comes back: so its existence is checked before the silence is
+ * long enough to stop recording. The check is not possible from another pid namespace. */
 static bool launcher_is_gone(void)
 {
     const struct tables_header *header = &process.tables->header;
@@ -203,7 +203,7 @@ static struct thread_state *claim_for_new_thread(void)
     return NULL;
 }
 
-/* NULL: one that is not recorded. */
+/* NULL: a thread without samples. */
 static struct thread_state *prepare(const pthread_attr_t *attributes, thread_start *start,
                                     void *argument)
 {
