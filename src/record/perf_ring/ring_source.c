@@ -127,7 +127,7 @@ void ring_source_close(struct ring_source *source)
     *source = (struct ring_source){.tasks.end_fd = -1};
 }
 
-/* A process whose FORK was lost, or of the system from before the recording. */
+/* A process with a lost FORK, or of the system from before the recording. */
 static struct ring_process *process_of(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = ring_process_find(&source->tasks.processes, (pid_t)record->pid);

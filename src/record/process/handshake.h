@@ -45,5 +45,5 @@ struct handshake {
 bool handshake_answer(struct handshake *handshake);
 
 /* Frees the requests of processes that were killed while they started. Two looks are needed: a pid
- * without a process here may be a pid of an inner namespace whose process is just starting. */
+ * without a process here may be a pid of an inner namespace, of a process just starting. */
 void handshake_free_abandoned(struct handshake *handshake);

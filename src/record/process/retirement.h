@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes whose samplers end their own sampling: see sampler/process/retire.c. The request is a
+ * Processes with samplers that end their own sampling: see sampler/process/retire.c. The request is a
  * word in the process' slot, and the process waits until its event is closed.
  */
 #pragma once

@@ -18,7 +18,7 @@
 struct target_memory {
     struct process_memory *shared; /* without the rings */
     uint64_t inode;
-    uid_t uid;       /* of the user who made the memory */
+    uid_t uid;       /* of the creator of the memory */
     uint32_t users;  /* atomic: the process table, and maps under way */
     uint8_t **rings; /* by index; NULL: none mapped yet */
 };

@@ -42,7 +42,7 @@ struct process_map *compiler_take(struct compiler *compiler);
 int compiler_request_cfi(struct compiler *compiler, struct known_module *module);
 int compiler_request_code(struct compiler *compiler, struct known_module *module);
 int compiler_request_rows(struct compiler *compiler, struct known_module *module, uint32_t piece);
-/* Number of modules whose CFI or code was read; a change wakes the collector. */
+/* Number of modules with CFI or code read; a change wakes the collector. */
 uint32_t compiler_modules_read(const struct compiler *compiler);
 
 /* CPU time and rows so far. Not after compiler_stop(). */

@@ -14,7 +14,7 @@ void map_request(struct compiler *compiler, struct process *process, uint64_t no
  * CPU time, or with a sample. */
 void map_request_first(struct compiler *compiler, struct process *process);
 
-/* At the end of a thread, whose EXIT record is written at once: a first map still to come must
+/* At the end of a thread, with the EXIT record written at once: a first map still to come must
  * be dated before the record. */
 void map_request_for_thread_end(struct compiler *compiler, struct process *process,
                                 uint64_t time_ns);
