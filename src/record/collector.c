@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -318,6 +318,13 @@ static void connect_departures(struct collector *collector)
                                                 .outside = &collector->outside};
 }
 
+struct collector *collector_new(void)
+{
+    void *memory = mmap(NULL, sizeof(struct collector), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 int collector_init(struct collector *collector, const struct collector_config *config)
 {
     collector->config = *config;
@@ -349,7 +356,7 @@ static int record_command_outside(struct collector *collector)
 int collector_start(struct collector **out, const struct collector_config *config,
                     struct error *error)
 {
-    struct collector *collector = calloc(1, sizeof(*collector));
+    struct collector *collector = collector_new();
     int err = collector ? collector_init(collector, config) : -ENOMEM;
     if (err == 0 && config->outside_pid)
         err = record_command_outside(collector);
@@ -534,5 +541,5 @@ void collector_free(struct collector *collector)
     process_watch_close(&collector->watch);
     pending_free(&collector->pending);
     drain_close(&collector->drain);
-    free(collector);
+    munmap(collector, sizeof(*collector));
 }

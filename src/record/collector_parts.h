@@ -81,6 +81,9 @@ struct collector {
     uint64_t misses_before;
 };
 
+/* Zeros. By mmap(): calloc() writes to all of the heap's memory, 3 MiB with the process table. */
+struct collector *collector_new(void);
+
 /* Connects the parts and starts their clocks, but no thread. To be freed by collector_free(). 0 or
  * a negative errno. */
 int collector_init(struct collector *collector, const struct collector_config *config);

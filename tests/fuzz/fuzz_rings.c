@@ -65,7 +65,7 @@ static void begin(FILE *file)
         .pid = 1, .pid_fd = -1, .memory = map_memory(), .engine = ENGINE_TIMER};
     struct collector_config parts = {
         .session = &session, .compiler = compiler, .options = &options, .summary = &summary};
-    collector = calloc(1, sizeof(*collector));
+    collector = collector_new();
     if (!collector || perfdata_writer_open(&parts.writer, fileno(file), &config) != 0 ||
         collector_init(collector, &parts) != 0)
         abort();

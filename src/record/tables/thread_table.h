@@ -2,7 +2,7 @@
 /*
  * The threads of the recording.
  *
- *     ACTIVE in the memory of its process ─▶ FORK ─▶ names, records ─▶ thread or process ended: EXIT ─▶ FREE
+ *     slot ACTIVE ─▶ FORK ─▶ names, records ─▶ thread or process ended: EXIT ─▶ slot FREE
  */
 #pragma once
 

@@ -32,7 +32,7 @@ static inline int set_up(void **state)
     assert_non_null(fixture);
     assert_int_equal(session_open(&fixture->session, &config, &error), 0);
     fixture->options.engine = RECORD_ENGINE_TIMER;
-    struct collector *collector = calloc(1, sizeof(*collector));
+    struct collector *collector = collector_new();
     struct compiler *compiler;
     struct perfdata_writer *writer;
     assert_non_null(collector);

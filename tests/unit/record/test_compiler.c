@@ -66,7 +66,7 @@ static int set_up(void **state)
     struct perfdata_config config = {.events = {{.name = "cpu-clock", .period = 1000000}}};
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
     at.memory = own_memory_make();
-    at.collector = calloc(1, sizeof(*at.collector));
+    at.collector = collector_new();
     assert_non_null(at.collector);
     assert_int_equal(compiler_start(&at.compiler, &at.session, &at.kept, NULL), 0);
     const struct collector_config parts = {.session = &at.session,

@@ -45,7 +45,7 @@ static int set_up(void **state)
     struct perfdata_config config = {.start_time_ns = 1};
     recorders_describe(UINT32_MAX, 1000000, config.events);
     assert_int_equal(perfdata_writer_open(&at.writer, at.file, &config), 0);
-    at.collector = calloc(1, sizeof(*at.collector));
+    at.collector = collector_new();
     assert_non_null(at.collector);
     const struct collector_config parts = {.session = &at.session,
                                            .writer = at.writer,
