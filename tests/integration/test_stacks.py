@@ -3,6 +3,7 @@
 """`rec stacks` and `rec threads`: the threads of a running process, which is neither stopped nor signalled."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -153,6 +154,17 @@ class RunningThreads(Watched):
         self.assertGreaterEqual(len(running), 3, found)
         for thread in running:
             self.assertTrue(thread["is_complete"], thread)
+
+
+class ReplacedPrograms(Watched):
+    def test_names_come_from_the_running_file(self):
+        program = os.path.join(self.new_directory(), "program")
+        shutil.copy(rec.target("deadlock"), program)
+        target = self.start(program)
+        os.unlink(program)
+        self.assertIn("take_second", functions(self.threads(target.pid, are_locked)["has_first"]))
+        shutil.copy(rec.target("waits"), program)
+        self.assertIn("take_second", functions(self.threads(target.pid, are_locked)["has_first"]))
 
 
 class Repetition(Watched):

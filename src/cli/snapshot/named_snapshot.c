@@ -2,6 +2,7 @@
 #include "cli/snapshot/named_snapshot.h"
 
 #include "cli/report/symbolized_load.h"
+#include "cli/snapshot/gone_program.h"
 #include "profile/walk.h"
 #include "record/attach/core/core_snapshot.h"
 #include "record/attach/snapshot/snapshot_rows.h"
@@ -56,10 +57,15 @@ static int find_names(struct named_snapshot *named, int fd, const struct snapsho
 {
     char path[64], name[64];
     struct convert_options from = options->from;
+    struct gone_program program = {.fd = -1};
+    if (!named->snapshot.is_core)
+        gone_program_open(&program, named->snapshot.pid);
+    gone_program_use(&program, &from);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
     snprintf(name, sizeof(name), "process %d", (int)named->snapshot.pid);
     from.input_name = name;
     int err = symbolized_load(&named->profile, path, &from, error);
+    gone_program_close(&program);
     if (err)
         return err;
     if (options->short_names)
