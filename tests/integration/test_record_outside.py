@@ -251,6 +251,31 @@ class Tree(Outside):
                     self.assertGreater(run.share_of(function), 5)
                 self.assertNotIn("not_followed.0", run.summary)
 
+    def test_every_kind_of_program_in_one_tree(self):
+        """Each has a profile of its own, or a line with the reason."""
+        self.need_program("musl-gcc")
+        musl = os.path.join(self.directory, "of_musl")
+        source = f"{rec.SOURCE}/tests/targets/short_run.c"
+        subprocess.run(["musl-gcc", "-O1", "-idirafter", "/usr/include", "-idirafter", "/usr/include/x86_64-linux-gnu",
+                        source, "-o", musl], check=True)
+        privileged = os.path.join(self.directory, "privileged")
+        shutil.copy(rec.target("short_run"), privileged)
+        os.chmod(privileged, 0o4755)
+        static = [f"{rec.target(name)} 0.3 1 0" for name in ("attached_static", "attached_static_pie")]
+        words = [*static, self.build_go("of_go"), self.build_go("of_cgo", cgo=True), f"{musl} 300", f"{privileged} 300"]
+        run = self.record("sh", "-c", "; ".join([*words, "true"]), **as_nobody())
+        self.assert_accounted(run)
+        used_ns = {process["name"]: process["cpu_ns"] for process in run.info["processes"]}
+        names = ("attached_static", "attached_static", "of_go", "of_cgo", "of_musl", "privileged")
+        for name in names:
+            self.assertGreater(used_ns[name], 50e6, name)
+        in_the_dark = {stack[0] for stack, weight in run.stacks().items()
+                       if stack[1:] == ("[not followed]",) and weight > 50}
+        self.assertLessEqual(in_the_dark, {"privileged"})
+        if os.geteuid() == 0:  # else the privilege is the user's own
+            reasons = [value for key, value in run.summary.items() if key.startswith("not_followed.")]
+            self.assertRegex(str(reasons), "privileged set-user-id")
+
     def test_short_static_programs_are_recorded_from_their_first_instruction(self):
         """By fork and exec, and by vfork."""
         static = rec.target("attached_static")

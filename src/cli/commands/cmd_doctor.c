@@ -22,6 +22,14 @@ static void print_engine(const struct record_probe *probe)
                    probe->perf_trap_reason);
 }
 
+static void print_outside(const struct record_probe *probe)
+{
+    if (probe->perf_ring)
+        printf("from outside   perf-ring: running processes; static, Go and musl programs\n");
+    else
+        text_print(stdout, "from outside   not available: %s\n", probe->perf_ring_reason);
+}
+
 static void print_rate(const struct record_probe *probe)
 {
     if (probe->perf_trap && probe->rate_limit && probe->rate_limit < RECORD_FREQUENCY_MAX)
@@ -89,6 +97,7 @@ int cmd_doctor(char *const *words)
     struct record_probe probe = {0};
     record_probe(&probe);
     print_engine(&probe);
+    print_outside(&probe);
     print_rate(&probe);
     print_kernel(&probe);
     print_debug_info();
