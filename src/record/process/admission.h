@@ -30,9 +30,9 @@ bool admission_has_other_view(const struct process_slot *request, pid_t pid,
                               const struct proc_maps *mappings);
 
 /*
- * Sets process->engine, and for perf-trap opens the event, disabled. original: the recorded parent of
- * a forked child that still runs the parent's program, or NULL; facts of the program hold for the
- * child. Returns the reason against sampling (static text), or NULL.
+ * Sets process->engine, and for perf-trap opens the event, disabled. original: the recorded parent
+ * of a forked child that still runs the parent's program, or NULL; facts of the program hold for
+ * the child. Returns the reason against sampling (static text), or NULL.
  */
 const char *admission_judge(struct admission *admission, struct process *process,
                             const struct process *original, const struct process_slot *request,
