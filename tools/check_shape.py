@@ -22,8 +22,6 @@ KNOWN = {
     "entries": {
     },
     "wide lines": {
-        "src/record": 3,
-        "src/sampler": 43,
     },
     "parameters": {
         "src/unwind": 1,

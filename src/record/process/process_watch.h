@@ -3,7 +3,7 @@
  * Watches the recorded processes while they run, and ends them in the file: rings drained, account
  * closed, EXIT written.
  *
- *     runs ─ check ─ check ─ … ─▶ pidfd readable ─▶ (rusage may still be passed on: one more round) ─▶ end
+ *     runs ─ check ─ check ─ … ─▶ pidfd readable ─▶ (one more round, for a late rusage) ─▶ end
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CPU time of the program itself. CPU time after exit() or execve() is the teardown of the address space, and
- * samples cannot separate the two. A process ended by _exit() or a signal states no figure.
+ * The CPU time of the program itself. CPU time after exit() or execve() is the teardown of the
+ * address space, and samples cannot separate the two. A process ended by _exit() or a signal states
+ * no figure.
  */
 #include "sampler/process/exit_time.h"
 

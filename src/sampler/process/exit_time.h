@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * CPU time of the process at exit() or exec. The teardown of the address space follows, without
- * samples, and the launcher charges the difference as teardown. A process that ends by _exit() or by a
- * signal leaves no such time.
+ * samples, and the launcher charges the difference as teardown. A process that ends by _exit() or
+ * by a signal leaves no such time.
  */
 #pragma once
 

@@ -50,8 +50,8 @@ void ring_doorbell(void)
 }
 
 /*
- * Wait for a running launcher: on a machine with three times as many busy threads as processors, the reply
- * to one start in twelve took longer than SESSION_WAIT_NS.
+ * Wait for a running launcher: on a machine with three times as many busy threads as processors,
+ * the reply to one start in twelve took longer than SESSION_WAIT_NS.
  */
 bool launcher_await(uint32_t *word, uint32_t value, uint64_t longest_ns)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mlockall() for the program's memory, without the sampler's: the sampler's is sparse, and 70 MiB would be allocated, or
- * exceed RLIMIT_MEMLOCK: then the program's memory could not be locked, either.
+ * mlockall() for the program's memory, without the sampler's: the sampler's is sparse, and 70 MiB
+ * would be allocated, or exceed RLIMIT_MEMLOCK: then the program's memory could not be locked,
+ * either.
  *
- *     mlockall(now | future) ─▶ mlockall(future) ─▶ each line of /proc/self/maps: mlock2(ON_FAULT) ─▶ mlock()
- *     mlockall(now)          ─▶ munlockall()     ─┘         ours are left out
+ *     mlockall(now | future) ─▶ mlockall(future) ─▶ each line of maps: mlock2(ON_FAULT) ─▶ mlock()
+ *     mlockall(now)          ─▶ munlockall()     ─┘     without the sampler's
  *
  * MCL_ONFAULT first: without a page fault, the only possible errors are those of the limit.
  */

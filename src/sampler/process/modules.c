@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unloaded code. Loading a library needs no hook: its first sample has a PC outside of all known modules, and
- * the launcher reads the mappings again. An unloaded library may be followed by another library at the same
- * addresses: a changed count marks the published map as outdated for walks. If samples are in code still
- * unread by the launcher, dlclose() waits for the launcher to read the mappings.
+ * Unloaded code. Loading a library needs no hook: its first sample has a PC outside of all known
+ * modules, and the launcher reads the mappings again. An unloaded library may be followed by
+ * another library at the same addresses: a changed count marks the published map as outdated for
+ * walks. If samples are in code still unread by the launcher, dlclose() waits for the launcher to
+ * read the mappings.
  *
  * dlopen() has no hook, because dlopen() examines its caller.
  */
@@ -15,8 +16,8 @@
 
 #include <dlfcn.h>
 
-/* No more of the time since the first call may be spent waiting than this part, and SESSION_WAIT_BUSY_NS.
- * One wait takes 0.2 ms on an idle machine. */
+/* No more of the time since the first call may be spent waiting than this part, and
+ * SESSION_WAIT_BUSY_NS. One wait takes 0.2 ms on an idle machine. */
 #define WAIT_PART 10
 
 /* Not async-signal-safe. */

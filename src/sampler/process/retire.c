@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of sampling in a process that reads the sampler's signal itself. Handler and hooks stay installed: other
- * threads may still have a pending signal of the sampler, and hide a block.
+ * The end of sampling in a process that reads the sampler's signal itself. Handler and hooks stay
+ * installed: other threads may still have a pending signal of the sampler, and hide a block.
  *
  *     process                                        launcher
  *     is_retired = 1: no new timer, no sample
  *     delete the timers of all threads
- *     retirement = WANTED, doorbell ───────────────▶ close the perf event, and so those of all threads
+ *     retirement = WANTED, doorbell ───────────────▶ close the perf event of all threads
  *     ◀───────────────────────────────────────────── retirement = DONE
  *     make the block real in the calling thread
  *
- * Another thread with a hidden block gets a real block at its next change of the mask, or from mask_defer() when a
- * signal of another sender arrives. Only a thread itself can change its mask, and an extra signal for this purpose
- * would end a poll() with EINTR.
+ * Another thread with a hidden block gets a real block at its next change of the mask, or from
+ * mask_defer() when a signal of another sender arrives. Only a thread itself can change its mask,
+ * and an extra signal for this purpose would end a poll() with EINTR.
  */
 #include "sampler/process/retire.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rusage of ended children, passed on to the launcher. Hooks: wait(), waitpid(), wait3(), wait4(),
- * waitid(), pclose().
+ * The rusage of ended children, passed on to the launcher. Hooks: wait(), waitpid(), wait3(),
+ * wait4(), waitid(), pclose().
  *
  *     child:  exit ─▶ zombie ──────────────┬─▶ gone
- *     parent:      wait4(…, usage) ────────┘   usage ─▶ own memory ─▶ launcher ─▶ the child's account
+ *     parent:      wait4(…, usage) ────────┘   usage ─▶ own memory ─▶ launcher ─▶ child's account
  */
 #pragma once
 

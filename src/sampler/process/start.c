@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the constructor to "sampled" or "inert". Linked -z initfirst: nothing of the program has run yet,
- * not even the C library's own constructors, so the environment is the constructor's argument.
+ * From the constructor to "sampled" or "inert". Linked -z initfirst: nothing of the program has run
+ * yet, not even the C library's own constructors, so the environment is the constructor's argument.
  *
  * Whatever goes wrong here leaves the program alone: the sampler stays inert.
  */
@@ -197,7 +197,8 @@ void process_join_after_fork(void)
         own_action_uninstall();
     process.engine = ENGINE_NONE;
     own_memory_forget();
-    /* A child of a retired process may read the same descriptor, and find the sampler's signals there. */
+    /* A child of a retired process may read the same descriptor, and find the sampler's signals
+     * there. */
     if (!process.tables->header.no_inherit && !process.is_retired)
         join(start_cpu_ns, start_ticks, stack_start_avma);
     if (process.engine == ENGINE_NONE)

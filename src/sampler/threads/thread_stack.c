@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sample takes 3.8 KiB of the interrupted stack with AVX-512, nearly all for the kernel's frame. Threads with a
- * small stack may lack this room, so their stacks are 16 KiB larger than requested, at the low end.
+ * A sample takes 3.8 KiB of the interrupted stack with AVX-512, nearly all for the kernel's frame.
+ * Threads with a small stack may lack this room, so their stacks are 16 KiB larger than requested,
+ * at the low end.
  */
 #include "sampler/threads/thread_stack.h"
 
@@ -44,10 +45,10 @@ void thread_stack_note(struct thread_state *thread, const pthread_attr_t *attrib
 }
 
 /*
- * The thread's control block lies at the top of the block with the stack, for every allocator of the block:
- * the stack reaches from SP to the control block. The lowest eighth (at most 64 KiB) of the requested size is
- * excluded: the guard page and, with large static TLS, the end of the block may lie there. An SP in this part
- * yields the leaf only.
+ * The thread's control block lies at the top of the block with the stack, for every allocator of
+ * the block: the stack reaches from SP to the control block. The lowest eighth (at most 64 KiB) of
+ * the requested size is excluded: the guard page and, with large static TLS, the end of the block
+ * may lie there. An SP in this part yields the leaf only.
  */
 void thread_stack_set_range(struct thread_state *thread)
 {

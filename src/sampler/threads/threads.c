@@ -145,8 +145,9 @@ void thread_bind(struct thread_state *thread)
     signal_fence();
 }
 
-/* A launcher that is stopped, or waits for a processor, comes back: so its existence is checked before the silence is
- * long enough to stop recording. The check is not possible from another pid namespace. */
+/* A launcher that is stopped, or waits for a processor, comes back: so its existence is checked
+ * before the silence is long enough to stop recording. The check is not possible from another pid
+ * namespace. */
 static bool launcher_is_gone(void)
 {
     const struct tables_header *header = &process.tables->header;

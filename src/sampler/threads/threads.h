@@ -3,7 +3,7 @@
  * Threads: a slot and a ring from before the first instruction of the program's start routine until
  * after its last destructor. Hooks: pthread_create(), thrd_create().
  *
- *     creator:  pthread_create, thrd_create ─ claim slot ─ the C library's function, with thread_main
+ *     creator:  pthread_create, thrd_create ─ claim slot ─ C library's function, with thread_main
  *     thread:   thread_main ─ bind ─ timer ─ start routine ─ destructors ─ thread_end ─ slot ENDED
  *     launcher: drains the ring ─ slot FREE
  */
@@ -24,5 +24,6 @@ struct thread_state *thread_claim(void);
 void thread_unclaim(struct thread_state *thread);
 /* Gives the slot to the launcher, after the thread's last record. Async-signal-safe. */
 void thread_finish(struct thread_state *thread);
-/* Makes the state the calling thread's: signals use the state from now on. Not async-signal-safe. */
+/* Makes the state the calling thread's: signals use the state from now on. Not async-signal-safe.
+ * */
 void thread_bind(struct thread_state *thread);
