@@ -49,6 +49,8 @@ class View(rec.Case):
         self.assertTrue(server.ssh.startswith(f"ssh -L {server.port}:127.0.0.1:{server.port} "), server.ssh)
         status, out, _ = server.stop()
         self.assertEqual((status, out), (0, ""))
+        other = self.serve("--profiler", "https://profiler.test/")
+        self.assertTrue(other.url.startswith("https://profiler.test/from-url/http%3A"), other.url)
 
     def test_every_file_is_there(self):
         server = self.serve()

@@ -18,7 +18,7 @@ function handOver(target, origin, profile) {
 
 button.addEventListener('click', async () => {
   const profiler = button.dataset.profiler;
-  const target = open(profiler + '/from-post-message/');
+  const target = open(new URL('/from-post-message/', profiler));
   if (!target) {
     state.textContent = 'The browser blocked the new window: allow windows of this page, and press the button again.';
     return;

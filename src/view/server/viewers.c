@@ -16,6 +16,14 @@ const char *viewer_file_suffix(const struct exporter *exporter)
     return exporter->suffixes[0];
 }
 
+size_t viewer_origin_length(const char *profiler)
+{
+    size_t length = strlen(profiler);
+    while (length > 0 && profiler[length - 1] == '/')
+        length--;
+    return length;
+}
+
 /* As JavaScript's encodeURIComponent(). */
 static void append_encoded(struct buffer *out, const char *text)
 {
@@ -42,7 +50,8 @@ char *viewer_firefox(const struct addresses_of_view *addresses)
     struct buffer out = {0}, profile = {0};
     buffer_printf(&profile, "%s/profile.json", addresses->base);
     buffer_u8(&profile, 0);
-    buffer_printf(&out, "%s/from-url/", addresses->profiler);
+    buffer_append(&out, addresses->profiler, viewer_origin_length(addresses->profiler));
+    buffer_text(&out, "/from-url/");
     if (!profile.failed)
         append_encoded(&out, (const char *)profile.bytes);
     buffer_text(&out, "/?symbolServer=");

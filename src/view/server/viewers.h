@@ -9,13 +9,16 @@
 /* What is served where. */
 struct addresses_of_view {
     const char *base;     /* "http://127.0.0.1:3000/TOKEN", without a slash at the end */
-    const char *profiler; /* origin of the Firefox Profiler, without a slash at the end */
+    const char *profiler; /* URL of the Firefox Profiler */
     bool has_speedscope;  /* below base */
 };
 
 /* Suffix of the file of a format, compressed where the format has such a suffix: texts of a million
  * samples have gigabytes. */
 const char *viewer_file_suffix(const struct exporter *exporter);
+
+/* Without slashes at the end. */
+size_t viewer_origin_length(const char *profiler);
 
 char *viewer_firefox(const struct addresses_of_view *addresses);
 char *viewer_speedscope(const struct addresses_of_view *addresses);
