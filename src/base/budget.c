@@ -24,6 +24,7 @@ static struct limit {
     [BUDGET_SECTION_BYTES] = {MEMORY_LIMIT, 0, 20},
     [BUDGET_RECORD_BYTES] = {MEMORY_LIMIT, 0, 8},
     [BUDGET_MAPPINGS] = {"--max-mappings", 8192, 0},
+    [BUDGET_FRAMES] = {"--max-frames", 1024, 0},
     [BUDGET_FREE_BYTES] = {"--keep-free", 256 * MIB, 0},
 };
 

@@ -26,6 +26,7 @@ enum budget {
     BUDGET_RECORD_BYTES,    /* of decompressed records, plus 64 bytes for each stored byte */
     /* Of a recording. */
     BUDGET_MAPPINGS,   /* executable mappings of a process */
+    BUDGET_FRAMES,     /* of a stack: at most RECORD_FRAMES_MAX */
     BUDGET_FREE_BYTES, /* of the capture's file system, left free */
     BUDGETS,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/session.h"
 
+#include "base/budget.h"
 #include "record/procfs/proc.h"
 #include "record/launch/exec_target.h"
 #include "record/sample/tsc_clock.h"
@@ -89,6 +90,7 @@ static void describe(struct session *session, const struct session_config *confi
     tables->sig_data = session->token;
     tables->stale_ticks = tsc_per_second() * STALE_S;
     tables->self_check_every = config->self_check_every;
+    tables->frames_max = (uint32_t)budget_amount(BUDGET_FRAMES);
     tables->withhold_tables = config->withhold_tables ? 1 : 0;
     tables->no_inherit = config->no_inherit ? 1 : 0;
     tables->quiet = config->is_quiet ? 1 : 0;

@@ -14,10 +14,16 @@
 #define RECORD_ADDRESS_BITS 47
 #define RECORD_ADDRESSES_END (UINT64_C(1) << RECORD_ADDRESS_BITS)
 
-#define RECORD_FRAMES_MAX 1024u
-#define RECORD_FRAMES_LEAF \
-    768u /* deeper stacks: this many frames from the leaf, the rest from the root */
+/* Frames of a stack: a recording sets its own limit up to this one, tables_header.frames_max. The
+ * size of a PERF_RECORD_SAMPLE has 16 bits. */
+#define RECORD_FRAMES_MAX 8000u
 #define RECORD_COPY_BYTES_MAX (UINT32_C(192) << 10) /* of a stack, words included */
+
+/* Of a deeper stack, so many frames are kept from the leaf, and the rest from the root. */
+static inline uint32_t record_frames_leaf(uint32_t frames_max)
+{
+    return frames_max - frames_max / 4;
+}
 
 enum record_kind {
     RECORD_PADDING = 1, /* fills the ring's end */

@@ -114,6 +114,7 @@ struct tables_header {
     uint64_t sig_data;           /* perf-trap: sig_data of rec's events */
     uint64_t stale_ticks;        /* with an older heartbeat, the launcher counts as dead */
     uint32_t self_check_every;   /* 0: never */
+    uint32_t frames_max;         /* of a stack: 4 to RECORD_FRAMES_MAX */
     uint32_t withhold_tables;    /* 1: every sample is copied (a test switch) */
     uint32_t no_inherit;         /* 1: only the first process is recorded */
     uint32_t launcher_namespace; /* inode of the launcher's pid namespace */

@@ -49,9 +49,10 @@ class Complete(rec.Case):
         self.check(*command, frequency=999, **options)
         self.check(*command, frequency=9999, most_misses=MOST_MISSES_PERCENT, **options)
 
-    def check_deep(self, depth, turns, least_percent):
+    def check_deep(self, depth, turns, least_percent, *options):
         """Each stack with its first and its last functions, and with main() once."""
-        run = self.recorded(rec.target("deep_recursion"), str(depth), str(turns), rec_options=["-q", "-F", "999"])
+        run = self.recorded(rec.target("deep_recursion"), str(depth), str(turns),
+                            rec_options=["-q", "-F", "999", *options])
         stacks = {stack: weight for stack, weight in run.stacks().items() if "go_down" in stack}
         self.assertGreater(sum(stacks.values()), 100)
         whole = {stack: weight for stack, weight in stacks.items() if stack[1] == "_start"}
@@ -61,10 +62,17 @@ class Complete(rec.Case):
             self.assertEqual(stack[stack.index("main") + 1], "go_down")
             self.assertNotEqual(stack[-1], "[truncated]")
             self.assertLessEqual(stack.count("[truncated]"), 1)
+        return max(len(stack) for stack in stacks)
 
     def test_deep_stacks_have_their_first_and_last_functions(self):
         self.check_deep(5000, 3000, 100)
         self.check_deep(30000, 300, 97)  # until there are rows, too much to be copied whole
+
+    def test_the_limit_of_frames_is_an_option(self):
+        names = 4  # of the process, two marks, and an inlined function
+        self.assertIn(self.check_deep(5000, 3000, 100, "--max-frames=64"), range(64, 64 + names))
+        self.assertIn(self.check_deep(5000, 3000, 100), range(1024, 1024 + names))
+        self.assertGreater(self.check_deep(5000, 3000, 100, "--max-frames=8000"), 2000)
 
     def test_what_is_left_when_a_thread_ends_lies_where_its_samples_do(self):
         stacks = self.recorded(rec.target("equal_threads"), "4", "200",

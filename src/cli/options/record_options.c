@@ -9,6 +9,7 @@
 #include "cli/options/units.h"
 #include "perfdata/zstd/pack.h"
 #include "record/recorders/recorders.h"
+#include "wire/records.h"
 
 #include <errno.h>
 #include <string.h>
@@ -128,6 +129,15 @@ static int parse_mappings(const char *value, struct error *error)
     return err;
 }
 
+static int parse_frames(const char *value, struct error *error)
+{
+    unsigned long count;
+    int err = options_number(value, "--max-frames", 64, RECORD_FRAMES_MAX, &count, error);
+    if (!err)
+        budget_set(BUDGET_FRAMES, count);
+    return err;
+}
+
 /* Options for the start, the end and the extent of the recording. */
 static int apply_lifetime(struct record_request *request, int id, const char *value,
                           struct error *error)
@@ -142,6 +152,8 @@ static int apply_lifetime(struct record_request *request, int id, const char *va
         return units_parse_bytes(value, "--max-size", &options->size_max, error);
     case OPTION_KEEP_FREE:
         return units_parse_bytes(value, "--keep-free", &options->keep_free_bytes, error);
+    case OPTION_MAX_FRAMES:
+        return parse_frames(value, error);
     case OPTION_MAX_MAPPINGS:
         return parse_mappings(value, error);
     case 'z':

@@ -170,7 +170,7 @@ static const char *explain_cut(enum record_cut cut, const char *path)
         return "stacks allocated by the program, as of coroutines: only a page of each can be read "
                "safely";
     case RECORD_CUT_DEEP:
-        return "too deep: the middle is left out";
+        return "too deep, the middle is left out: raise --max-frames";
     default:
         return "the walk ended before the start of the thread";
     }

@@ -43,6 +43,9 @@ static const struct option_spec options[] = {
                   "Without effect, as -g: stacks are always recorded."),
     {.id = 'g', .letter = 'g', .takes = OPTION_ALONE},
     OPTION_SWITCH('i', 'i', "no-inherit", "{parameter}."),
+    OPTION_TAKING(OPTION_MAX_FRAMES, 0, "max-frames", "N",
+                  "Frames of a stack, 64 to 8000 (default 1024). Of a deeper stack, three quarters "
+                  "from the leaf and a quarter from the root."),
     OPTION_TAKING(OPTION_MAX_MAPPINGS, 0, "max-mappings", "N",
                   "Mappings to record for each process (default 8192)."),
     OPTION_MAYBE_TAKING(OPTION_SELF_CHECK, 0, "self-check", "N",

@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_unwind.h"
 
 #include "record/procfs/blocked/map_lookup.h"
+#include "record/sample/stack_unwind.h"
 
 static enum record_cut cut_of(enum offline_end end, const struct ring_record *record)
 {
@@ -49,15 +50,16 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
                                     .walks = &unwinder->walks,
                                     .generation = process->map_generation,
                                     .code = &code};
+    const uint32_t max = stack_unwind_frames_max();
     const struct offline_frames out = {
-        .pcs = unwinder->frames, .max = RECORD_FRAMES_MAX, .leaf_max = RECORD_FRAMES_LEAF};
+        .pcs = unwinder->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     struct offline_result result = offline_unwind_in(&map, &regs, false, &stack, &out);
     size_t count = user_frames(unwinder->frames, result.frame_count);
     unwinder->summary->callers_verified += result.searched.verified;
     unwinder->summary->callers_plausible += result.searched.plausible;
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
-    sample->dropped = count > RECORD_FRAMES_LEAF ? result.dropped : 0;
+    sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;
     sample->is_complete = result.end == OFFLINE_ROOT && count == result.frame_count;
     sample->is_fiber = result.root_is_in_code;
     sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);

@@ -81,10 +81,10 @@ static void cut_at_no_address(struct offline_result *result, const uint64_t *fra
     while (count < result->frame_count && frames[count] < RECORD_ADDRESSES_END)
         count++;
     if (count < result->frame_count)
-        *result =
-            (struct offline_result){.end = OFFLINE_UNMAPPED,
-                                    .frame_count = count,
-                                    .dropped = count > RECORD_FRAMES_LEAF ? result->dropped : 0};
+        *result = (struct offline_result){
+            .end = OFFLINE_UNMAPPED,
+            .frame_count = count,
+            .dropped = count > record_frames_leaf(stack_unwind_frames_max()) ? result->dropped : 0};
 }
 
 /* Coroutines start in code that ends the thread, or without a return address. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/poll_interval.h"
 
-#include "wire/records.h"
+#include "base/budget.h"
 #include "wire/session.h"
 
-/* A ring must not fill meanwhile, not even with the deepest stacks. */
-#define PERIODS_PER_ROUND (SESSION_RING_BYTES / (8 * RECORD_FRAMES_MAX + 256))
+/* Of a record, without its frames. */
+#define RECORD_BYTES 256
 #define ROUND_MAX_NS 32000000
 /* The round after a start or an end, behind most of the activity. */
 #define START_ROUND_NS 4000000
@@ -17,7 +17,9 @@
 
 void poll_interval_start(struct poll_interval *poll, uint64_t period_ns)
 {
-    uint64_t longest_ns = PERIODS_PER_ROUND * period_ns;
+    /* A ring must not fill meanwhile, not even with the deepest stacks. */
+    uint64_t deepest_bytes = 8 * budget_amount(BUDGET_FRAMES) + RECORD_BYTES;
+    uint64_t longest_ns = SESSION_RING_BYTES / deepest_bytes * period_ns;
     if (longest_ns > ROUND_MAX_NS)
         longest_ns = ROUND_MAX_NS;
     *poll = (struct poll_interval){

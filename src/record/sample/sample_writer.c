@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/sample_writer.h"
 
+#include "base/budget.h"
+
 #include <string.h>
 
 /* Walked frames, a kernel leaf, code of a created thread, two marks. */
@@ -58,12 +60,13 @@ static uint32_t first_frame(const struct walked_sample *sample)
 static void collect_frames(const struct walked_sample *sample, struct frame_list *list)
 {
     uint32_t first = first_frame(sample);
+    uint32_t leaf = record_frames_leaf((uint32_t)budget_amount(BUDGET_FRAMES));
     if (sample->object.code_avma)
         push(list, sample->object.code_avma);
     if (sample->flags & RECORD_KERNEL)
         push(list, synthetic_avma(SYNTHETIC_KERNEL));
     for (uint32_t i = first; i < sample->frame_count; i++) {
-        if (sample->dropped && i == RECORD_FRAMES_LEAF)
+        if (sample->dropped && i == leaf)
             push(list, synthetic_avma(SYNTHETIC_TRUNCATED));
         if (i == first || !is_own_frame(sample->map, sample->frames[i]))
             push(list, sample->frames[i]);

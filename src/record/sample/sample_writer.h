@@ -50,7 +50,7 @@ struct walked_sample {
     struct sample_object object;
     const uint64_t *frames;
     uint32_t frame_count;
-    uint64_t dropped; /* frames left out behind the first RECORD_FRAMES_LEAF */
+    uint64_t dropped; /* frames left out behind the leaf part */
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
     bool is_fiber;       /* the root of a coroutine, on a stack made by the program */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/sample/stack_unwind.h"
 
+#include "base/budget.h"
 #include "wire/atomic.h"
 
 #include <string.h>
@@ -120,6 +121,11 @@ static uint64_t generation_of(const struct stack_unwinder *unwinder, const struc
     return read << 32 | (map->number & UINT32_MAX);
 }
 
+uint32_t stack_unwind_frames_max(void)
+{
+    return (uint32_t)budget_amount(BUDGET_FRAMES);
+}
+
 struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack_walk *walk)
 {
     struct full_regs regs = {.known = walk->from->copy.known};
@@ -134,8 +140,9 @@ struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack
                                   .cache = generation ? &unwinder->callers : NULL,
                                   .generation = generation};
     const struct offline_map map = {.find = find_mapping, .context = &lookup, .code = &code};
+    const uint32_t max = stack_unwind_frames_max();
     const struct offline_frames out = {
-        .pcs = walk->frames, .max = RECORD_FRAMES_MAX, .leaf_max = RECORD_FRAMES_LEAF};
+        .pcs = walk->frames, .max = max, .leaf_max = record_frames_leaf(max)};
     bool is_return_address =
         walk->from->header.kind == RECORD_COPY && walk->from->stack.frame_count > 0;
     return offline_unwind_in(&map, &regs, is_return_address, &stack.view, &out);
@@ -151,10 +158,11 @@ void stack_unwind_join(const struct stack_copy *from, uint64_t frames[RECORD_FRA
                        struct offline_result *result)
 {
     const size_t inner = from->stack.frame_count, outer = result->frame_count;
-    const size_t kept = least(inner + outer, RECORD_FRAMES_MAX);
+    const uint32_t max = stack_unwind_frames_max();
+    const size_t kept = least(inner + outer, max);
     result->dropped += inner + outer - kept + from->stack.dropped;
     result->frame_count = kept;
-    const size_t leaf = result->dropped ? least(kept, RECORD_FRAMES_LEAF) : kept;
+    const size_t leaf = result->dropped ? least(kept, record_frames_leaf(max)) : kept;
     const size_t inner_leaf = least(inner, leaf);
     for (size_t i = kept; i-- > inner_leaf;) {
         size_t from_root = kept - 1 - i;

@@ -34,6 +34,9 @@ struct stack_walk {
     bool needs_code;             /* out: unread is the module's code, else the CFI */
 };
 
+/* The limit of the recording: --max-frames. */
+uint32_t stack_unwind_frames_max(void);
+
 struct offline_result stack_unwind(struct stack_unwinder *unwinder, struct stack_walk *walk);
 
 /* The frames of a RECORD_COPY, walked by the sampler, followed by the frames of the result. */

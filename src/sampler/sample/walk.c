@@ -3,8 +3,8 @@
  * From the interrupted registers to the thread's root, a row at a time, into a record reserved in
  * the ring before the walk.
  *
- *     frames   ┌──────────── leaf part: 768 ────────────┬─ root part: 256, circular ─┐
- *              │ PC, return addresses …                 │ the last 256 seen          │
+ *     frames   ┌───────── leaf part: three quarters ────┬─ root part, circular ──────┐
+ *              │ PC, return addresses …                 │ the last ones seen         │
  *              └────────────────────────────────────────┴────────────────────────────┘
  *
  * A stack without a row for a PC is copied and finished by the launcher: stack_copy.c.
@@ -24,7 +24,6 @@
 #define FOREIGN_FRAME_BYTES (UINT64_C(1) << 20)
 /* Per map and thread. */
 #define ASTRAY_COPIES_MAX 64
-#define FRAMES_ROOT (RECORD_FRAMES_MAX - RECORD_FRAMES_LEAF)
 
 static bool is_within(const stack_t *stack, uint64_t sp)
 {
@@ -96,9 +95,9 @@ static bool find_rule(struct walk *walk, uint64_t pc, uint32_t *rule)
 
 static void push_frame(struct walk *walk, uint64_t pc)
 {
-    uint32_t n = walk->frame_count++;
-    if (n >= RECORD_FRAMES_MAX)
-        n = RECORD_FRAMES_LEAF + (n - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    uint32_t n = walk->frame_count++, leaf = record_frames_leaf(walk->frames_max);
+    if (n >= walk->frames_max)
+        n = leaf + (n - leaf) % (walk->frames_max - leaf);
     walk->frames[n] = pc;
 }
 
@@ -144,7 +143,7 @@ static bool is_context_root(const struct walk *walk)
 {
     if (!walk->is_context || !walk->is_return_address ||
         walk->stack.hi - walk->regs.sp > CONTEXT_ROOT_BYTES ||
-        walk->frame_count > RECORD_FRAMES_LEAF)
+        walk->frame_count > record_frames_leaf(walk->frames_max))
         return false;
     walk->frames[walk->frame_count - 1] = walk->regs.pc + 1;
     return true;
@@ -230,16 +229,17 @@ static void reverse(uint64_t *words, uint32_t count)
 /* Puts the circular root part in order, and counts the frames left out. */
 static void settle_frames(struct walk *walk)
 {
+    const uint32_t max = walk->frames_max, leaf = record_frames_leaf(max);
     walk->dropped = 0;
-    if (walk->frame_count <= RECORD_FRAMES_MAX)
+    if (walk->frame_count <= max)
         return;
-    uint64_t *root = walk->frames + RECORD_FRAMES_LEAF;
-    uint32_t oldest = (walk->frame_count - RECORD_FRAMES_LEAF) % FRAMES_ROOT;
+    uint64_t *root = walk->frames + leaf;
+    uint32_t oldest = (walk->frame_count - leaf) % (max - leaf);
     reverse(root, oldest);
-    reverse(root + oldest, FRAMES_ROOT - oldest);
-    reverse(root, FRAMES_ROOT);
-    walk->dropped = walk->frame_count - RECORD_FRAMES_MAX;
-    walk->frame_count = RECORD_FRAMES_MAX;
+    reverse(root + oldest, max - leaf - oldest);
+    reverse(root, max - leaf);
+    walk->dropped = walk->frame_count - max;
+    walk->frame_count = max;
 }
 
 static bool wants_copy(enum walk_end end)
@@ -293,7 +293,10 @@ static enum walk_end walk_once(struct walk *walk, uint32_t unload_count)
 bool walk_write(const struct walk_request *request)
 {
     uint32_t fixed = sizeof(struct record_header) + sizeof(struct record_stack);
-    uint32_t most = fixed + 8 * RECORD_FRAMES_MAX + (uint32_t)sizeof(struct record_object);
+    uint32_t frames_max = process.tables->header.frames_max;
+    if (frames_max < 4 || frames_max > RECORD_FRAMES_MAX)
+        frames_max = RECORD_FRAMES_MAX;
+    uint32_t most = fixed + 8 * frames_max + (uint32_t)sizeof(struct record_object);
     uint64_t position;
     uint8_t *record = ring_reserve(request->ring, most, &position);
     if (!record)
@@ -301,7 +304,8 @@ bool walk_write(const struct walk_request *request)
     struct walk walk = {.thread = request->thread,
                         .context = request->context,
                         .ring = request->ring,
-                        .object = request->object};
+                        .object = request->object,
+                        .frames_max = frames_max};
     walk.frames = (uint64_t *)(void *)(record + fixed);
     uint32_t unload_count = load_acquire(&process.slot->unload_count);
     enum walk_end end = walk_once(&walk, unload_count);

@@ -21,5 +21,6 @@ struct walk {
     bool is_return_address;
     uint32_t frame_count; /* all frames, kept or not; after the walk, the kept ones */
     uint32_t dropped;     /* after the walk: between the leaf part and the root part */
-    uint64_t *frames;     /* RECORD_FRAMES_MAX, in the reserved record */
+    uint64_t *frames;     /* frames_max of them, in the reserved record */
+    uint32_t frames_max;
 };

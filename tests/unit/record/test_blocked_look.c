@@ -27,7 +27,7 @@ static size_t frames_by_ptrace(struct waiting_process *process, pid_t tid, uint6
                                .bytes = bytes};
     struct map_lookup lookup = {process->modules.cache, process->map};
     const struct offline_map map = {.find = map_lookup_mapping, .context = &lookup};
-    const struct offline_frames out = {.pcs = frames, .max = RECORD_FRAMES_MAX};
+    const struct offline_frames out = {.pcs = frames, .max = LOOK_FRAMES_MAX};
     return offline_unwind_in(&map, &regs, false, &stack, &out).frame_count;
 }
 
@@ -46,7 +46,7 @@ static void assert_same(const struct waiting_process *process, const struct wait
 static size_t compare(const char *program, size_t *inferred)
 {
     static struct waiting_process process;
-    static uint64_t truth[RECORD_FRAMES_MAX];
+    static uint64_t truth[LOOK_FRAMES_MAX];
     size_t compared = 0;
     waiting_start(&process, program);
     for (size_t i = 0; i < process.thread_count; i++) {

@@ -41,7 +41,7 @@ static void the_longest_sleep_fits_the_rate(void **state)
     static const uint64_t periods_ns[] = {50000, 100000, 1001001, 20000000};
     for (size_t i = 0; i < sizeof(periods_ns) / sizeof(periods_ns[0]); i++) {
         struct poll_interval poll = started(periods_ns[i]);
-        uint64_t deepest_bytes = 8 * RECORD_FRAMES_MAX + 64;
+        uint64_t deepest_bytes = 8 * 1024 + 64;
         for (int round = 0; round < 10; round++)
             poll_interval_next(&poll, &(struct poll_facts){0}, false);
         assert_true(poll.wait_ns / periods_ns[i] * deepest_bytes < SESSION_RING_BYTES);

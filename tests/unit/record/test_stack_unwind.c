@@ -194,8 +194,9 @@ static void machine_code_is_requested_once_and_behind_the_cfi(void **state)
 /* What is kept of the frames 0, 1, … of a stack. Returns the number of frames. */
 static size_t keep(uint64_t kept[RECORD_FRAMES_MAX], uint64_t first, size_t count)
 {
-    size_t leaf = count > RECORD_FRAMES_MAX ? RECORD_FRAMES_LEAF : count;
-    size_t most = count > RECORD_FRAMES_MAX ? RECORD_FRAMES_MAX : count;
+    size_t max = stack_unwind_frames_max();
+    size_t leaf = count > max ? record_frames_leaf((uint32_t)max) : count;
+    size_t most = count > max ? max : count;
     for (size_t i = 0; i < most; i++)
         kept[i] = first + (i < leaf ? i : count - most + i);
     return most;
@@ -220,9 +221,8 @@ static void join_parts(size_t inner, size_t outer)
     assert_memory_equal(frames, expected, 8 * count);
 }
 
-static void frames_of_sampler_and_launcher_are_one_stack(void **state)
+static void join_all(void)
 {
-    (void)state;
     static const size_t counts[] = {1,   2,    255,  256,  257,  700,  767, 768,
                                     769, 1022, 1023, 1024, 1025, 1300, 5000};
     const size_t count = sizeof(counts) / sizeof(counts[0]);
@@ -233,12 +233,23 @@ static void frames_of_sampler_and_launcher_are_one_stack(void **state)
     }
 }
 
+static void frames_of_sampler_and_launcher_are_one_stack(void **state)
+{
+    (void)state;
+    static const uint64_t limits[] = {64, 1024, RECORD_FRAMES_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        budget_set(BUDGET_FRAMES, limits[i]);
+        join_all();
+    }
+    budget_set(BUDGET_FRAMES, 1024);
+}
+
 /* The number of frames left out comes from the target. */
 static void a_made_up_number_of_frames_left_out_is_harmless(void **state)
 {
     (void)state;
     static uint64_t walked[RECORD_FRAMES_MAX], frames[RECORD_FRAMES_MAX];
-    for (uint32_t known = 0; known <= RECORD_FRAMES_MAX; known += 128) {
+    for (uint32_t known = 0; known <= 2048; known += 128) {
         const struct stack_copy from = {.frames = walked,
                                         .stack = {.frame_count = known, .dropped = UINT32_MAX}};
         struct offline_result result = {.frame_count = 3, .dropped = 1 << 20};

@@ -40,6 +40,10 @@
 #define BUCKET_SHIFT 8
 #define BUCKETS (0x1000 >> BUCKET_SHIFT)
 
+/* Of the recording: the default of --max-frames. */
+#define FRAMES_MAX 1024u
+#define FRAMES_LEAF 768u
+
 struct process process;
 static uint32_t alive = 1;
 uint32_t *process_alive = &alive;
@@ -100,6 +104,7 @@ static inline int set_up(void **state)
     memset(&at, 0, sizeof(at));
     at.tables = memory(sizeof(*at.tables));
     at.memory = memory(sizeof(*at.memory));
+    at.tables->header.frames_max = FRAMES_MAX;
     at.data = memory(SESSION_RING_BYTES);
     at.stack = memory(STACK_WORDS * 8 + PAGE);
     assert_int_equal(mprotect(at.stack + STACK_WORDS, PAGE, PROT_NONE), 0);

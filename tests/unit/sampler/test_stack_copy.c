@@ -98,11 +98,11 @@ static void of_a_deep_stack_both_parts_and_the_rest_are_copied(void **state)
     make_stack(CALLERS, COMPLEX);
     struct found found = walk_and_read();
     assert_int_equal(found.header.kind, RECORD_COPY);
-    assert_int_equal(found.stack.frame_count, RECORD_FRAMES_MAX - 1);
-    assert_int_equal(found.stack.dropped, 1 + CALLERS - (RECORD_FRAMES_MAX - 1));
+    assert_int_equal(found.stack.frame_count, FRAMES_MAX - 1);
+    assert_int_equal(found.stack.dropped, 1 + CALLERS - (FRAMES_MAX - 1));
     assert_int_equal(found.frames[0], LEAF);
-    for (uint32_t i = 1; i < RECORD_FRAMES_MAX - 1; i++) {
-        uint32_t place = i < RECORD_FRAMES_LEAF ? i : i + found.stack.dropped;
+    for (uint32_t i = 1; i < FRAMES_MAX - 1; i++) {
+        uint32_t place = i < FRAMES_LEAF ? i : i + found.stack.dropped;
         assert_int_equal(found.frames[i], CALLER + (CALLERS - place) % 64);
     }
     assert_int_equal(found.copy.registers[16], COMPLEX);
@@ -306,13 +306,15 @@ static void the_launcher_may_empty_the_ring_between_the_walk_and_the_copy(void *
         at.stack[last - 2 * i] = CALLER + i;
     interrupted_at(LEAF, address_of(last - 2 * callers), 0);
     for (uint64_t head = 64; head < 1024; head += 64) {
-        struct walk walk = {.thread = &at.thread, .context = &at.context, .ring = &at.thread.ring};
+        struct walk walk = {.thread = &at.thread,
+                            .context = &at.context,
+                            .ring = &at.thread.ring,
+                            .frames_max = FRAMES_MAX};
         at.thread.ring.base = 0;
         at.thread.ring.head = head;
         at.control.tail = head - 8;
         walk.frames =
-            (void *)(ring_reserve(&at.thread.ring, fixed + 8 * RECORD_FRAMES_MAX, &position) +
-                     fixed);
+            (void *)(ring_reserve(&at.thread.ring, fixed + 8 * FRAMES_MAX, &position) + fixed);
         assert_int_equal(walk_once(&walk, 0), WALK_COMPLEX);
         at.control.tail = head;
         assert_true(stack_copy_record(&walk, (struct record_header){.kind = RECORD_COPY}, 0, 0));

@@ -28,7 +28,7 @@ static void a_stack_of(uint32_t frames, uint32_t kept)
     assert_int_equal(found.stack.dropped, frames - kept);
     for (uint32_t i = 0; i < kept; i++) {
         /* What place this frame has in the whole stack. */
-        uint32_t place = i < RECORD_FRAMES_LEAF ? i : i + found.stack.dropped;
+        uint32_t place = i < FRAMES_LEAF ? i : i + found.stack.dropped;
         uint64_t expected = place == 0            ? LEAF
                             : place == frames - 1 ? ROOT
                                                   : CALLER + (frames - 2 - place) % 64;
@@ -43,7 +43,23 @@ static void deep_stacks_keep_both_ends_in_order(void **state)
     static const uint32_t depths[] = {2,    767,  768,  769,  1023, 1024, 1025,
                                       1026, 1279, 1280, 1281, 5000, 30000};
     for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
-        a_stack_of(depths[i], depths[i] < RECORD_FRAMES_MAX ? depths[i] : RECORD_FRAMES_MAX);
+        a_stack_of(depths[i], depths[i] < FRAMES_MAX ? depths[i] : FRAMES_MAX);
+}
+
+static void the_recording_sets_the_limit_of_frames(void **state)
+{
+    (void)state;
+    at.tables->header.frames_max = 64;
+    make_stack(100, ROOT);
+    struct found found = walk_and_read();
+    assert_int_equal(found.stack.frame_count, 64);
+    assert_int_equal(found.stack.dropped, 38);
+    assert_int_equal(found.frames[47], CALLER + (100 - 47) % 64);
+    assert_int_equal(found.frames[48], CALLER + (100 - 48 - 38) % 64);
+    assert_int_equal(found.frames[63], ROOT);
+    at.tables->header.frames_max = UINT32_MAX; /* more than any record has room for */
+    make_stack(20000, ROOT);
+    assert_int_equal(walk_and_read().stack.frame_count, RECORD_FRAMES_MAX);
 }
 
 static void the_callers_frame_pointer_is_restored(void **state)
@@ -467,8 +483,8 @@ static void a_circle_of_signal_frames_ends(void **state)
     interrupted_at(SIGNAL, address_of(word), 0);
     struct found found = walk_and_read();
     assert_int_equal(found.stack.end, WALK_TOO_LONG);
-    assert_int_equal(found.stack.frame_count, RECORD_FRAMES_MAX);
-    assert_int_equal(found.stack.dropped, SAMPLER_WORDS_MAX - RECORD_FRAMES_MAX);
+    assert_int_equal(found.stack.frame_count, FRAMES_MAX);
+    assert_int_equal(found.stack.dropped, SAMPLER_WORDS_MAX - FRAMES_MAX);
 }
 
 static void a_full_ring_takes_no_record(void **state)
@@ -490,6 +506,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_frame_up_to_the_root_is_there),
         TEST(deep_stacks_keep_both_ends_in_order),
+        TEST(the_recording_sets_the_limit_of_frames),
         TEST(the_callers_frame_pointer_is_restored),
         TEST(a_child_that_begins_in_clone_is_its_root),
         TEST(the_parent_in_clone_has_its_callers),

@@ -41,7 +41,7 @@ struct offline_result blocked_looker_walk(struct blocked_looker *looker,
                                     .walks = &looker->walks,
                                     .generation = process->generation,
                                     .code = &code};
-    const struct offline_frames out = {.pcs = looker->frames, .max = RECORD_FRAMES_MAX};
+    const struct offline_frames out = {.pcs = looker->frames, .max = LOOK_FRAMES_MAX};
     return offline_unwind_in(&map, regs, false, stack, &out);
 }
 

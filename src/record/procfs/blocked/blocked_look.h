@@ -30,12 +30,14 @@ enum look_result {
     LOOK_FAILED,    /* `error`: -ESRCH: ended; -EPERM, -EACCES: no right to trace the process */
 };
 
+enum { LOOK_FRAMES_MAX = 1024 };
+
 struct blocked_looker {
     struct remote_stack stack;
     struct two_way_cache rules;
     struct unwind_cache walks;
     struct caller_cache callers;
-    uint64_t frames[RECORD_FRAMES_MAX]; /* of the latest look */
+    uint64_t frames[LOOK_FRAMES_MAX]; /* of the latest look */
 };
 
 /* The process of a thread. */
