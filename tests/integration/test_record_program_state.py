@@ -9,6 +9,23 @@ import rec
 FAST = ["-q", "-F", "9999"]
 
 
+# Prints the address space of a process with so many threads, and the number of mappings of its rings: all, and
+# those with the kernel's flags "do not copy on fork" and "do not dump".
+SPACE = """
+import sys, threading
+threading.stack_size(1 << 20)
+end = threading.Event()
+threads = [threading.Thread(target=end.wait) for _ in range(int(sys.argv[1]) - 1)]
+for thread in threads:
+    thread.start()
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmSize")))
+parts = open("/proc/self/smaps").read().split("VmFlags:")
+flags = [after.splitlines()[0].split() for mapping, after in zip(parts, parts[1:]) if "/memfd:rec-rings" in mapping]
+print(len(flags), sum("dc" in flag and "dd" in flag for flag in flags))
+end.set()
+"""
+
+
 class ProgramState(rec.Case):
     def compare(self, *command, least_samples=20):
         bare = self.bare(*command)
@@ -33,6 +50,18 @@ class ProgramState(rec.Case):
         if limit != resource.RLIM_INFINITY and limit < 8 << 20:
             self.skipTest("less than 8 MiB may be locked here (ulimit -l)")
         self.compare(rec.target("locks_memory"))
+
+    def test_address_space_of_the_sampler(self):
+        """At most 100 MiB for up to 64 threads, and 1 MiB for each thread above; none of it inherited or dumped."""
+        python = self.need_program("/usr/bin/python3")
+        for threads in (1, 64, 65, 300):
+            with self.subTest(threads=threads):
+                bare = self.bare(python, "-c", SPACE, threads)
+                run = self.recorded(python, "-c", SPACE, threads, rec_options=["-q"])
+                (before, *_), (kib, rings, private) = bare.stdout.split(), run.stdout.split()
+                self.assertLess((int(kib) - int(before)) / 1024, 100 + max(0, threads - 64))
+                self.assertGreater(int(rings), 0)
+                self.assertEqual(rings, private)
 
     def check_tight_space(self, run):
         self.assertEqual((run.status, run.stdout), (0, b"program: room\nchild: room\nat last: room\n"))

@@ -117,6 +117,11 @@ class Strangers(rec.Case):
                 run = self.record("bash", "-c", "ulimit -v 200000; " + words.format(f"{program} {WORK_MS}"))
                 self.assert_listed(run, "narrow", "address space is limited", WORK_MS)
 
+    def test_a_child_without_a_descriptor_for_its_memory(self):
+        run = self.record("bash", "-c", "ulimit -n 3; (:); true")
+        self.assertEqual(run.status, 0)
+        self.assertRegex(str([reason for reason, _ in self.entries(run).values()]), "no descriptor or memory is left")
+
     def test_a_program_of_fexecve_without_the_two_variables(self):
         """CPython's execve() of a descriptor is fexecve(), which passes the environment on as it is."""
         python = "/usr/bin/python3"
