@@ -151,6 +151,7 @@ enum profile_life {
     PROFILE_THREAD_NAMED,
     PROFILE_THREAD_JOINED,
     PROFILE_THREAD_DETACHED,
+    PROFILE_PROCESS_EXECUTED, /* a new program: all other threads of the process are gone */
     PROFILE_LIVES,
 };
 
@@ -159,8 +160,8 @@ struct profile_life_event { /* in the order of time */
     bool is_detached; /* CREATED: neither a join nor a detach follows */
     uint64_t time_ns;
     uint32_t thread; /* index; PROFILE_NONE: not recorded */
-    uint32_t by;     /* creator, joiner, …: index; of a name PROFILE_NONE */
-    uint32_t call;   /* of `by`; of a name PROFILE_NONE */
+    uint32_t by;     /* creator, joiner, …: index; of a name or program PROFILE_NONE */
+    uint32_t call;   /* of `by`, if there is one */
     uint32_t name;   /* NAMED */
 };
 

@@ -110,12 +110,12 @@ class Threads(rec.Case):
         self.assertEqual(run.count("lost_events"), 0)
         self.assertEqual(created, run.count("threads") - run.count("processes"))
 
-    def test_running_processes_are_refused_in_one_line(self):
-        for words in (("-p", "1"), ("-t", "1")):
+    def test_recording_from_outside_is_refused_in_one_line(self):
+        for words in (("-p", "1"), ("-t", "1"), ("--engine", "perf-ring", "--", "true")):
             done = subprocess.run([rec.REC, *RECORDER, *words], capture_output=True, text=True,
                                   cwd=self.directory, timeout=60, check=False)
             self.assertEqual(done.returncode, 125)
-            self.assertRegex(done.stderr, r"\Arec: thread-lifecycle cannot record running processes: .*"
+            self.assertRegex(done.stderr, r"\Arec: thread-lifecycle has no hooks in programs recorded from outside .*"
                                           r"rec --record thread-lifecycle -- COMMAND\n\Z")
             self.assertEqual(os.listdir(self.directory), [])
 

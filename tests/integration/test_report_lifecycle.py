@@ -65,6 +65,11 @@ class Lifecycle(rec.Case):
         self.assertLess(waiting["last_cpu_ns"], waiting["ended_ns"] - 80_000_000)
         self.assertGreaterEqual(waiting["last_cpu_ns"], waiting["created"]["time_ns"])
 
+    def test_threads_that_an_exec_ends_are_alive_until_then(self):
+        self.run_of_lives = self.recorded(rec.target("threads_exec"), rec_options=RECORDER)
+        table = self.table()
+        self.assertEqual((table["alive"], table["never-joined"], len(table["threads"])), (6, 0, 6))
+
     def markers(self):
         """name of the thread -> [[(marker, text, has a stack), ...] of each such thread], in the file's order."""
         with gzip.open(self.run_of_lives.path("rec.json.gz")) as file:

@@ -30,7 +30,7 @@ static void add_event(struct firefox *firefox, uint32_t index)
 {
     const struct profile *profile = firefox->profile;
     const struct profile_life_event *event = &profile->life_events[index];
-    if (event->thread == PROFILE_NONE)
+    if (event->thread == PROFILE_NONE || event->kind == PROFILE_PROCESS_EXECUTED)
         return;
     add(firefox, event->thread, event->time_ns, index);
     uint64_t end_ns = profile->threads[event->thread].end_ns;

@@ -341,7 +341,9 @@ int record_request_parse(struct record_request *request, char *const *words, str
                          "no command to record: use rec -- COMMAND; see `rec --help`");
     if ((has_targets && check_targets(request, error) != 0) ||
         check_lifetime(&request->options, error) != 0 ||
-        recorders_check(recorders, RECORDERS, request->options.recorders, has_targets, error) != 0)
+        recorders_check(recorders, RECORDERS, request->options.recorders,
+                        has_targets || request->options.engine == RECORD_ENGINE_PERF_RING,
+                        error) != 0)
         return -EINVAL;
     request->options.argv = id > 0 ? options.argv - 1 : NULL;
     if (request->view && request->repeat)

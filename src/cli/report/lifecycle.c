@@ -15,6 +15,17 @@ const char *lifecycle_fate_name(enum lifecycle_fate fate)
     return names[fate];
 }
 
+static int compare(uint64_t left, uint64_t right)
+{
+    return (left > right) - (left < right);
+}
+
+static void add_exec(struct lifecycle *lifecycle, const struct profile_life_event *event)
+{
+    lifecycle->execs[lifecycle->exec_count++] =
+        (struct lifecycle_exec){lifecycle->profile->threads[event->thread].process, event->time_ns};
+}
+
 /* A thread may be listed by several creations of a damaged file: the first one counts. */
 static void take_event(struct lifecycle *lifecycle, struct lifecycle_thread *threads,
                        const struct profile_life_event *event)
@@ -35,20 +46,49 @@ static void take_event(struct lifecycle *lifecycle, struct lifecycle_thread *thr
         else if (is_known)
             thread->detached = event;
         break;
+    case PROFILE_PROCESS_EXECUTED:
+        add_exec(lifecycle, event);
+        break;
     case PROFILE_THREAD_NAMED:
     case PROFILE_LIVES:
         break;
     }
 }
 
-static enum lifecycle_fate fate_of(const struct profile *profile,
+static int by_process_and_time(const void *a, const void *b)
+{
+    const struct lifecycle_exec *left = a, *right = b;
+    int order = compare(left->process, right->process);
+    return order ? order : compare(left->time_ns, right->time_ns);
+}
+
+/* The process executed a program between the thread's creation and end: the exec ended it. */
+static bool ended_by_exec(const struct lifecycle *lifecycle, const struct lifecycle_thread *thread)
+{
+    const struct profile_thread *of = &lifecycle->profile->threads[thread->thread];
+    const struct lifecycle_exec created = {of->process, thread->created->time_ns};
+    size_t first = 0, end = lifecycle->exec_count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (by_process_and_time(&lifecycle->execs[middle], &created) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < lifecycle->exec_count && lifecycle->execs[first].process == of->process &&
+           lifecycle->execs[first].time_ns <= of->end_ns;
+}
+
+static enum lifecycle_fate fate_of(const struct lifecycle *lifecycle,
                                    const struct lifecycle_thread *thread)
 {
+    const struct profile *profile = lifecycle->profile;
     const struct profile_thread *of = &profile->threads[thread->thread];
     uint64_t process_end_ns = profile->processes[of->process].end_ns;
     if (thread->joined)
         return LIFECYCLE_JOINED;
-    if (of->end_ns == 0 || (process_end_ns && of->end_ns >= process_end_ns))
+    if (of->end_ns == 0 || (process_end_ns && of->end_ns >= process_end_ns) ||
+        ended_by_exec(lifecycle, thread))
         return LIFECYCLE_ALIVE;
     return thread->detached || thread->created->is_detached ? LIFECYCLE_DETACHED
                                                             : LIFECYCLE_NEVER_JOINED;
@@ -74,11 +114,6 @@ static uint32_t stack_of(const struct profile *profile, const struct lifecycle_t
     return call == PROFILE_NONE ? PROFILE_NONE : profile->calls[call].stack;
 }
 
-static int compare(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
-
 static int by_fate_and_stack(const void *a, const void *b, void *profile)
 {
     const struct lifecycle_thread *left = a, *right = b;
@@ -94,12 +129,13 @@ static int by_fate_and_stack(const void *a, const void *b, void *profile)
 static void judge(struct lifecycle *lifecycle)
 {
     const struct profile *profile = lifecycle->profile;
+    qsort(lifecycle->execs, lifecycle->exec_count, sizeof(*lifecycle->execs), by_process_and_time);
     for (size_t i = 0; i < profile->thread_count; i++) {
         struct lifecycle_thread thread = lifecycle->threads[i];
         if (!thread.created)
             continue;
         thread.thread = (uint32_t)i;
-        thread.fate = fate_of(profile, &thread);
+        thread.fate = fate_of(lifecycle, &thread);
         note_cpu(profile, &thread);
         lifecycle->fates[thread.fate]++;
         lifecycle->threads[lifecycle->count++] = thread;
@@ -130,7 +166,9 @@ int lifecycle_build(struct lifecycle *lifecycle, const struct profile *profile)
     lifecycle->threads = calloc(profile->thread_count + 1, sizeof(*lifecycle->threads));
     lifecycle->first_name = calloc(profile->thread_count + 1, sizeof(*lifecycle->first_name));
     lifecycle->next_name = calloc(profile->life_event_count + 1, sizeof(*lifecycle->next_name));
-    if (!lifecycle->threads || !lifecycle->first_name || !lifecycle->next_name) {
+    lifecycle->execs = calloc(profile->life_event_count + 1, sizeof(*lifecycle->execs));
+    if (!lifecycle->threads || !lifecycle->first_name || !lifecycle->next_name ||
+        !lifecycle->execs) {
         lifecycle_free(lifecycle);
         return -ENOMEM;
     }
@@ -146,6 +184,7 @@ void lifecycle_free(struct lifecycle *lifecycle)
     free(lifecycle->threads);
     free(lifecycle->first_name);
     free(lifecycle->next_name);
+    free(lifecycle->execs);
     *lifecycle = (struct lifecycle){0};
 }
 

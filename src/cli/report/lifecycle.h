@@ -13,7 +13,7 @@
 
 enum lifecycle_fate {
     LIFECYCLE_NEVER_JOINED, /* ended, neither joined nor detached */
-    LIFECYCLE_ALIVE,        /* until the end of the process or of the recording */
+    LIFECYCLE_ALIVE,        /* until the end of the process, an exec, or the end of the recording */
     LIFECYCLE_JOINED,
     LIFECYCLE_DETACHED,
     LIFECYCLE_FATES,
@@ -29,6 +29,11 @@ struct lifecycle_thread {
     uint64_t cpu_ns;
 };
 
+struct lifecycle_exec {
+    uint32_t process;
+    uint64_t time_ns;
+};
+
 struct lifecycle {
     const struct profile *profile;    /* borrowed */
     struct lifecycle_thread *threads; /* by fate, creator's stack, creation; owned */
@@ -36,7 +41,9 @@ struct lifecycle {
     size_t fates[LIFECYCLE_FATES]; /* threads of each fate */
     uint32_t *first_name; /* by thread: index of the first NAMED in life_events; PROFILE_NONE */
     uint32_t *next_name;  /* by life event: of the same thread; PROFILE_NONE: none; both owned */
-    size_t unmatched;     /* joins and detaches of threads without a recorded creation */
+    struct lifecycle_exec *execs; /* by process, then time; owned */
+    size_t exec_count;
+    size_t unmatched; /* joins and detaches of threads without a recorded creation */
 };
 
 /* The profile is resolved. 0 or -ENOMEM. */

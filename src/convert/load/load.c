@@ -135,7 +135,9 @@ static int load_comm(struct loader *loader, const struct perfdata_event *event)
     uint32_t thread = tasks_thread(&loader->tasks, event->pid, event->tid, event->time_ns);
     uint32_t before = thread == PROFILE_NONE ? PROFILE_NONE : loader->profile->threads[thread].name;
     int err = tasks_comm(&loader->tasks, event);
-    if (err != 0 || event->is_exec || before == loader->profile->threads[thread].name)
+    if (err == 0 && event->is_exec)
+        return thread_lives_exec(&loader->samples.lives, thread, event->time_ns);
+    if (err != 0 || before == loader->profile->threads[thread].name)
         return err;
     return thread_lives_name(&loader->samples.lives, thread, event->time_ns);
 }

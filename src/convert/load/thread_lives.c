@@ -159,14 +159,25 @@ void thread_lives_finish(struct thread_lives *life)
 }
 
 /* Only of recordings with this recorder: names of others have no exact time. */
-int thread_lives_name(struct thread_lives *life, uint32_t thread, uint64_t time_ns)
+static int add_comm(struct thread_lives *life, enum profile_life kind, uint32_t thread,
+                    uint64_t time_ns)
 {
     if (!is_recorded(life))
         return 0;
-    struct profile_life_event *added = add(life, PROFILE_THREAD_NAMED, time_ns);
+    struct profile_life_event *added = add(life, kind, time_ns);
     if (!added)
         return -ENOMEM;
     added->thread = thread;
     added->name = life->profile->threads[thread].name;
     return 0;
+}
+
+int thread_lives_name(struct thread_lives *life, uint32_t thread, uint64_t time_ns)
+{
+    return add_comm(life, PROFILE_THREAD_NAMED, thread, time_ns);
+}
+
+int thread_lives_exec(struct thread_lives *life, uint32_t thread, uint64_t time_ns)
+{
+    return add_comm(life, PROFILE_PROCESS_EXECUTED, thread, time_ns);
 }

@@ -44,5 +44,6 @@ void thread_lives_fork(struct thread_lives *life, uint32_t thread);
 /* After the last record: marks the profile of a recording with this recorder. */
 void thread_lives_finish(struct thread_lives *life);
 
-/* A thread has got another name. 0 or -ENOMEM. */
+/* A thread has got another name, or has executed a program. 0 or -ENOMEM. */
 int thread_lives_name(struct thread_lives *life, uint32_t thread, uint64_t time_ns);
+int thread_lives_exec(struct thread_lives *life, uint32_t thread, uint64_t time_ns);

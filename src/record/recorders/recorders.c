@@ -165,17 +165,17 @@ static int check_excluded(const struct recorder *rows, size_t count, uint32_t se
     return 0;
 }
 
-int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool is_attach,
+int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool from_outside,
                     struct error *error)
 {
     int err = 0;
     for (size_t i = 0; i < count && err == 0; i++) {
         if (!(set >> i & 1))
             continue;
-        if (is_attach && !rows[i].can_attach)
+        if (from_outside && !rows[i].can_attach)
             return error_set(error, -EINVAL,
-                             "%s cannot record running processes: start the program with rec "
-                             "--record %s -- COMMAND",
+                             "%s has no hooks in programs recorded from outside (-p, -t, --engine "
+                             "perf-ring): use rec --record %s -- COMMAND",
                              rows[i].id, rows[i].id);
         err = check_excluded(rows, count, set, i, error);
     }

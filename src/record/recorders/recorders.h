@@ -83,9 +83,9 @@ bool recorders_have_hooks(uint32_t set);
 void recorders_describe(uint32_t set, uint64_t period_ns,
                         struct perfdata_event_row rows[PERFDATA_EVENTS_MAX]);
 
-/* Whether the recorders of the set can run together, on running processes if is_attach. 0, or
- * -EINVAL with the remedy. `rows` is the table, or a test's. */
-int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool is_attach,
+/* Whether the recorders of the set can run together; from_outside: without the injected sampler. 0,
+ * or -EINVAL with the remedy. `rows` is the table, or a test's. */
+int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool from_outside,
                     struct error *error);
 
 struct recorder_availability {

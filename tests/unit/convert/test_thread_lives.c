@@ -42,9 +42,16 @@ static void started(struct story *story, uint32_t tid, uint64_t time_ns)
     assert_int_equal(perfdata_write_fork(story->writer, &task), 0);
 }
 
+/* The first event is the exec of begin(). */
+static const struct profile_life_event *life_at(const struct profile *profile, size_t event)
+{
+    assert_int_equal(profile->life_events[0].kind, PROFILE_PROCESS_EXECUTED);
+    return &profile->life_events[1 + event];
+}
+
 static int32_t tid_of(const struct profile *profile, size_t event)
 {
-    uint32_t thread = profile->life_events[event].thread;
+    uint32_t thread = life_at(profile, event)->thread;
     return thread == PROFILE_NONE ? 0 : profile->threads[thread].tid;
 }
 
@@ -63,11 +70,11 @@ static void a_join_is_of_the_latest_thread_with_the_handle(void **state)
     struct profile *profile = story_end(&story);
     static const int32_t expected[] = {11, 11, 12, 12, 0};
     assert_true(profile->has_life_events);
-    assert_int_equal(profile->life_event_count, 5);
+    assert_int_equal(profile->life_event_count, 1 + 5);
     for (size_t i = 0; i < 5; i++) {
         assert_int_equal(tid_of(profile, i), expected[i]);
-        assert_int_equal(profile->threads[profile->life_events[i].by].tid, PID);
-        assert_int_not_equal(profile->life_events[i].call, PROFILE_NONE);
+        assert_int_equal(profile->threads[life_at(profile, i)->by].tid, PID);
+        assert_int_not_equal(life_at(profile, i)->call, PROFILE_NONE);
     }
     profile_free(profile);
 }
@@ -81,7 +88,7 @@ static void a_detach_before_the_start_is_of_the_thread(void **state)
     act(&story, RECORD_EVENT_THREAD_DETACH, 3050, HANDLE, 0);
     started(&story, 11, 3100);
     struct profile *profile = story_end(&story);
-    assert_int_equal(profile->life_events[1].kind, PROFILE_THREAD_DETACHED);
+    assert_int_equal(life_at(profile, 1)->kind, PROFILE_THREAD_DETACHED);
     assert_int_equal(tid_of(profile, 1), 11);
     profile_free(profile);
 }
@@ -94,7 +101,7 @@ static void a_thread_created_as_detached_has_no_handle(void **state)
     started(&story, 11, 3100);
     act(&story, RECORD_EVENT_THREAD_JOIN, 3200, 0, 0);
     struct profile *profile = story_end(&story);
-    assert_true(profile->life_events[0].is_detached);
+    assert_true(life_at(profile, 0)->is_detached);
     assert_int_equal(tid_of(profile, 0), 11);
     assert_int_equal(tid_of(profile, 1), 0);
     profile_free(profile);
@@ -110,10 +117,11 @@ static void names_are_events_when_they_change(void **state)
     comm(&story, PID, 11, 3300, "worker", false);
     comm(&story, PID, PID, 3400, "next", true); /* an exec */
     struct profile *profile = story_end(&story);
-    assert_int_equal(profile->life_event_count, 2);
-    assert_int_equal(profile->life_events[1].kind, PROFILE_THREAD_NAMED);
-    assert_int_equal(profile->life_events[1].time_ns, 3300);
-    assert_string_equal(profile_text(profile, profile->life_events[1].name), "worker");
+    assert_int_equal(profile->life_event_count, 1 + 3);
+    assert_int_equal(life_at(profile, 1)->kind, PROFILE_THREAD_NAMED);
+    assert_int_equal(life_at(profile, 1)->time_ns, 3300);
+    assert_string_equal(profile_text(profile, life_at(profile, 1)->name), "worker");
+    assert_int_equal(life_at(profile, 2)->kind, PROFILE_PROCESS_EXECUTED);
     profile_free(profile);
 }
 

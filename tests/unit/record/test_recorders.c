@@ -101,8 +101,10 @@ static void recorders_that_exclude_each_other_are_refused(void **state)
                         "wall and waits cannot record at the same time: leave one of them out");
     assert_int_equal(recorders_check(rows, 3, 1, true, &error), 0);
     assert_int_equal(recorders_check(rows, 3, 1 << 2, true, &error), -EINVAL);
-    assert_string_equal(error.text, "waits cannot record running processes: start the program with "
-                                    "rec --record waits -- COMMAND");
+    assert_string_equal(
+        error.text,
+        "waits has no hooks in programs recorded from outside (-p, -t, --engine perf-ring): "
+        "use rec --record waits -- COMMAND");
 }
 
 static void engines_are_named_by_their_sources(void **state)
