@@ -13,6 +13,10 @@ import rec
 from test_security_sandbox import NOBODY, install
 
 SAMPLER = "librec-sampler.so"
+# Ids and units, and sources of cpu: the rows of src/record/recorders.
+RECORDERS = {"cpu": "ns", "thread-lifecycle": "count"}
+SOURCES = [*rec.ENGINES, "perf-ring"]
+NAMES = ", ".join(RECORDERS)
 NR_PERF_EVENT_OPEN, NR_TIMER_CREATE = 298, 222
 EACCES = 13
 
@@ -81,7 +85,7 @@ class List(rec.Case):
     def test_one_row_for_each_recorder_within_80_columns(self):
         lines = self.shown().splitlines()
         self.assertEqual(lines[0].split(), ["RECORDER", "WEIGHT", "AVAILABLE", "DESCRIPTION"])
-        self.assertEqual([line.split()[:3] for line in lines[1:]], [["cpu", "ns", "yes"], ["thread-lifecycle", "count", "yes"]])
+        self.assertEqual([line.split()[:3] for line in lines[1:]], [[id_, unit, "yes"] for id_, unit in RECORDERS.items()])
         for line in lines + self.shown("cpu").splitlines():
             self.assertLessEqual(len(line), 80)
 
@@ -89,14 +93,14 @@ class List(rec.Case):
         cpu = self.cpu()
         self.assertEqual((cpu["id"], cpu["weight_unit"], cpu["event"]), ("cpu", "ns", "cpu-clock"))
         self.assertEqual((cpu["start"], cpu["attach"], cpu["available"]), (True, True, True))
-        self.assertEqual([source["id"] for source in cpu["sources"]], [*rec.ENGINES, "perf-ring"])
+        self.assertEqual([source["id"] for source in cpu["sources"]], SOURCES)
         freq = cpu["parameters"][0]
         self.assertEqual([freq[key] for key in ("name", "type", "default", "min", "max", "unit")],
                          ["freq", "integer", 999, 1, 20000, "Hz"])
         threads = self.table("thread-lifecycle")[0]
         self.assertEqual((threads["start"], threads["attach"], threads["available"]), (True, False, True))
         self.assertEqual([event["unit"] for event in threads["events"]], ["count"] * 3)
-        self.assertEqual(self.table(), [cpu, threads])
+        self.assertEqual([row["id"] for row in self.table()], list(RECORDERS))
 
         with open(rec.SOURCE / "docs/command-line.md", encoding="utf-8") as file:
             described = re.search(r"`rec list --json` is one object.*?\n\n", file.read(), re.S)[0]
@@ -136,9 +140,20 @@ class List(rec.Case):
 
     def test_recorders_of_a_recording_are_checked_before_anything_starts(self):
         for words, sentence in ((["thread-lifecycel"], "did you mean thread-lifecycle?"),
-                                (["cpu,memory"], "available names: cpu, thread-lifecycle; see `rec list`"),
+                                (["cpu,memory"], f"available names: {NAMES}; see `rec list`"),
                                 ([""], "available names"), (["cpu,"], "available names")):
             done = self.run_rec("--record", *words, "--", "touch", "started")
+            self.assertEqual((done.returncode, done.stdout), (125, ""), words)
+            self.assertIn(sentence, done.stderr)
+            self.assertRegex(done.stderr, r"\Arec: [^\n]*\n\Z")
+            self.assertEqual(os.listdir(self.directory), [])
+
+    def test_parameters_of_a_recording_are_checked_before_anything_starts(self):
+        for words, sentence in ((["--freq", "fast"], "needs a number from 1 to 20000"), (["-F", "20001"], "1 to 20000"),
+                                (["--frq", "99"], "did you mean --freq?"), (["--delay", "1d"], "needs a number from 0"),
+                                (["--duration", "soon"], "--duration"), (["--max-size", "2X"], "--max-size"),
+                                (["--engine", "perf"], f"available names: {', '.join(SOURCES)}")):
+            done = self.run_rec(*words, "--", "touch", "started")
             self.assertEqual((done.returncode, done.stdout), (125, ""), words)
             self.assertIn(sentence, done.stderr)
             self.assertRegex(done.stderr, r"\Arec: [^\n]*\n\Z")
@@ -163,7 +178,7 @@ class List(rec.Case):
     def test_unknown_names_are_refused_in_one_line(self):
         for words, sentence in ((["cpuu"], "did you mean cpu?"),
                                 (["--json", "cpu", "cp"], "did you mean cpu?"),
-                                (["memory"], "available names: cpu, thread-lifecycle;"),
+                                (["memory"], f"available names: {NAMES};"),
                                 (["./x", "--frobnicate"], "rec -- list ..."),
                                 (["--jsn"], "--json")):
             done = self.run_rec("list", *words)

@@ -58,17 +58,6 @@ static int check_event(const char *value, struct error *error)
                      "-e %s: not supported; rec samples CPU time (cpu-clock or task-clock)", value);
 }
 
-static int parse_engine(struct record_request *request, const char *value, struct error *error)
-{
-    for (size_t i = 0; i < RECORD_SOURCES; i++) {
-        if (strcmp(value, record_sources[i].name) == 0) {
-            request->options.engine = record_sources[i].engine;
-            return 0;
-        }
-    }
-    return error_set(error, -EINVAL, "unknown engine %s: use perf-trap or timer", value);
-}
-
 static int parse_self_check(struct record_request *request, const char *value, struct error *error)
 {
     unsigned long every = SELF_CHECK_DEFAULT;
@@ -273,7 +262,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'G':
         return add_system(request, id, value, error);
     case OPTION_ENGINE:
-        return parse_engine(request, value, error);
+        return recorder_names_engine(&request->options.engine, value, error);
     case OPTION_SELF_CHECK:
         return parse_self_check(request, value, error);
     case OPTION_FAIL_ON:

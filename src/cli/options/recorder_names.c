@@ -49,3 +49,19 @@ int recorder_names_add(uint32_t *set, const char *list, struct error *error)
             return 0;
     }
 }
+
+int recorder_names_engine(enum record_engine *engine, const char *name, struct error *error)
+{
+    char all[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < RECORD_SOURCES; i++) {
+        if (strcmp(name, record_sources[i].name) == 0) {
+            *engine = record_sources[i].engine;
+            return 0;
+        }
+        if (used < sizeof(all))
+            used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
+                                     record_sources[i].name);
+    }
+    return error_set(error, -EINVAL, "unknown engine %s: available names: %s", name, all);
+}

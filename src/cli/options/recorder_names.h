@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of recorders on the command line: operands of `rec list`, "NAME,NAME" of --record. */
+/* Names of recorders and sources on the command line: operands of `rec list`, "NAME,NAME" of
+ * --record, --engine. */
 #pragma once
 
 #include "base/text/error.h"
@@ -13,3 +14,6 @@ const struct recorder *recorder_names_find(const char *name, const char *remedy,
 
 /* Adds the named recorders to the set, see recorder_bit(). 0 or -EINVAL. */
 int recorder_names_add(uint32_t *set, const char *list, struct error *error);
+
+/* The engine of a source. 0 or -EINVAL. */
+int recorder_names_engine(enum record_engine *engine, const char *name, struct error *error);
