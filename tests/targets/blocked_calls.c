@@ -315,12 +315,9 @@ static long call_semop(void)
 
 static long call_semtimedop(void)
 {
-    int id = semget(IPC_PRIVATE, 1, 0600);
-    struct sembuf take = {.sem_op = -1};
+    struct sembuf take = {.sem_num = 1, .sem_op = -1};
     struct timespec time = blocked_time();
-    long result = blocked_expect(semtimedop(id, &take, 1, &time), EAGAIN);
-    semctl(id, 0, IPC_RMID);
-    return result;
+    return blocked_expect(semtimedop(semaphores, &take, 1, &time), EAGAIN);
 }
 
 static long call_io_getevents(void)
@@ -511,6 +508,36 @@ static void block_signals(void)
     sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
+static void clean_up(void)
+{
+    unlink("watched/file");
+    rmdir("watched");
+    unlink("fifo");
+    unlink("lock");
+    rmdir(directory);
+    msgctl(messages, IPC_RMID, NULL);
+    semctl(semaphores, 0, IPC_RMID);
+}
+
+/* In a process of its own: also when the program is killed. */
+static bool clean_up_at_the_end(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid > 0 && close(ends[0]) == 0;
+    close(ends[1]);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    signal(SIGINT, SIG_IGN);
+    if (read(ends[0], &byte, 1) == 0) /* the last writer has ended */
+        clean_up();
+    _exit(0);
+}
+
 static bool prepare(void)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
@@ -526,7 +553,7 @@ static bool prepare(void)
     pthread_barrier_init(&barrier, NULL, 2);
     listener = listen_anywhere(&address, &address_bytes);
     messages = msgget(IPC_PRIVATE, 0600);
-    semaphores = semget(IPC_PRIVATE, 1, 0600);
+    semaphores = semget(IPC_PRIVATE, 2, 0600);
     event = eventfd(0, 0);
     watcher = inotify_init();
     inotify_add_watch(watcher, "watched", IN_CREATE);
@@ -534,7 +561,7 @@ static bool prepare(void)
     flock(lock_file, LOCK_EX);
     fcntl(lock_file, F_OFD_SETLK, &whole);
     terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    return grantpt(terminal) == 0 && unlockpt(terminal) == 0;
+    return grantpt(terminal) == 0 && unlockpt(terminal) == 0 && clean_up_at_the_end();
 }
 
 static void release_locks(void)
@@ -589,17 +616,6 @@ static void end_calls(void)
     kill(getpid(), EVENT_SIGNAL);
 }
 
-static void clean_up(void)
-{
-    unlink("watched/file");
-    rmdir("watched");
-    unlink("fifo");
-    unlink("lock");
-    rmdir(directory);
-    msgctl(messages, IPC_RMID, NULL);
-    semctl(semaphores, 0, IPC_RMID);
-}
-
 int main(int argc, char **argv)
 {
     const size_t count = sizeof(calls) / sizeof(calls[0]);
@@ -609,6 +625,5 @@ int main(int argc, char **argv)
     blocked_sleep(NULL);
     end_calls();
     blocked_print(calls, count);
-    clean_up();
     return 0;
 }
