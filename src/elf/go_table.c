@@ -8,6 +8,8 @@
 #define MAGIC_1_18 UINT32_C(0xfffffff0)
 #define MAGIC_1_20 UINT32_C(0xfffffff1)
 #define ENTRY_BYTES 8
+/* All functions of a hostile table may share a name that fills the section. */
+#define NAME_BYTES_MAX 16384
 /* Word of the module data with the address of the code (struct moduledata in runtime/symtab.go). */
 #define MODULE_TEXT_WORD 22
 
@@ -122,6 +124,14 @@ static uint64_t entry_svma(const struct go_table *table, size_t index, uint32_t 
     return svma;
 }
 
+static struct cursor name_at(const struct go_table *table, uint64_t offset)
+{
+    struct cursor name = at(table->names, offset);
+    if (cursor_left(&name) > NAME_BYTES_MAX)
+        name.size = name.at + NAME_BYTES_MAX;
+    return name;
+}
+
 /* The record, struct _func in runtime/runtime2.go: entry, name, arguments, deferreturn, values of
  * SP, file and line, number of tables, unit. */
 bool go_table_function(const struct go_table *table, size_t index, struct go_function *function)
@@ -131,7 +141,7 @@ bool go_table_function(const struct go_table *table, size_t index, struct go_fun
                                      .end_svma = entry_svma(table, index + 1, &next)};
     struct cursor c = at(table->functions, record);
     cursor_skip(&c, 4);
-    struct cursor name = at(table->names, cursor_u32(&c));
+    struct cursor name = name_at(table, cursor_u32(&c));
     cursor_skip(&c, 8);
     function->sp_values = cursor_u32(&c);
     function->file_values = cursor_u32(&c);

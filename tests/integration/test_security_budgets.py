@@ -200,6 +200,22 @@ class Budgets(rec.Case):
 
     # ---- recording ----
 
+    def test_a_function_table_of_go_whose_functions_share_all_runs(self):
+        """800 KB, for 60 million rows of unwind information."""
+        low, _ = self.build()
+        count, runs = 300, 400000
+        names, values = b"f\0", b"\x22\x01" + b"\x1f\x01\x20\x01" * (runs // 4) + b"\0"  # SP: 16, 0, 16, ...
+        table = b"".join(struct.pack("<II", i, 8 * count + 8) for i in range(count + 1)) + bytes(64)
+        places = [72, 72 + len(names), 72 + len(names), 72 + len(names), 72 + len(names) + len(values)]
+        header = struct.pack("<IHBB8Q", 0xfffffff1, 0, 1, 8, count, 0, low, *places)
+        write(self.path("table"), header + names + values + table)
+        subprocess.run(["objcopy", "--add-section", ".gopclntab=table", "whole", "program"], cwd=self.directory,
+                       check=True)
+        run = self.run_rec("-o", "go.data", "--", "./program")
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertLess(run.bytes, 100 << 20)
+        self.assertLess(run.cpu_s, CPU_S)
+
     def test_a_program_that_maps_all_the_time(self):
         """Its mappings have paths of 3600 characters; so do those of its children."""
         for children in (0, 10):

@@ -77,12 +77,13 @@ static void put_byte(struct buffer *out, uint8_t byte)
 
 /* Tables of hand-written code may be wrong, but never negative. */
 static void put_runs(struct buffer *out, const struct go_table *table,
-                     const struct go_function *function)
+                     const struct go_function *function, size_t *runs_left)
 {
     struct go_values run = go_table_values(table, function->sp_values);
     int32_t before = 0;
     uint64_t location = 0;
-    while (go_values_next(&run)) {
+    while (*runs_left > 0 && go_values_next(&run)) {
+        --*runs_left;
         if (run.value < 0 || run.value == before)
             continue;
         if (run.start > location) {
@@ -103,7 +104,7 @@ static void put_runs(struct buffer *out, const struct go_table *table,
 }
 
 static void put_function(struct buffer *out, const struct go_table *table,
-                         const struct go_function *function)
+                         const struct go_function *function, size_t *runs_left)
 {
     size_t at = out->size;
     buffer_u32(out, 0); /* length, set below */
@@ -114,7 +115,7 @@ static void put_function(struct buffer *out, const struct go_table *table,
         put_byte(out, UNDEFINED);
         put_byte(out, RETURN_ADDRESS);
     } else {
-        put_runs(out, table, function);
+        put_runs(out, table, function, runs_left);
     }
     uint32_t bytes = (uint32_t)(out->size - at - 4);
     if (!out->failed)
@@ -127,12 +128,15 @@ bool go_frames_make_cfi(struct buffer *debug_frame, const struct elf_file *elf)
     struct go_function function;
     if (elf_machine(elf) != EM_X86_64 || go_table_open(&table, elf) != 0)
         return false;
+    /* A run takes two bytes or more. Functions share runs, but programs of Go 1.19 have one run for
+     * 50 bytes of the table: a table with more runs was made to fill the memory. */
+    size_t runs_left = table.bytes.size / 2;
     buffer_append(debug_frame, cie, sizeof(cie));
-    for (size_t i = 0; i < table.count; i++)
+    for (size_t i = 0; i < table.count && runs_left > 0; i++)
         if (go_table_function(&table, i, &function) && strcmp(function.name, signal_return) != 0)
-            put_function(debug_frame, &table, &function);
+            put_function(debug_frame, &table, &function, &runs_left);
     go_table_close(&table);
-    if (debug_frame->failed)
+    if (debug_frame->failed || runs_left == 0)
         buffer_free(debug_frame);
     return debug_frame->size > 0;
 }
