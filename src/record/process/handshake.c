@@ -31,14 +31,16 @@ struct join {
     struct proc_maps mappings;
 };
 
-/* The recorded parent of a forked child with the same program; NULL: none. */
-static const struct process *original_of(const struct handshake *handshake,
-                                         const struct process_slot *stated)
+/* The recorded parent of a forked child with the same program; NULL: none. The process states the
+ * parent: the mappings of another user's process would disclose addresses. */
+static const struct process *original_of(const struct handshake *handshake, const struct join *join)
 {
+    const struct process_slot *stated = &join->stated;
     if (stated->copy_of == 0 || stated->copy_of > SESSION_PROCESSES)
         return NULL;
     const struct process *process = &handshake->processes->processes[stated->copy_of - 1];
-    bool is_it = process->in_use && process->pid == (pid_t)stated->parent_pid;
+    bool is_it = process->in_use && process->pid == (pid_t)stated->parent_pid &&
+                 process->rights.uid == join->rights.uid;
     return is_it && process->engine != ENGINE_NONE ? process : NULL;
 }
 
@@ -108,7 +110,7 @@ static bool reply(struct join_request *request)
  * the memory. */
 static bool find_mappings(const struct handshake *handshake, struct join *join)
 {
-    const struct process *original = original_of(handshake, &join->stated);
+    const struct process *original = original_of(handshake, join);
     pid_t pid = join->identity.pid;
     const struct mapped_memory memory = {join->memory->inode, join->stated.memory_avma};
     if (original && process_maps_inherit(original, &join->mappings))
@@ -176,8 +178,8 @@ static const char *judge(struct handshake *handshake, struct process *process,
                          const struct join *join)
 {
     const char *reason =
-        admission_judge(&handshake->admission, process, original_of(handshake, &join->stated),
-                        &join->stated, &join->mappings);
+        admission_judge(&handshake->admission, process, original_of(handshake, join), &join->stated,
+                        &join->mappings);
     if (process->event.count && is_readable(process->pid_fd)) /* may be another process' event */
         perf_event_close(&process->event);
     return reason;
@@ -247,7 +249,7 @@ static void follow(struct handshake *handshake, struct join *join, struct join_r
 static bool belongs_outside(struct handshake *handshake, const struct join *join)
 {
     return outside_has(handshake->outside, join->identity.pid) ||
-           (handshake->outside->is_permitted && !original_of(handshake, &join->stated) &&
+           (handshake->outside->is_permitted && !original_of(handshake, join) &&
             admission_is_go(&handshake->admission, join->identity.pid));
 }
 

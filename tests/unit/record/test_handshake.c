@@ -238,6 +238,41 @@ static void a_memory_of_another_user_is_refused(void **state)
     assert_false(was_answered(fixture));
 }
 
+/* A recorded process of this user, with code at 0x1234000. Returns its slot. */
+static uint32_t enter_other(struct fixture *fixture, uid_t uid)
+{
+    static const char maps[] = "1234000-1235000 r-xp 00000000 08:01 42 /other\n";
+    struct own_memory memory = own_memory_make();
+    struct process other = {.pid = 4711,
+                            .pid_fd = -1,
+                            .rights = {.uid = uid},
+                            .engine = ENGINE_TIMER,
+                            .memory = own_memory_mapped(&memory, &fixture->session)};
+    assert_int_equal(proc_maps_parse(&other.first_mappings, maps, strlen(maps)), 0);
+    own_memory_free(&memory);
+    return process_table_add(&fixture->collector->processes, &other)->slot;
+}
+
+/* The launcher writes the map of a process into the memory of the process, where a made-up parent
+ * of another user would disclose its addresses. */
+static void mappings_are_inherited_from_a_process_of_the_same_user_only(void **state)
+{
+    struct fixture *fixture = *state;
+    const uid_t users[] = {geteuid() + 1, geteuid()};
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t slot = enter_other(fixture, users[i]);
+        fill_slot(&fixture->memory.shared->process);
+        fixture->memory.shared->process.copy_of = slot + 1;
+        fixture->memory.shared->process.parent_pid = 4711;
+        ask_for(fixture, getpid(), fixture->memory.fd, fixture->memory.inode);
+        struct process *joined = process_find(&fixture->collector->processes, getpid());
+        assert_non_null(joined);
+        bool has_inherited = joined->first_mappings.count == 1 &&
+                             joined->first_mappings.mappings[0].start_avma == 0x1234000;
+        assert_int_equal(has_inherited, users[i] == geteuid());
+    }
+}
+
 /* Only the first request of a start is answered: a second one would replace the process. */
 static void a_request_in_the_name_of_an_answered_process_changes_nothing(void **state)
 {
@@ -341,6 +376,7 @@ int main(void)
         TEST(an_empty_memory_gets_its_size_on_request),
         TEST(a_process_maps_its_memory_and_descends_from_the_command),
         TEST(a_memory_of_another_user_is_refused),
+        TEST(mappings_are_inherited_from_a_process_of_the_same_user_only),
         TEST(a_request_in_the_name_of_an_answered_process_changes_nothing),
         TEST(a_withdrawn_request_is_not_answered),
         TEST(the_requests_of_processes_killed_at_their_start_are_given_back),
