@@ -1,22 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/speedscope.h"
 
+#include "base/files/unmapped_owner.h"
 #include "view/server/folder.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define RELEASE "node_modules/speedscope/dist/release"
 
 enum { PARENTS_MAX = 32 };
+
+/* Scripts of the folder can read the profile and the sources, and /tmp is a parent of many folders:
+ * any user can make a folder there. */
+static bool is_trusted(int folder)
+{
+    struct stat status;
+    return fstat(folder, &status) == 0 && (status.st_uid == 0 || owner_is_self(status.st_uid)) &&
+           !(status.st_mode & S_IWOTH);
+}
 
 static int try(const char *prefix, const char *path)
 {
     char whole[4200];
     if ((size_t)snprintf(whole, sizeof(whole), "%s%s", prefix, path) >= sizeof(whole))
         return -ENAMETOOLONG;
-    return folder_open(whole, "speedscope", NULL);
+    int folder = folder_open(whole, "speedscope", NULL);
+    if (folder < 0 || is_trusted(folder))
+        return folder;
+    close(folder);
+    return -EPERM;
 }
 
 /* npm's rule: this folder, then each parent. */

@@ -59,6 +59,24 @@ class SecurityView(rec.Case):
         self.assertEqual(server.get("files/../../etc/passwd").status, 404)
         self.assertEqual(server.get("speedscope/../index.css").status, 404)
 
+    def test_speedscope_of_another_user_is_not_served(self):
+        """Its scripts would read the profile; a folder above this one may be open to all users."""
+        if os.geteuid() != 0:
+            self.skipTest("needs root, for a folder of another user")
+        release = os.path.join(self.directory, "node_modules/speedscope/dist/release")
+        below = os.path.join(self.directory, "below")
+        os.makedirs(release)
+        os.mkdir(below)
+        with open(os.path.join(release, "index.html"), "w", encoding="ascii") as page:
+            page.write("<script src=x.js></script>")
+        for owner, mode, status in ((0, 0o755, 200), (65534, 0o755, 404), (0, 0o777, 404)):
+            os.chown(release, owner, owner)
+            os.chmod(release, mode)
+            self.server = Server(os.path.abspath(self.capture), cwd=below)
+            self.addCleanup(self.server.stop)
+            self.assertEqual(self.server.get("speedscope/index.html").status, status, (owner, mode))
+            self.server.stop()
+
     def test_other_hosts_are_refused(self):
         server = self.serve()
         for host in ("evil.test", f"evil.test:{server.port}", "127.0.0.1", f"127.0.0.1:{server.port + 1}",
