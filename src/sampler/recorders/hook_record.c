@@ -38,7 +38,7 @@ void hook_record_stack(struct ring *ring, enum record_event event,
         .thread = thread,
         .context = &context,
         .ring = ring,
-        .header = {.event = event, .ticks = clock_ticks(thread), .weight_ns = 1},
+        .header = {.event = (uint16_t)event, .ticks = clock_ticks(thread), .weight_ns = 1},
         .object = object,
     };
     thread->slot->lost_events += !walk_write(&request);
