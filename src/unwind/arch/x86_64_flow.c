@@ -219,7 +219,7 @@ static bool apply_modrm(struct flow_state *s, const struct instruction *in)
 static bool apply(struct flow_state *s, const struct instruction *in)
 {
     const uint8_t enter = 0xc8, leave_opcode = 0xc9, push_flags = 0x9c, pop_flags = 0x9d;
-    unsigned reg = (in->opcode & 7u) | (in->rex & REX_B) << 3;
+    unsigned reg = (in->opcode & 7u) | (in->rex & (unsigned)REX_B) << 3;
     if (!in->is_plain) /* cmov */
         return (in->second & 0xf0) != 0x40 || x86_64_reg(in) != SP;
     if ((in->opcode & 0xf8) == 0x50)
@@ -337,7 +337,7 @@ static bool ends_at_start(struct follower *f, size_t at, const struct flow_state
 static bool may_start(const struct instruction *in, uint64_t address, bool is_behind_padding)
 {
     enum { RBX = 3, R12 = 12, SUB_SP = 0xec, ENDBR = 0x1e, CODE_ALIGNMENT = 16 };
-    unsigned reg = (in->opcode & 7u) | (in->rex & REX_B) << 3;
+    unsigned reg = (in->opcode & 7u) | (in->rex & (unsigned)REX_B) << 3;
     if (is_behind_padding && address % CODE_ALIGNMENT == 0)
         return true;
     if (!in->is_plain)

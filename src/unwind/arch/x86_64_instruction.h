@@ -32,12 +32,12 @@ struct instruction x86_64_decode(const uint8_t *bytes, size_t size);
 /* Operands of a ModRM byte: registers by their number in the instruction. */
 static inline unsigned x86_64_reg(const struct instruction *in)
 {
-    return (*in->modrm >> 3 & 7u) | (in->rex & REX_R) << 1;
+    return (*in->modrm >> 3 & 7u) | (in->rex & (unsigned)REX_R) << 1;
 }
 
 static inline unsigned x86_64_rm(const struct instruction *in)
 {
-    return (*in->modrm & 7u) | (in->rex & REX_B) << 3;
+    return (*in->modrm & 7u) | (in->rex & (unsigned)REX_B) << 3;
 }
 
 static inline bool x86_64_rm_is_register(const struct instruction *in)
