@@ -17,6 +17,9 @@
 
 #define WAIT_MAX_NS UINT64_C(3600000000000)
 
+/* From rec to the waiting child. */
+enum order { ORDER_RUN = 'r', ORDER_END = 'e' };
+
 /* Forwarded to the command if sent to rec alone. INT, QUIT and TSTP of the terminal reach the whole
  * process group, the command included. */
 static const int forwarded[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
@@ -146,15 +149,17 @@ int launch_fork(struct launch *launch, const char *path, char *const *argv, char
                 struct error *error)
 {
     int link[2];
-    char start;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
         return cannot_run(argv[0], errno, error);
     pid_t pid = fork();
     if (pid == 0) {
+        /* Stays if rec is killed now: the command runs all the same, without a recording. */
+        char order = ORDER_RUN;
         close(link[0]);
-        if (receive(link[1], &start, 1) == 1)
+        receive(link[1], &order, sizeof(order));
+        if (order == ORDER_RUN)
             run(launch, link[1], path, argv, environment);
-        _exit(126); /* rec has ended, or the recording cannot begin */
+        _exit(126);
     }
     int err = errno;
     close(link[1]);
@@ -169,10 +174,11 @@ int launch_fork(struct launch *launch, const char *path, char *const *argv, char
 
 int launch_exec(struct launch *launch, const char *command, struct error *error)
 {
+    const char order = ORDER_RUN;
     int err = 0;
-    if (send(launch->link_fd, "", 1, MSG_NOSIGNAL) != 1)
-        err = errno;
-    else if (receive(launch->link_fd, &err, sizeof(err)) != sizeof(err))
+    /* A child killed before its exec closes the link, too: launch_reap() returns the signal. */
+    if (send(launch->link_fd, &order, sizeof(order), MSG_NOSIGNAL) != sizeof(order) ||
+        receive(launch->link_fd, &err, sizeof(err)) != sizeof(err))
         err = 0; /* closed by the exec */
     if (err == 0) {
         close(launch->link_fd);
@@ -185,8 +191,10 @@ int launch_exec(struct launch *launch, const char *command, struct error *error)
 
 void launch_abandon(struct launch *launch)
 {
+    const char order = ORDER_END;
     if (launch->link_fd < 0)
         return;
+    send(launch->link_fd, &order, sizeof(order), MSG_NOSIGNAL);
     close(launch->link_fd);
     launch->link_fd = -1;
     waitpid(launch->pid, NULL, 0);

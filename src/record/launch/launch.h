@@ -39,7 +39,8 @@ void launch_restore_signals(const struct launch *launch);
  * process. The command keeps rec's original limit. */
 void launch_raise_files(struct launch *launch);
 
-/* Forks the child, which waits before its exec. 0, or 126. */
+/* Forks the child, which waits before its exec; if rec is killed meanwhile, the child executes the
+ * command. 0, or 126. */
 int launch_fork(struct launch *launch, const char *path, char *const *argv, char **environment,
                 struct error *error);
 /* Lets the child execute the command. 0, or 126 / 127 if exec failed. */
