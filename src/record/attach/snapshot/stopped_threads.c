@@ -23,6 +23,13 @@ static void interrupt(struct stopped_thread *thread)
         thread->error = -ETIMEDOUT; /* until the stop is reported */
 }
 
+/* The stop may be the delivery of a signal (ptrace(2), signal-delivery-stop) instead of the
+ * requested one. The signal is delivered at the end of the stop. */
+static int signal_of_stop(int status)
+{
+    return status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+}
+
 /* Whether the thread is still on its way into the stop. */
 static bool is_pending(struct stopped_thread *thread)
 {
@@ -30,8 +37,10 @@ static bool is_pending(struct stopped_thread *thread)
     if (thread->error != -ETIMEDOUT)
         return false;
     pid_t found = waitpid(thread->tid, &status, WNOHANG | __WALL);
-    if (found == thread->tid)
+    if (found == thread->tid) {
         thread->error = WIFSTOPPED(status) ? 0 : -ESRCH;
+        thread->signal = WIFSTOPPED(status) ? signal_of_stop(status) : 0;
+    }
     return found == 0;
 }
 
@@ -73,5 +82,5 @@ void stopped_threads_resume(struct stopped_thread *threads, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (threads[i].error == 0)
-            ptrace(PTRACE_DETACH, threads[i].tid, NULL, NULL);
+            ptrace(PTRACE_DETACH, threads[i].tid, NULL, (void *)(intptr_t)threads[i].signal);
 }

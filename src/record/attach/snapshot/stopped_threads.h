@@ -16,6 +16,7 @@
 struct stopped_thread {
     pid_t tid;
     int error; /* 0: stopped; -EPERM: traced by another process; -ETIMEDOUT: did not stop; -ESRCH */
+    int signal; /* interrupted in its delivery by the stop; 0: none */
 };
 
 /* tid is set by the caller. */
