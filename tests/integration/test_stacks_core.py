@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -102,6 +103,24 @@ class OfThisMachine(Cores):
         self.assertIn("ended by signal 6 (Aborted)", text)
 
 
+def core_of_equal_threads(path, count):
+    """A core file with threads whose stacks are one sparse segment of 16 MiB."""
+    stack_avma, stack_bytes, code_avma, page = 0x7f0000000000, 16 << 20, 0x401100, 4096
+    status = bytearray(336)  # struct elf_prstatus
+    struct.pack_into("<i", status, 32, 77)  # pr_pid
+    struct.pack_into("<Q", status, 112 + 8 * 16, code_avma)  # pr_reg: rip
+    struct.pack_into("<Q", status, 112 + 8 * 19, stack_avma)  # rsp
+    notes = (struct.pack("<III", 5, len(status), 1) + b"CORE\0\0\0\0" + status) * count  # NT_PRSTATUS
+    stack_at = (64 + 2 * 56 + len(notes) + page - 1) // page * page
+    with open(path, "wb") as file:
+        file.write(b"\x7fELF\2\1\1" + bytes(9))
+        file.write(struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0))  # ET_CORE, x86-64
+        file.write(struct.pack("<IIQQQQQQ", 4, 0, 64 + 2 * 56, 0, 0, len(notes), 0, 0))  # PT_NOTE
+        file.write(struct.pack("<IIQQQQQQ", 1, 6, stack_at, stack_avma, 0, stack_bytes, stack_bytes, 0))
+        file.write(notes)
+        file.truncate(stack_at + stack_bytes)
+
+
 def allow_cores():
     resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
@@ -129,6 +148,13 @@ class OfOtherFiles(Cores):
         self.assertIn("no core file", self.refused("--core", "/dev/null"))
         self.assertIn("no core file", self.refused("--core", rec.target("deadlock")))
         self.assertIn("either a process or a core file", self.refused("--core", core, "-p", "1"))
+
+    def test_the_time_for_a_core_is_limited(self):
+        core = os.path.join(self.new_directory(), "core")
+        core_of_equal_threads(core, 10)
+        self.assertEqual(len(self.read(core)["threads"]), 10)
+        core_of_equal_threads(core, 100000)  # several minutes
+        self.assertIn("time limit", self.refused("--timeout", "1s", "--core", core))
 
     def test_a_cut_core_is_read_as_far_as_it_goes(self):
         core = self.make_core(rec.target("deadlock"))

@@ -76,8 +76,10 @@ static int find_names(struct named_snapshot *named, int fd, const struct snapsho
 static int read_target(struct named_snapshot *named, pid_t pid, int fd,
                        const struct snapshot_options *options, struct error *error)
 {
-    const struct core_request core = {
-        .path = options->core, .executable = options->executable, .capture_fd = fd};
+    const struct core_request core = {.path = options->core,
+                                      .executable = options->executable,
+                                      .capture_fd = fd,
+                                      .limit_ns = options->limit_ns};
     const struct snapshot_request process = {.pid = pid,
                                              .capture_fd = fd,
                                              .limit_ns = options->limit_ns,

@@ -17,7 +17,8 @@
                   "epoll_wait(), sigtimedwait() and timed accept() and recv() fail with EINTR, " \
                   "write() to a full pipe or socket is short."), \
     OPTION_TAKING(SNAPSHOT_TIMEOUT, 0, "timeout", "TIME", \
-                  "Give up a process that hangs in the kernel after this time (default 5 s)."), \
+                  "Give up a process that hangs in the kernel, or a core file, after this time " \
+                  "(default 5 s)."), \
     OPTION_SWITCH(SNAPSHOT_SHORT_NAMES, 0, "short-names", \
                   "Leave template arguments and parameters out of names."), \
     OPTION_HELP_ROW, \

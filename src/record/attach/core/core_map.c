@@ -70,6 +70,7 @@ static struct known_module *open_module(const struct mapping_builder *builder,
                                         const struct process_mapping *mapping)
 {
     static const struct rights own = {.uid = 0};
+    const struct rights *reader = rights_reader(); /* the caller of sudo */
     struct stat status = {.st_ino = 0};
     if (mapping->path[0] == '/' && stat(mapping->path, &status) != 0)
         return NULL;
@@ -78,7 +79,7 @@ static struct known_module *open_module(const struct mapping_builder *builder,
                                      .inode = status.st_ino,
                                      .start_avma = mapping->start_avma,
                                      .end_avma = mapping->end_avma,
-                                     .rights = &own};
+                                     .rights = reader ? reader : &own};
     return module_cache_get(builder->modules->cache, &file);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/files/io.h"
 #include "record/attach/core/core_map.h"
+#include "record/attach/snapshot/limited_read.h"
 #include "record/attach/snapshot/snapshot_capture.h"
 #include "record/attach/snapshot/snapshot_rows.h"
 #include "record/procfs/blocked/blocked_look.h"
@@ -19,6 +20,8 @@
 #define STACK_BYTES_MAX (UINT64_C(16) << 20)
 
 struct core_reader {
+    const struct core_request *request;
+    struct snapshot *snapshot;
     int fd;
     struct elf_file *core;
     struct buffer note_bytes[8]; /* by segment; the notes point into them */
@@ -116,24 +119,31 @@ static void walk_all(struct core_reader *reader, struct snapshot *snapshot)
     }
 }
 
-static int read_core(struct core_reader *reader, struct snapshot *snapshot,
-                     const struct core_request *request)
+/* A core is foreign input, and may have millions of mappings and threads. */
+static int read_stacks(void *context)
 {
+    struct core_reader *reader = context;
+    int err = ring_modules_open(&reader->modules, &reader->open_files);
+    if (err == 0)
+        err = core_map_read(&reader->map, &reader->modules, reader->core, &reader->notes,
+                            reader->request->executable);
+    if (err == 0)
+        err = snapshot_capture_open(&reader->capture, reader->snapshot, reader->map,
+                                    reader->request->capture_fd);
+    if (err)
+        return err;
+    walk_all(reader, reader->snapshot);
+    return snapshot_capture_finish(&reader->capture);
+}
+
+static int read_core(struct core_reader *reader)
+{
+    struct snapshot *snapshot = reader->snapshot;
     snapshot->pid = reader->notes.pid;
     snapshot->is_core = true;
     memcpy(snapshot->name, reader->notes.name, sizeof(snapshot->name));
     int err = snapshot_rows_open(snapshot, reader->notes.thread_count);
-    if (err == 0)
-        err = ring_modules_open(&reader->modules, &reader->open_files);
-    if (err == 0)
-        err = core_map_read(&reader->map, &reader->modules, reader->core, &reader->notes,
-                            request->executable);
-    if (err == 0)
-        err = snapshot_capture_open(&reader->capture, snapshot, reader->map, request->capture_fd);
-    if (err)
-        return err;
-    walk_all(reader, snapshot);
-    return snapshot_capture_finish(&reader->capture);
+    return err ? err : limited_read_run(snapshot, read_stacks, reader, reader->request->limit_ns);
 }
 
 static void close_core(struct core_reader *reader)
@@ -159,11 +169,14 @@ int core_snapshot_take(struct snapshot *snapshot, const struct core_request *req
     struct core_reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
         return error_set(error, -ENOMEM, "out of memory");
+    reader->request = request;
+    reader->snapshot = snapshot;
     int err = open_core(reader, request, error);
     if (err == 0) {
-        err = read_core(reader, snapshot, request);
+        err = read_core(reader);
         if (err)
-            error_set(error, err, "cannot read %s: %s", request->path, strerror(-err));
+            error_set(error, err, "cannot read %s: %s", request->path,
+                      err == -ETIMEDOUT ? "time limit reached, see --timeout" : strerror(-err));
     }
     close_core(reader);
     free(reader);

@@ -9,6 +9,7 @@ struct core_request {
     const char *path;
     const char *executable; /* NULL: as in the core */
     int capture_fd;         /* an empty file */
+    uint64_t limit_ns;      /* for maps and stacks */
 };
 
 /* To be freed by snapshot_free(), also after an error. 0 or a negative errno and a message. */
