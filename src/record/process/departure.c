@@ -40,15 +40,15 @@ static void answer(struct departures *departures, struct process *process, uint3
 {
     const struct process_slot *slot = process_slot(process);
     pid_t pid = (pid_t)load_relaxed(&slot->departure_pid);
-    bool is_own = pid == process->stated_pid;
+    bool is_own = pid == process->stated_pid, is_armed = false;
     if (is_own)
         arm_own(departures, process);
     else if (is_child(departures, process, pid) && !outside_has(departures->outside, pid))
-        (void)outside_await_exec(departures->outside, pid, false);
+        is_armed = outside_await_exec(departures->outside, pid, false) == 0;
     bool waited = swap_acq_rel(word, DEPARTURE_REQUESTED, DEPARTURE_DONE);
     if (!waited && is_own)
         disarm_own(departures, process);
-    else if (!waited)
+    else if (!waited && is_armed)
         outside_forget(departures->outside, pid);
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
