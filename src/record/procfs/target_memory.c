@@ -17,8 +17,31 @@
 
 #define PAGE_BYTES 4096u
 #define RINGS_AT offsetof(struct process_memory, rings)
-/* The page before a ring, and the ring. */
-#define RING_BYTES (PAGE_BYTES + SESSION_RING_BYTES)
+
+/* The rings of a chunk, see target_memory.h. */
+static uint32_t count_of(uint32_t chunk)
+{
+    return chunk ? TARGET_MEMORY_FIRST_RINGS << (chunk - 1) : TARGET_MEMORY_FIRST_RINGS;
+}
+
+static uint32_t first_of(uint32_t chunk)
+{
+    return chunk ? count_of(chunk) : 0;
+}
+
+static uint32_t chunk_of(uint32_t ring)
+{
+    uint32_t chunk = 0;
+    while (ring >= first_of(chunk) + count_of(chunk))
+        chunk++;
+    return chunk;
+}
+
+/* The page before a chunk, and the chunk. */
+static size_t chunk_bytes(uint32_t chunk)
+{
+    return PAGE_BYTES + (size_t)count_of(chunk) * SESSION_RING_BYTES;
+}
 
 /* FUSE and network file systems are not contacted. */
 static bool look(int fd, const char *path, struct statx *status)
@@ -121,41 +144,39 @@ void target_memory_release(struct target_memory *memory)
 {
     if (!memory || __atomic_sub_fetch(&memory->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    for (uint32_t i = 0; memory->rings && i < SESSION_THREADS; i++)
-        if (memory->rings[i])
-            munmap(memory->rings[i] - PAGE_BYTES, RING_BYTES);
+    for (uint32_t i = 0; i < TARGET_MEMORY_CHUNKS; i++)
+        if (memory->chunks[i])
+            munmap(memory->chunks[i] - PAGE_BYTES, chunk_bytes(i));
     munmap(memory->shared, RINGS_AT);
-    free(memory->rings);
     free(memory);
 }
 
-/* A page before the ring: of the ring before, or the last page before all rings. */
-static uint8_t *page_before(const struct target_memory *memory, uint32_t index)
+/* Of the chunk before, or the last page before all rings. */
+static uint8_t *page_before(const struct target_memory *memory, uint32_t chunk)
 {
-    if (index == 0)
+    if (chunk == 0)
         return (uint8_t *)memory->shared + RINGS_AT - PAGE_BYTES;
-    return memory->rings[index - 1] + SESSION_RING_BYTES - PAGE_BYTES;
+    return memory->chunks[chunk - 1] + chunk_bytes(chunk - 1) - 2 * PAGE_BYTES;
 }
 
 /* As in sampler/process/own_memory.c. */
-static bool map_ring(struct target_memory *memory, uint32_t index)
+static bool map_chunk(struct target_memory *memory, uint32_t chunk)
 {
-    uint8_t *mapped = mremap(page_before(memory, index), 0, RING_BYTES, MREMAP_MAYMOVE);
+    uint8_t *mapped = mremap(page_before(memory, chunk), 0, chunk_bytes(chunk), MREMAP_MAYMOVE);
     if (mapped == MAP_FAILED)
         return false;
-    memory->rings[index] = mapped + PAGE_BYTES;
+    memory->chunks[chunk] = mapped + PAGE_BYTES;
     return true;
 }
 
 uint8_t *target_memory_ring(struct target_memory *memory, uint32_t index)
 {
+    static_assert(TARGET_MEMORY_FIRST_RINGS << (TARGET_MEMORY_CHUNKS - 1) == SESSION_THREADS,
+                  "the chunks hold the rings of all threads");
     assert(index < SESSION_THREADS);
-    if (!memory->rings)
-        memory->rings = calloc(SESSION_THREADS, sizeof(*memory->rings));
-    if (!memory->rings)
-        return NULL;
-    for (uint32_t i = 0; i <= index; i++)
-        if (!memory->rings[i] && !map_ring(memory, i))
+    const uint32_t chunk = chunk_of(index);
+    for (uint32_t i = 0; i <= chunk; i++)
+        if (!memory->chunks[i] && !map_chunk(memory, i))
             return NULL;
-    return memory->rings[index];
+    return memory->chunks[chunk] + (size_t)(index - first_of(chunk)) * SESSION_RING_BYTES;
 }

@@ -15,12 +15,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * Rings are mapped in chunks of 16, 16, 32, … 512: at most eight mappings for each process, far
+ * below vm.max_map_count (65530) for all, and little address space for few threads.
+ */
+#define TARGET_MEMORY_FIRST_RINGS 16u
+#define TARGET_MEMORY_CHUNKS 7u
+
 struct target_memory {
     struct process_memory *shared; /* without the rings */
     uint64_t inode;
-    uid_t uid;       /* of the creator of the memory */
-    uint32_t users;  /* atomic: the process table, and maps under way */
-    uint8_t **rings; /* by index; NULL: none mapped yet */
+    uid_t uid;                             /* of the creator of the memory */
+    uint32_t users;                        /* atomic: the process table, and maps under way */
+    uint8_t *chunks[TARGET_MEMORY_CHUNKS]; /* the first ring of each; NULL: not mapped */
 };
 
 /* An O_PATH descriptor of the requested memory, if the process has it at the stated descriptor;

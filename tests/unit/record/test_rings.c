@@ -189,10 +189,24 @@ static void threads_that_came_just_before_the_end_are_drained(void **state)
     assert_int_equal(slot->state, THREAD_FREE);
 }
 
-/* Samples of more threads than are mapped at first, and after another thread has used the slot. */
+static int count_mappings_of_memories(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    assert_non_null(maps);
+    while (fgets(line, sizeof(line), maps))
+        count += strstr(line, "/memfd:" SESSION_MEMORY_NAME) != NULL;
+    fclose(maps);
+    return count;
+}
+
+/* Samples of more threads than are mapped at first, and after another thread has used the slot.
+ * The mappings for all threads are few: vm.max_map_count limits them for all processes together. */
 static void every_thread_slot_has_a_ring(void **state)
 {
     struct fixture *fixture = *state;
+    const int mappings = count_mappings_of_memories();
     struct process_memory *shared = fixture->memory.shared;
     struct one_frame record = good_record();
     struct process *process = add_process(fixture);
@@ -209,6 +223,7 @@ static void every_thread_slot_has_a_ring(void **state)
         assert_int_equal(process->threads, 0);
     }
     assert_int_equal(lost(fixture), 0);
+    assert_true(count_mappings_of_memories() - mappings <= (int)TARGET_MEMORY_CHUNKS + 1);
 }
 
 /* The number of used slots may be anything. */
