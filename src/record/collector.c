@@ -208,14 +208,18 @@ static void connect_samples(struct collector *collector, const struct collector_
     uint64_t period_ns = config->session->tables->header.period_ns;
     collector->namespaces =
         (struct pid_namespaces){.session = config->session, .processes = &collector->processes};
-    collector->samples = (struct sample_writer){
-        .file = config->writer, .summary = config->summary, .round = round, .period_ns = period_ns};
+    collector->samples = (struct sample_writer){.file = config->writer,
+                                                .list = &collector->written_frames,
+                                                .summary = config->summary,
+                                                .round = round,
+                                                .period_ns = period_ns};
     collector->pending = (struct pending_stacks){
         .processes = &collector->processes,
         .samples = &collector->samples,
         .round = round,
         .compiler = config->compiler,
         .unwinder = {.compiler = config->compiler, .round = round},
+        .frames = collector->unwound_frames,
     };
     collector->threads.namespaces = &collector->namespaces;
     collector->threads.file = config->writer;

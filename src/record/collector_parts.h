@@ -49,7 +49,9 @@ struct collector {
     struct process_table processes;
     struct thread_table threads;
     struct pid_namespaces namespaces;
+    struct frame_list written_frames;
     struct sample_writer samples;
+    uint64_t unwound_frames[RECORD_FRAMES_MAX];
     struct pending_stacks pending;
     struct drain drain;
     struct process_maps maps;

@@ -448,28 +448,36 @@ static void release(struct attachment *attachment)
     sigprocmask(SIG_SETMASK, &attachment->old_mask, NULL);
 }
 
+static void run(struct attachment *attachment)
+{
+    attachment->result->started = true;
+    begin(attachment);
+    record(attachment);
+    leave_command(attachment);
+}
+
 int record_attach(const struct record_options *options, struct record_result *result,
                   struct error *error)
 {
-    struct attachment attachment = {.options = options,
-                                    .result = result,
-                                    .signal_fd = -1,
-                                    .command_fd = -1,
-                                    .source.tasks.end_fd = -1};
+    /* Too large for the stack of `ulimit -s 64`. */
+    struct attachment *attachment = calloc(1, sizeof(*attachment));
     *result = (struct record_result){.exit_status = 125,
                                      .launch.link_fd = -1,
                                      .summary.engine = RECORD_ENGINE_PERF_RING,
                                      .summary.delay_ns = options->delay_ns};
-    int err = prepare(&attachment, error);
-    if (err == 0 && prepare_wait(&attachment) != 0)
+    if (!attachment)
+        return error_set(error, -ENOMEM, "out of memory");
+    attachment->options = options;
+    attachment->result = result;
+    attachment->signal_fd = attachment->command_fd = attachment->source.tasks.end_fd = -1;
+    int err = prepare(attachment, error);
+    if (err == 0 && prepare_wait(attachment) != 0)
         err = error_set(error, -ENOMEM, "out of memory");
     if (err == 0) {
-        result->started = true;
-        begin(&attachment);
-        record(&attachment);
-        leave_command(&attachment);
-        err = finish(&attachment, error);
+        run(attachment);
+        err = finish(attachment, error);
     }
-    release(&attachment);
+    release(attachment);
+    free(attachment);
     return err;
 }

@@ -87,6 +87,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                             .reach = config->reach,
                                             .exclude_kernel = exclude_kernel};
     source->samples = (struct sample_writer){.file = config->file,
+                                             .list = &source->written_frames,
                                              .summary = config->summary,
                                              .round = config->round,
                                              .period_ns = config->period_ns};

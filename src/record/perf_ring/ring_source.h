@@ -38,6 +38,7 @@ struct ring_source {
     struct ring_maps maps;
     struct ring_tasks tasks;
     struct ring_unwinder unwinder;
+    struct frame_list written_frames;
     struct sample_writer samples;
     const struct round *round;
 };

@@ -95,9 +95,9 @@ static bool is_fiber(const struct stack_copy *from, const struct offline_result 
 
 /* The walk behind the sampler's frames; writes nothing. */
 static enum outcome walk_copy(struct pending_stacks *pending, const struct stack_copy *from,
-                              struct walked_sample *sample, enum patience patience,
-                              uint64_t frames[RECORD_FRAMES_MAX])
+                              struct walked_sample *sample, enum patience patience)
 {
+    uint64_t *frames = pending->frames;
     struct stack_walk walk = {.map = sample->map, .from = from, .frames = frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     if (walk.unread && patience != WAITS_NO_LONGER) {
@@ -129,7 +129,6 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
         count_lost(pending);
         return FINISHED;
     }
-    uint64_t frames[RECORD_FRAMES_MAX];
     struct walked_sample sample = {
         .process = raw->process,
         .map = map,
@@ -140,7 +139,7 @@ static enum outcome finish_copy(struct pending_stacks *pending, const struct raw
         .object = raw->object,
         .flags = from.header.flags,
     };
-    enum outcome outcome = walk_copy(pending, &from, &sample, patience, frames);
+    enum outcome outcome = walk_copy(pending, &from, &sample, patience);
     if (outcome != FINISHED)
         return outcome;
     if (sample.event == RECORD_EVENT_CPU) {
@@ -158,12 +157,11 @@ static void self_check(struct pending_stacks *pending, const struct raw_sample *
     struct record_summary *summary = pending->samples->summary;
     if (!raw->process->map || !stack_copy_parse(&from, raw->record, raw->bytes))
         return;
-    uint64_t frames[RECORD_FRAMES_MAX];
-    struct stack_walk walk = {.map = raw->process->map, .from = &from, .frames = frames};
+    struct stack_walk walk = {.map = raw->process->map, .from = &from, .frames = pending->frames};
     struct offline_result result = stack_unwind(&pending->unwinder, &walk);
     summary->checked++;
     if (result.frame_count != from.stack.frame_count ||
-        memcmp(frames, from.frames, 8 * result.frame_count) != 0)
+        memcmp(pending->frames, from.frames, 8 * result.frame_count) != 0)
         summary->check_differed++;
 }
 

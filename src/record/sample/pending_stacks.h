@@ -26,6 +26,7 @@ struct pending_stacks {
     const struct round *round;
     struct compiler *compiler;
     struct stack_unwinder unwinder;
+    uint64_t *frames;            /* RECORD_FRAMES_MAX, of the latest walk */
     struct pending_stack *items; /* in the order of arrival */
     size_t count, capacity;
     struct buffer bytes; /* their records */

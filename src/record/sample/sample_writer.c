@@ -5,19 +5,12 @@
 
 #include <string.h>
 
-/* Walked frames, a kernel leaf, code of a created thread, two marks. */
-#define FRAMES_MAX (RECORD_FRAMES_MAX + 4)
 /* Ends of processes and threads longer than this beyond their periods should have had samples. */
 #define END_MAX_NS 100000000
 
-struct frame_list {
-    uint64_t frames[FRAMES_MAX];
-    size_t count;
-};
-
 static void push(struct frame_list *list, uint64_t avma)
 {
-    if (list->count < FRAMES_MAX)
+    if (list->count < SAMPLE_FRAMES_MAX)
         list->frames[list->count++] = avma;
 }
 
@@ -59,6 +52,7 @@ static uint32_t first_frame(const struct walked_sample *sample)
 
 static void collect_frames(const struct walked_sample *sample, struct frame_list *list)
 {
+    list->count = 0;
     uint32_t first = first_frame(sample);
     uint32_t leaf = record_frames_leaf((uint32_t)budget_amount(BUDGET_FRAMES));
     if (sample->object.code_avma)
@@ -156,11 +150,9 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
     if (sample.is_complete)
         note_thread_root(&sample);
     count(writer, &sample);
-    struct frame_list list;
-    list.count = 0;
     bool plain = is_plain(&sample);
     if (!plain)
-        collect_frames(&sample, &list);
+        collect_frames(&sample, writer->list);
     struct perfdata_sample record = {
         .pid = (uint32_t)sample.process->pid,
         .tid = (uint32_t)sample.tid,
@@ -169,8 +161,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .weight = sample.weight,
         .object_avma = sample.object.avma,
         .number = sample.object.number,
-        .frames = plain ? sample.frames : list.frames,
-        .frame_count = plain ? sample.frame_count : list.count,
+        .frames = plain ? sample.frames : writer->list->frames,
+        .frame_count = plain ? sample.frame_count : writer->list->count,
     };
     write_and_account(writer, sample.process, &record);
 }

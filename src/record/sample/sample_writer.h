@@ -16,8 +16,17 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Walked frames, a kernel leaf, code of a created thread, two marks. Too large for the stacks of
+ * `ulimit -s 64`. */
+#define SAMPLE_FRAMES_MAX (RECORD_FRAMES_MAX + 4)
+struct frame_list {
+    uint64_t frames[SAMPLE_FRAMES_MAX];
+    size_t count;
+};
+
 struct sample_writer {
     struct perfdata_writer *file;
+    struct frame_list *list; /* of the latest sample */
     struct record_summary *summary;
     const struct round *round; /* in quiet rounds nothing is written */
     uint64_t period_ns;
