@@ -169,7 +169,7 @@ static void random_code_is_harmless(void **state)
     for (int round = 0; round < 100000; round++) {
         size_t size = 1 + (size_t)random() % 95;
         for (size_t i = 0; i < 96; i++)
-            bytes[i] = random() % 4 ? (uint8_t)random() : (uint8_t)(0x50 + random() % 16);
+            bytes[i] = (uint8_t)(random() % 4 ? random() : 0x50 + random() % 16);
         starts_are(0, random() % 96, random() % 96);
         (void)follow(bytes + 96 - size, size); /* the allocation ends with the bytes */
         for (size_t i = 0; i < size; i++)
