@@ -238,6 +238,11 @@ def is_no_return_address(perf, ours):
     return bool(known) and not any(known)
 
 
+def is_same_file(perf, module):
+    """rec shows a program that was executed by a link under the name of the link."""
+    return module == perf.dso or (module.startswith("/") and os.path.realpath(module) == perf.dso)
+
+
 def explain(perf, ours, is_interrupted):
     """Why perf names the frame otherwise; None: it should not."""
     name, module, _ = ours
@@ -246,14 +251,14 @@ def explain(perf, ours, is_interrupted):
     if not is_interrupted and is_no_return_address(perf, ours):
         return "perf takes data for code"
     if perf.name == "[unknown]" and not name:  # where frame pointers lead to nothing
-        return "" if perf.dso == module else "no name on either side"
+        return "" if is_same_file(perf, module) else "no name on either side"
     if perf.name in NAMELESS:
         if module == "[unknown]" or module.startswith("[JIT]"):  # mapped without leave to execute, if at all
             return "perf takes data for code" if perf.dso.startswith("/") else ""
-        return None if perf.dso != module else "perf has no name" if name else ""
+        return None if not is_same_file(perf, module) else "perf has no name" if name else ""
     if perf.offset == 0 and not is_interrupted:
         return "after a call that never returns"
-    if perf.dso == module and (name.endswith("@plt") or not name) and (
+    if is_same_file(perf, module) and (name.endswith("@plt") or not name) and (
             perf.name.endswith("@plt") or perf.name == "_init"):
         return "perf miscounts stubs"
     known = addresses(perf.dso)
