@@ -7,7 +7,6 @@
 #include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/inputs.h"
-#include "cli/files/memory_limit.h"
 #include "cli/files/outputs.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/help.h"
@@ -189,10 +188,7 @@ int cmd_convert(char *const *words)
         help_print_command(stdout, &convert_command);
     else if ((err = inputs_resolve(&request.inputs, &convert_command, &error)) == 0)
         err = convert(&request, &error);
-    if (err == -ENOMEM)
-        memory_limit_explain(inputs_label(&request.inputs).text, &error);
-    if (err)
-        log_error("%s", error.text);
+    inputs_log_error(&request.inputs, err, &error);
     outputs_free(&request.outputs);
     filter_free(&request.from.filter);
     inputs_free(&request.inputs);

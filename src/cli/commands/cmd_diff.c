@@ -8,7 +8,6 @@
 #include "cli/diff/diff_text.h"
 #include "cli/diff/sides.h"
 #include "cli/files/confine_outputs.h"
-#include "cli/files/memory_limit.h"
 #include "cli/options/diff_options.h"
 #include "cli/options/help.h"
 #include "cli/report/symbolized_load.h"
@@ -173,10 +172,7 @@ int cmd_diff(char *const *words)
     else if (!err)
         err = run(&request, &is_failure, &error);
     pager_finish();
-    if (err == -ENOMEM)
-        memory_limit_explain(inputs_label(&request.sides[COMPARE_NEW]).text, &error);
-    if (err)
-        log_error("%s", error.text);
+    inputs_log_error(&request.sides[COMPARE_NEW], err, &error);
     diff_request_free(&request);
     return err ? STATUS_FAILED : is_failure ? STATUS_CHANGED : STATUS_OK;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/cmd_view.h"
 
-#include "base/text/log.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/inputs.h"
-#include "cli/files/memory_limit.h"
 #include "cli/options/filter_options.h"
 #include "cli/options/help.h"
 #include "cli/options/symbol_options.h"
@@ -145,10 +143,7 @@ int cmd_view(char *const *words)
         help_print_command(stdout, &view_command);
     else
         err = view(&request, &error);
-    if (err == -ENOMEM)
-        memory_limit_explain(inputs_label(&request.inputs).text, &error);
-    if (err)
-        log_error("%s", error.text);
+    inputs_log_error(&request.inputs, err, &error);
     inputs_free(&request.inputs);
     filter_free(&request.from.filter);
     return err ? STATUS_FAILED : STATUS_OK;

@@ -2,8 +2,10 @@
 #include "cli/files/inputs.h"
 
 #include "base/containers/array.h"
+#include "base/text/log.h"
 #include "cli/commands/program_hint.h"
 #include "cli/files/input.h"
+#include "cli/files/memory_limit.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -155,6 +157,14 @@ struct inputs_label inputs_label(const struct inputs *inputs)
         snprintf(label.text, sizeof(label.text), "%.4096s and %zu other%s", inputs->paths[0],
                  inputs->count - 1, inputs->count == 2 ? "" : "s");
     return label;
+}
+
+void inputs_log_error(const struct inputs *inputs, int err, struct error *error)
+{
+    if (err == -ENOMEM)
+        memory_limit_explain(inputs_label(inputs).text, error);
+    if (err)
+        log_error("%s", error->text);
 }
 
 const char *inputs_newest(const struct inputs *inputs)

@@ -38,5 +38,8 @@ struct inputs_label {
 };
 struct inputs_label inputs_label(const struct inputs *inputs);
 
+/* Prints the error of a command with these inputs; nothing if err is 0. */
+void inputs_log_error(const struct inputs *inputs, int err, struct error *error);
+
 /* The file written last. */
 const char *inputs_newest(const struct inputs *inputs);
