@@ -3,7 +3,7 @@
 
 #include "base/text/log.h"
 #include "perfdata/writer.h"
-#include "record/attach/refusal.h"
+#include "record/attach/attach_targets.h"
 #include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/ring_source.h"
@@ -14,9 +14,6 @@
 #include "wire/atomic.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <mntent.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -144,91 +141,6 @@ static int open_source(struct attachment *attachment, uint64_t period_ns, struct
                : 0;
 }
 
-static int check_targets(const struct attachment *attachment, const struct observer_facts *observer,
-                         struct error *error)
-{
-    const struct record_options *options = attachment->options;
-    int err = 0;
-    for (size_t i = 0; err == 0 && i < options->target_count; i++) {
-        struct target_facts facts = target_facts_read(options->targets[i]);
-        err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
-                            error);
-        if (i == 0)
-            snprintf(attachment->result->target_name, sizeof(attachment->result->target_name), "%s",
-                     facts.name);
-    }
-    return err;
-}
-
-/* The requested threads of one process. */
-static int attach_threads(struct attachment *attachment, pid_t pid)
-{
-    const struct record_options *options = attachment->options;
-    pid_t *tids = calloc(options->target_count, sizeof(*tids));
-    size_t count = 0;
-    if (!tids)
-        return -ENOMEM;
-    for (size_t i = 0; i < options->target_count; i++)
-        if (target_facts_read(options->targets[i]).pid == pid)
-            tids[count++] = options->targets[i];
-    int err = ring_source_attach(&attachment->source, pid, tids, count);
-    free(tids);
-    return err;
-}
-
-static int attach_targets(struct attachment *attachment, const struct observer_facts *observer,
-                          struct error *error)
-{
-    const struct record_options *options = attachment->options;
-    for (size_t i = 0; i < options->target_count; i++) {
-        pid_t id = options->targets[i];
-        struct target_facts facts = target_facts_read(id);
-        if (ring_process_find(&attachment->source.tasks.processes, facts.pid))
-            continue;
-        int err = -ESRCH;
-        if (facts.pid)
-            err = options->targets_are_threads
-                      ? attach_threads(attachment, facts.pid)
-                      : ring_source_attach(&attachment->source, id, NULL, 0);
-        if (err)
-            return refusal_explain(&facts, observer, id, err, error);
-    }
-    return 0;
-}
-
-/* Below the mount point of version 1's hierarchy perf_event if there is one, else of version 2: a
- * controller is in a single hierarchy. A descriptor, or a negative errno. */
-static int open_cgroup(const char *name)
-{
-    char path[PATH_MAX] = "";
-    FILE *mounts = setmntent("/proc/self/mounts", "r");
-    bool is_found = false;
-    for (const struct mntent *mount; mounts && !is_found && (mount = getmntent(mounts));) {
-        is_found = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "perf_event");
-        if (is_found || strcmp(mount->mnt_type, "cgroup2") == 0)
-            snprintf(path, sizeof(path), "%s/%s", mount->mnt_dir, name);
-    }
-    if (mounts)
-        endmntent(mounts);
-    int fd = path[0] ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    return fd >= 0 ? fd : path[0] ? -errno : -ENODEV;
-}
-
-static int record_system(struct attachment *attachment, const struct observer_facts *observer,
-                         struct error *error)
-{
-    const char *cgroup = attachment->options->cgroup;
-    int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
-    if (cgroup && cgroup_fd < 0)
-        return error_set(error, cgroup_fd, "cannot record cgroup %s: %s", cgroup,
-                         strerror(-cgroup_fd));
-    int err = ring_source_record_system(&attachment->source, cgroup_fd);
-    if (cgroup_fd >= 0)
-        close(cgroup_fd);
-    attachment->busy_before_ns = proc_busy_ns();
-    return err ? refusal_explain_system(observer, err, error) : 0;
-}
-
 /* The command is not recorded itself. Its signals, limits and priority are not those of rec: the
  * child exists before rec changes its own, and waits. */
 static int fork_command(struct attachment *attachment, struct error *error)
@@ -261,7 +173,8 @@ static int prepare(struct attachment *attachment, struct error *error)
     raise_file_limit();
     raise_priority();
     struct observer_facts observer = observer_facts_read();
-    err = check_targets(attachment, &observer, error);
+    err = attach_targets_check(attachment->options, &observer, attachment->result->target_name,
+                               error);
     if (err)
         return err;
     uint64_t period_ns = 1000000000 / choose_frequency(attachment);
@@ -275,8 +188,8 @@ static int prepare(struct attachment *attachment, struct error *error)
         err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
     if (err)
         return err;
-    err = attachment->options->records_system ? record_system(attachment, &observer, error)
-                                              : attach_targets(attachment, &observer, error);
+    err = attach_targets_open(&attachment->source, attachment->options, &observer, error);
+    attachment->busy_before_ns = proc_busy_ns();
     return err || !attachment->options->argv ? err : start_command(attachment, error);
 }
 

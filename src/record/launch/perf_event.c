@@ -3,37 +3,27 @@
 
 #include "base/containers/array.h"
 #include "base/files/io.h"
+#include "record/perf_ring/event_attr.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* All flags used here are in the headers of Linux 6.1 (Debian 12). */
 static int open_event(pid_t tid, uint64_t period_ns, uint64_t sig_data)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(attr),
-        .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = period_ns,
-        .disabled = 1,
-        .inherit = 1,
-        .inherit_thread = 1,
-        .remove_on_exec = 1,
-        .sigtrap = 1,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .sig_data = sig_data,
-    };
-    long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    struct perf_event_attr attr = event_attr_clock(period_ns);
+    attr.inherit = 1;
+    attr.inherit_thread = 1;
+    attr.remove_on_exec = 1;
+    attr.sigtrap = 1;
+    attr.sig_data = sig_data;
+    return event_open(&attr, tid, -1, 0);
 }
 
 static int add_thread(struct perf_event *event, pid_t tid, uint64_t period_ns, uint64_t sig_data)

@@ -2,13 +2,11 @@
 #include "record/perf_ring/thread_events.h"
 
 #include "base/containers/array.h"
-#include "record/perf_ring/ring_record.h"
+#include "record/perf_ring/event_attr.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct event_set *event_set_new(void)
@@ -61,41 +59,21 @@ void event_set_release(struct event_set *set)
     free(set);
 }
 
-/* task: as for perf_event_open(2): a thread, -1, or a descriptor of a cgroup with the flag. */
-static int open_event(struct perf_event_attr *attr, int task, int processor, unsigned long flags)
-{
-    flags |= PERF_FLAG_FD_CLOEXEC;
-    long fd = syscall(SYS_perf_event_open, attr, task, processor, -1, flags);
-    return fd < 0 ? -errno : (int)fd;
-}
-
 /* sigtrap events deliver no samples to rings, so this event is separate from perf_event.c. */
 static struct perf_event_attr sampler(const struct thread_events *events)
 {
-    return (struct perf_event_attr){
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(struct perf_event_attr),
-        .config =
-            events->reach == REACH_SYSTEM ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_TASK_CLOCK,
-        .exclude_idle = events->reach == REACH_SYSTEM,
-        .sample_period = events->period_ns,
-        .sample_type = RING_SAMPLE_TYPE,
-        .sample_regs_user = RING_REGISTERS,
-        .sample_stack_user = events->stack_bytes,
-        .inherit = events->reach == REACH_PROCESS || events->reach == REACH_CHILDREN,
-        .inherit_thread = events->reach == REACH_PROCESS,
-        .exclude_kernel = events->exclude_kernel,
-        .exclude_hv = 1,
-        .mmap = 1,
-        .mmap2 = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .sample_id_all = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-        .disabled = 1,
-    };
+    struct perf_event_attr attr = event_attr_clock(events->period_ns);
+    if (events->reach == REACH_SYSTEM)
+        attr.config = PERF_COUNT_SW_CPU_CLOCK;
+    attr.exclude_idle = events->reach == REACH_SYSTEM;
+    attr.inherit = events->reach == REACH_PROCESS || events->reach == REACH_CHILDREN;
+    attr.inherit_thread = events->reach == REACH_PROCESS;
+    attr.exclude_kernel = events->exclude_kernel;
+    attr.mmap = attr.mmap2 = 1;
+    attr.comm = attr.comm_exec = 1;
+    attr.task = 1;
+    event_attr_take_stacks(&attr, events->stack_bytes);
+    return attr;
 }
 
 /* On which tasks, and from when on. */
@@ -110,7 +88,7 @@ static int open_sampler(const struct thread_events *events, const struct kernel_
 {
     struct perf_event_attr attr = sampler(events);
     attr.enable_on_exec = target->start == EVENTS_AT_EXEC;
-    int fd = open_event(&attr, target->task, (int)ring->processor, target->flags);
+    int fd = event_open(&attr, target->task, (int)ring->processor, target->flags);
     if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0) {
         int err = -errno;
         close(fd);
@@ -158,7 +136,7 @@ int thread_events_probe(void)
     const struct thread_events events = {
         .period_ns = 1000000000, .stack_bytes = 8192, .exclude_kernel = true};
     struct perf_event_attr attr = sampler(&events);
-    int fd = open_event(&attr, 0, -1, 0);
+    int fd = event_open(&attr, 0, -1, 0);
     if (fd >= 0)
         close(fd);
     return fd < 0 ? fd : 0;
@@ -166,11 +144,9 @@ int thread_events_probe(void)
 
 bool thread_events_may_sample_kernel(void)
 {
-    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-                                   .size = sizeof(attr),
-                                   .config = PERF_COUNT_SW_TASK_CLOCK,
-                                   .disabled = 1};
-    int fd = open_event(&attr, 0, -1, 0);
+    struct perf_event_attr attr = event_attr_clock(0);
+    attr.exclude_kernel = 0;
+    int fd = event_open(&attr, 0, -1, 0);
     if (fd >= 0)
         close(fd);
     return fd >= 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/attach/snapshot/running_sample.h"
 
+#include "record/perf_ring/event_attr.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PAGE_BYTES 4096
@@ -16,24 +16,10 @@
 
 static int open_event(pid_t tid)
 {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_SOFTWARE,
-        .size = sizeof(attr),
-        .config = PERF_COUNT_SW_TASK_CLOCK,
-        .sample_period = PERIOD_NS,
-        .sample_type = RING_SAMPLE_TYPE,
-        .sample_regs_user = RING_REGISTERS,
-        .sample_stack_user = STACK_BYTES,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-        .sample_id_all = 1,
-        .wakeup_events = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-        .disabled = 1,
-    };
-    long fd = syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    return fd < 0 ? -errno : (int)fd;
+    struct perf_event_attr attr = event_attr_clock(PERIOD_NS);
+    event_attr_take_stacks(&attr, STACK_BYTES);
+    attr.wakeup_events = 1;
+    return event_open(&attr, tid, -1, 0);
 }
 
 int running_sample_open(struct running_sample *sample, pid_t tid)

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/attach/attach_targets.h"
+
+#include "record/attach/target_facts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int attach_targets_check(const struct record_options *options,
+                         const struct observer_facts *observer, char name[ATTACH_NAME_BYTES],
+                         struct error *error)
+{
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < options->target_count; i++) {
+        struct target_facts facts = target_facts_read(options->targets[i]);
+        err = refusal_check(&facts, observer, options->targets[i], options->targets_are_threads,
+                            error);
+        if (i == 0)
+            snprintf(name, ATTACH_NAME_BYTES, "%s", facts.name);
+    }
+    return err;
+}
+
+/* The requested threads of one process. */
+static int attach_threads(struct ring_source *source, const struct record_options *options,
+                          pid_t pid)
+{
+    pid_t *tids = calloc(options->target_count, sizeof(*tids));
+    size_t count = 0;
+    if (!tids)
+        return -ENOMEM;
+    for (size_t i = 0; i < options->target_count; i++)
+        if (target_facts_read(options->targets[i]).pid == pid)
+            tids[count++] = options->targets[i];
+    int err = ring_source_attach(source, pid, tids, count);
+    free(tids);
+    return err;
+}
+
+static int attach_running(struct ring_source *source, const struct record_options *options,
+                          const struct observer_facts *observer, struct error *error)
+{
+    for (size_t i = 0; i < options->target_count; i++) {
+        pid_t id = options->targets[i];
+        struct target_facts facts = target_facts_read(id);
+        if (ring_process_find(&source->tasks.processes, facts.pid))
+            continue;
+        int err = -ESRCH;
+        if (facts.pid)
+            err = options->targets_are_threads ? attach_threads(source, options, facts.pid)
+                                               : ring_source_attach(source, id, NULL, 0);
+        if (err)
+            return refusal_explain(&facts, observer, id, err, error);
+    }
+    return 0;
+}
+
+/* Below the mount point of version 1's hierarchy perf_event if there is one, else of version 2: a
+ * controller is in a single hierarchy. A descriptor, or a negative errno. */
+static int open_cgroup(const char *name)
+{
+    char path[PATH_MAX] = "";
+    FILE *mounts = setmntent("/proc/self/mounts", "r");
+    bool is_found = false;
+    for (const struct mntent *mount; mounts && !is_found && (mount = getmntent(mounts));) {
+        is_found = strcmp(mount->mnt_type, "cgroup") == 0 && hasmntopt(mount, "perf_event");
+        if (is_found || strcmp(mount->mnt_type, "cgroup2") == 0)
+            snprintf(path, sizeof(path), "%s/%s", mount->mnt_dir, name);
+    }
+    if (mounts)
+        endmntent(mounts);
+    int fd = path[0] ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    return fd >= 0 ? fd : path[0] ? -errno : -ENODEV;
+}
+
+static int record_system(struct ring_source *source, const char *cgroup,
+                         const struct observer_facts *observer, struct error *error)
+{
+    int cgroup_fd = cgroup ? open_cgroup(cgroup) : -1;
+    if (cgroup && cgroup_fd < 0)
+        return error_set(error, cgroup_fd, "cannot record cgroup %s: %s", cgroup,
+                         strerror(-cgroup_fd));
+    int err = ring_source_record_system(source, cgroup_fd);
+    if (cgroup_fd >= 0)
+        close(cgroup_fd);
+    return err ? refusal_explain_system(observer, err, error) : 0;
+}
+
+int attach_targets_open(struct ring_source *source, const struct record_options *options,
+                        const struct observer_facts *observer, struct error *error)
+{
+    return options->records_system ? record_system(source, options->cgroup, observer, error)
+                                   : attach_running(source, options, observer, error);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The targets of a recording from outside: processes, threads, a cgroup, or the system. */
+#pragma once
+
+#include "base/text/error.h"
+#include "record/attach/refusal.h"
+#include "record/options.h"
+#include "record/perf_ring/ring_source.h"
+
+#define ATTACH_NAME_BYTES 16
+
+/* Checks running processes and threads before anything is opened; the name of the first one goes to
+ * name. 0, or a negative errno with the rule. */
+int attach_targets_check(const struct record_options *options,
+                         const struct observer_facts *observer, char name[ATTACH_NAME_BYTES],
+                         struct error *error);
+
+/* Opens the events of all targets. 0, or a negative errno with the rule. */
+int attach_targets_open(struct ring_source *source, const struct record_options *options,
+                        const struct observer_facts *observer, struct error *error);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/perf_ring/event_attr.h"
+
+#include "record/perf_ring/ring_record.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+struct perf_event_attr event_attr_clock(uint64_t period_ns)
+{
+    return (struct perf_event_attr){
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(struct perf_event_attr),
+        .config = PERF_COUNT_SW_TASK_CLOCK,
+        .sample_period = period_ns,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+}
+
+void event_attr_take_stacks(struct perf_event_attr *attr, uint32_t stack_bytes)
+{
+    attr->sample_type = RING_SAMPLE_TYPE;
+    attr->sample_regs_user = RING_REGISTERS;
+    attr->sample_stack_user = stack_bytes;
+    attr->sample_id_all = 1;
+    attr->use_clockid = 1;
+    attr->clockid = CLOCK_MONOTONIC;
+}
+
+int event_open(struct perf_event_attr *attr, int task, int processor, unsigned long flags)
+{
+    flags |= PERF_FLAG_FD_CLOEXEC;
+    long fd = syscall(SYS_perf_event_open, attr, task, processor, -1, flags);
+    return fd < 0 ? -errno : (int)fd;
+}
