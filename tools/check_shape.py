@@ -24,7 +24,6 @@ KNOWN = {
     "wide lines": {
     },
     "parameters": {
-        "src/unwind": 1,
         "src/view": 1,  # a callback of libmicrohttpd
     },
 }

@@ -75,9 +75,3 @@ struct offline_result offline_unwind_in(const struct offline_map *map, const str
                                         bool first_is_return_address,
                                         const struct stack_view *stack,
                                         const struct offline_frames *frames);
-
-/* The same with mappings sorted and disjoint. */
-struct offline_result offline_unwind(const struct offline_mapping *mappings, size_t mapping_count,
-                                     const struct full_regs *regs, bool first_is_return_address,
-                                     const struct stack_view *stack, uint64_t *frames,
-                                     size_t max_frames);

@@ -5,6 +5,7 @@
  * functions.
  */
 #include "cfi_bytes.h"
+#include "sorted_mappings.h"
 #include "tracee.h"
 
 #include <dlfcn.h>

@@ -14,6 +14,7 @@
  * Usage as a tool: test_single_step PROGRAM [ARG…]
  */
 #include "shadow.h"
+#include "sorted_mappings.h"
 
 #include "unwind/module_internal.h"
 
