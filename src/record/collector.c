@@ -206,8 +206,8 @@ static void connect_samples(struct collector *collector, const struct collector_
 {
     const struct round *round = &collector->round;
     uint64_t period_ns = config->session->tables->header.period_ns;
-    collector->namespaces =
-        (struct pid_namespaces){.session = config->session, .processes = &collector->processes};
+    collector->namespaces = (struct pid_namespaces){
+        .session = config->session, .processes = &collector->processes, .round = round};
     collector->samples = (struct sample_writer){.file = config->writer,
                                                 .list = &collector->written_frames,
                                                 .summary = config->summary,
@@ -221,6 +221,7 @@ static void connect_samples(struct collector *collector, const struct collector_
         .unwinder = {.compiler = config->compiler, .round = round},
         .frames = collector->unwound_frames,
     };
+    collector->threads.processes = &collector->processes;
     collector->threads.namespaces = &collector->namespaces;
     collector->threads.file = config->writer;
     collector->threads.summary = config->summary;
@@ -542,6 +543,7 @@ void collector_free(struct collector *collector)
     process_table_free(&collector->processes);
     outside_close(&collector->outside);
     thread_table_free(&collector->threads);
+    pid_namespaces_free(&collector->namespaces);
     process_watch_close(&collector->watch);
     pending_free(&collector->pending);
     drain_close(&collector->drain);

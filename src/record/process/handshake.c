@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/process/handshake.h"
 
+#include "base/clock.h"
 #include "record/process/membership.h"
 #include "record/procfs/proc.h"
 #include "record/sample/task_records.h"
@@ -17,6 +18,8 @@
 
 /* Longer than any process waits for its reply. */
 #define ABANDONED_NS 1000000000
+/* Of a round: running processes fill their rings meanwhile. */
+#define REQUESTS_NS 20000000
 
 /* A request, and the facts about the process that made the request. */
 struct join {
@@ -354,22 +357,33 @@ static void take_refused(struct handshake *handshake, struct join_request *share
     name_refused(handshake, &request, reasons[request.reason]);
 }
 
+static void answer_one(struct handshake *handshake, struct join_request *request)
+{
+    uint32_t state = load_acquire(&request->state);
+    if (state == REQUEST_MADE)
+        take_request(handshake, request);
+    else if (state == REQUEST_REFUSED)
+        take_refused(handshake, request);
+}
+
+/* Requests left for the next round keep the doorbell unread, and come first there. */
 bool handshake_answer(struct handshake *handshake)
 {
     struct requests *requests = handshake->session->requests;
     uint32_t doorbell = load_acquire(&requests->doorbell);
     if (doorbell == handshake->doorbell)
         return false;
-    handshake->doorbell = doorbell;
     uint32_t used = load_acquire(&requests->used);
-    for (uint32_t i = 0; i < used && i < SESSION_REQUESTS; i++) {
-        struct join_request *request = &requests->requests[i];
-        uint32_t state = load_acquire(&request->state);
-        if (state == REQUEST_MADE)
-            take_request(handshake, request);
-        else if (state == REQUEST_REFUSED)
-            take_refused(handshake, request);
+    if (used > SESSION_REQUESTS)
+        used = SESSION_REQUESTS;
+    uint64_t end_ns = monotonic_ns() + REQUESTS_NS;
+    for (uint32_t i = 0; i < used; i++) {
+        uint32_t at = handshake->next_request++ % used;
+        answer_one(handshake, &requests->requests[at]);
+        if (i % 16 == 15 && monotonic_ns() > end_ns)
+            return true;
     }
+    handshake->doorbell = doorbell;
     return true;
 }
 

@@ -36,12 +36,13 @@ struct handshake {
     struct admission admission;
     bool has_command;    /* a child of rec has joined */
     bool has_inner_pids; /* a process with other ids in its own pid namespace has joined */
-    uint32_t doorbell;   /* last value seen */
+    uint32_t doorbell;   /* last value seen, all requests before answered */
+    uint32_t next_request;
     uint32_t starting_pids[SESSION_REQUESTS]; /* by request, at the last look; 0: free */
     uint64_t abandoned_due_ns;
 };
 
-/* Answers all requests. True when the doorbell was rung. */
+/* Answers the requests, for a limited time. True when the doorbell was rung. */
 bool handshake_answer(struct handshake *handshake);
 
 /* Frees the requests of processes that were killed while they started. Two looks are needed: a pid

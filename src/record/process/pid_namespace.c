@@ -126,43 +126,74 @@ bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join
     return true;
 }
 
-/* Tid in the innermost namespace; 0: the thread has ended. */
-static pid_t inner_tid(const struct process *process, pid_t tid)
+/* Of a process and a round. A thread may be younger than the first list. */
+enum { LISTS_MAX = 2, READS_MAX = 4096 };
+
+static struct tid_list *list_of(struct pid_namespaces *namespaces, const struct process *process)
+{
+    struct tid_list *list = &namespaces->list;
+    if (list->process == process && list->round_ns == namespaces->round->now_ns)
+        return list;
+    free(list->tids);
+    *list = (struct tid_list){.process = process,
+                              .round_ns = namespaces->round->now_ns,
+                              .lists_left = LISTS_MAX,
+                              .reads_left = READS_MAX};
+    return list;
+}
+
+static bool list_again(struct tid_list *list)
+{
+    char path[64];
+    if (list->lists_left == 0)
+        return false;
+    list->lists_left--;
+    free(list->tids);
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)list->process->pid);
+    list->tids = proc_list(path, &list->count);
+    return true;
+}
+
+/* Tid in the innermost namespace; 0: the thread has ended, or enough has been read. */
+static pid_t inner_tid(struct tid_list *list, pid_t tid)
 {
     pid_t ids[PROCESS_NAMESPACES_MAX];
-    size_t depth = process_ids(process->pid, tid, ids, PROCESS_NAMESPACES_MAX);
+    if (list->reads_left == 0)
+        return 0;
+    list->reads_left--;
+    size_t depth = process_ids(list->process->pid, tid, ids, PROCESS_NAMESPACES_MAX);
     return depth ? ids[depth - 1] : 0;
 }
 
 /* Binary search: /proc lists threads in the order of creation, so the ids grow in both
  * namespaces. */
-static pid_t find_thread_in_list(const struct process *process, pid_t stated_tid)
+static pid_t find_in_tids(struct tid_list *list, pid_t stated_tid)
 {
-    char path[64];
-    size_t low = 0, high;
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
-    pid_t found = 0, *tids = proc_list(path, &high);
-    while (!found && low < high) {
+    size_t low = 0, high = list->count;
+    while (low < high) {
         size_t middle = low + (high - low) / 2, at = middle;
         pid_t inner = 0;
-        while (at < high && (inner = inner_tid(process, tids[at])) == 0)
+        while (at < high && (inner = inner_tid(list, list->tids[at])) == 0)
             at++;
+        if (inner == stated_tid)
+            return list->tids[at];
         if (inner == 0 || inner > stated_tid)
             high = middle;
-        else if (inner < stated_tid)
-            low = at + 1;
         else
-            found = tids[at];
+            low = at + 1;
     }
-    free(tids);
-    return found;
+    return 0;
 }
 
-static pid_t find_thread(struct process *process, pid_t stated_tid)
+static pid_t find_thread(struct pid_namespaces *namespaces, struct process *process,
+                         pid_t stated_tid)
 {
+    struct tid_list *list = list_of(namespaces, process);
     pid_t tid = guess(process, process->last_thread, stated_tid);
-    if (!tid || inner_tid(process, tid) != stated_tid)
-        tid = find_thread_in_list(process, stated_tid);
+    if (!tid || inner_tid(list, tid) != stated_tid)
+        tid = find_in_tids(list, stated_tid);
+    while (!tid && list_again(list))
+        tid = find_in_tids(list, stated_tid);
     if (tid)
         process->last_thread = (struct inner_id){tid, stated_tid};
     return tid;
@@ -178,6 +209,11 @@ pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *proce
     if (stated_tid == process->stated_pid)
         return process->pid;
     bool is_tid = stated_tid > 0 && stated_tid < IDS_MAX;
-    pid_t tid = is_there && is_tid ? find_thread(process, stated_tid) : 0;
-    return tid ? tid : (pid_t)(IDS_MAX + ++namespaces->made_up_tids);
+    pid_t tid = is_there && is_tid ? find_thread(namespaces, process, stated_tid) : 0;
+    return tid ? tid : (pid_t)(IDS_MAX + ++namespaces->made_up_tids % IDS_MAX);
+}
+
+void pid_namespaces_free(struct pid_namespaces *namespaces)
+{
+    free(namespaces->list.tids);
 }

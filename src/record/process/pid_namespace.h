@@ -13,16 +13,29 @@
 
 #include "record/process/process_table.h"
 #include "record/procfs/target_memory.h"
+#include "record/round.h"
 #include "record/session.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The threads of a process in this round, and what may still be read to find one of these: the
+ * slots that state tids are the process' own, so the work of a round is bounded. */
+struct tid_list {
+    const struct process *process;
+    uint64_t round_ns;
+    pid_t *tids; /* in the order of creation */
+    size_t count;
+    uint32_t lists_left, reads_left;
+};
+
 struct pid_namespaces {
     const struct session *session;
     struct process_table *processes;
-    uint32_t made_up_tids; /* of threads that ended before their tid could be translated */
+    const struct round *round;
+    struct tid_list list;
+    uint32_t made_up_tids; /* of threads with a tid that could not be translated */
 };
 
 struct identity {
@@ -40,6 +53,8 @@ struct identity {
 bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity);
 
-/* The tid in the launcher's namespace; an ended thread gets an unused number. */
+/* The tid in the launcher's namespace; a thread that is not found gets an unused number. */
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot);
+
+void pid_namespaces_free(struct pid_namespaces *namespaces);

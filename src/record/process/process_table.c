@@ -48,14 +48,16 @@ static void unlink_bucket(struct process_table *table, const struct process *pro
     *place = table->next_in_bucket[process->slot];
 }
 
-static void release(struct process *process)
+static void release(struct process_table *table, struct process *process)
 {
     process_map_release(process->map);
     proc_maps_free(&process->first_mappings);
     perf_event_close(&process->event);
     target_memory_release(process->memory);
-    for (size_t i = 0; i < process->thread_slot_count; i++)
+    for (size_t i = 0; i < process->thread_slot_count; i++) {
+        table->threads_kept -= process->thread_slots[i] != NULL;
         free(process->thread_slots[i]);
+    }
     free(process->thread_slots);
     if (process->pid_fd >= 0)
         close(process->pid_fd);
@@ -67,14 +69,14 @@ void process_table_remove(struct process_table *table, size_t i)
     table->live[i] = table->live[--table->live_count];
     table->free_slots[table->free_count++] = (uint16_t)process->slot;
     unlink_bucket(table, process);
-    release(process);
+    release(table, process);
     *process = (struct process){.pid_fd = -1};
 }
 
 void process_table_free(struct process_table *table)
 {
     for (size_t i = 0; i < table->live_count; i++)
-        release(process_table_at(table, i));
+        release(table, process_table_at(table, i));
     table->live_count = 0;
 }
 

@@ -128,6 +128,7 @@ struct process_table {
     uint32_t used_count;                    /* slots used so far */
     uint16_t free_slots[SESSION_PROCESSES]; /* free entries among them; the last is used next */
     size_t free_count;
+    size_t threads_kept; /* entries of all processes in thread_slots, ended threads included */
 };
 
 /* The i-th entry in use, i < live_count. */

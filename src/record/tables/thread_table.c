@@ -93,7 +93,18 @@ void thread_table_free(struct thread_table *table)
     free(table->active);
 }
 
-/* Room for the thread in both arrays; NULL: out of memory. */
+/* A thread is kept for its slot: a hostile process uses all slots of its memory. */
+static struct thread *keep(struct thread_table *table, uint32_t slot)
+{
+    struct process_table *processes = table->processes;
+    if (processes->threads_kept >= THREADS_KEPT_MAX && slot >= THREADS_KEPT_ALWAYS)
+        return NULL;
+    struct thread *thread = calloc(1, sizeof(*thread));
+    processes->threads_kept += thread != NULL;
+    return thread;
+}
+
+/* Room for the thread in both arrays; NULL: out of memory, or too many threads. */
 static struct thread *make(struct thread_table *table, struct process *process, uint32_t slot)
 {
     while (process->thread_slot_count <= slot)
@@ -102,20 +113,19 @@ static struct thread *make(struct thread_table *table, struct process *process, 
             return NULL;
     struct thread **thread = &process->thread_slots[slot];
     if (!*thread)
-        *thread = calloc(1, sizeof(**thread));
+        *thread = keep(table, slot);
     struct thread **place =
         *thread ? ARRAY_PUSH(table->active, table->active_count, table->capacity) : NULL;
     return place ? *place = *thread : NULL;
 }
 
-static void adopt(struct thread_table *table, struct process *process, uint32_t slot)
+/* False: no room. */
+static bool adopt(struct thread_table *table, struct process *process, uint32_t slot)
 {
     struct thread_memory *shared = &process->memory->shared->threads[slot];
     struct thread *thread = make(table, process, slot);
-    if (!thread) {
-        table->summary->threads_without_slot++;
-        return;
-    }
+    if (!thread)
+        return false;
     *thread = (struct thread){
         .in_use = true,
         .process = process,
@@ -131,25 +141,29 @@ static void adopt(struct thread_table *table, struct process *process, uint32_t 
         table->summary->threads++;
     memcpy(thread->name, process->name, sizeof(thread->name));
     if (thread->tid == process->pid)
-        return;
+        return true;
     struct perfdata_task task = task_record(process, thread->tid, process->pid, thread->start_ns);
     perfdata_write_fork(table->file, &task);
+    return true;
 }
 
 /* Looks at all slots only when the shared counter of started threads has changed. */
 void thread_table_find_new(struct thread_table *table, struct process *process)
 {
     const struct process_slot *slot = process_slot(process);
-    uint32_t started = load_acquire(&slot->threads_started);
-    if (started == process->threads_started)
+    uint32_t started = load_acquire(&slot->threads_started), without_room = 0;
+    uint32_t new = started - process->threads_started;
+    if (new == 0)
         return;
     process->threads_started = started;
     uint32_t used = load_acquire(&slot->threads_used);
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
         uint32_t state = load_acquire(&process->memory->shared->threads[i].slot.state);
         if (!is_known(process, i) && (state == THREAD_ACTIVE || state == THREAD_ENDED))
-            adopt(table, process, i);
+            without_room += !adopt(table, process, i);
     }
+    /* Threads refused before are looked at again. */
+    table->summary->threads_without_slot += without_room < new ? without_room : new;
 }
 
 bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid)

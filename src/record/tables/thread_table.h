@@ -32,7 +32,12 @@ struct thread {
     struct thread_slot counted; /* counters already added to the summary */
 };
 
+/* Of all processes. Even then a process has room for its first threads. */
+#define THREADS_KEPT_MAX 65536u
+#define THREADS_KEPT_ALWAYS 16u
+
 struct thread_table {
+    struct process_table *processes;
     struct pid_namespaces *namespaces;
     struct perfdata_writer *file;
     struct record_summary *summary;

@@ -638,6 +638,28 @@ static void nothing_in_a_ring_can_stop_the_collector(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Memory for threads is bounded over all processes; the first threads of each process have room. */
+static void many_threads_of_hostile_processes_take_no_more_memory(void **state)
+{
+    (void)state;
+    struct process_memory *shared = at.memory.shared;
+    struct process_table *processes = &at.collector->processes;
+    for (uint32_t i = 0; i < 40; i++)
+        shared->threads[i].slot = (struct thread_slot){.state = THREAD_ACTIVE, .tid = TID + i};
+    shared->process.threads_started = 40;
+    shared->process.threads_used = 40;
+    processes->threads_kept = THREADS_KEPT_MAX;
+    drain_all(&at.collector->drain);
+    assert_int_equal(at.collector->threads.active_count, THREADS_KEPT_ALWAYS);
+    assert_int_equal(at.summary.threads_without_slot, 40 - THREADS_KEPT_ALWAYS);
+    shared->process.threads_started++;
+    drain_all(&at.collector->drain);
+    assert_int_equal(at.summary.threads_without_slot, 41 - THREADS_KEPT_ALWAYS);
+    process_table_remove(processes, 0);
+    assert_int_equal(processes->threads_kept, THREADS_KEPT_MAX);
+    at.collector->threads.active_count = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -664,6 +686,7 @@ int main(void)
         TEST(a_base_that_the_target_moved_costs_records_only),
         TEST(a_tail_that_the_target_moved_is_not_believed),
         TEST(nothing_in_a_ring_can_stop_the_collector),
+        TEST(many_threads_of_hostile_processes_take_no_more_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,6 +351,24 @@ static void an_abandoned_request_is_freed_with_the_reply(void **state)
     assert_int_equal(fixture->summary.not_followed.count, 2); /* the third states no reason */
 }
 
+/* A member that rings all the time must not keep the launcher from reading the rings of others. */
+static void many_requests_take_several_rounds(void **state)
+{
+    struct fixture *fixture = *state;
+    struct requests *requests = fixture->session.requests;
+    struct handshake *handshake = &fixture->collector->handshake;
+    for (size_t i = 0; i < SESSION_REQUESTS; i++)
+        requests->requests[i] = (struct join_request){.pid = 1, .state = REQUEST_MADE};
+    requests->used = SESSION_REQUESTS;
+    requests->doorbell++;
+    size_t rounds = 0;
+    for (; handshake_answer(handshake); rounds++)
+        assert_true(rounds < SESSION_REQUESTS);
+    assert_true(rounds > 1);
+    for (size_t i = 0; i < SESSION_REQUESTS; i++)
+        assert_int_equal(requests->requests[i].state, REQUEST_REPLIED);
+}
+
 /* The memory of an ended process is returned. */
 static void nothing_of_an_ended_process_stays_mapped(void **state)
 {
@@ -382,6 +400,7 @@ int main(void)
         TEST(the_requests_of_processes_killed_at_their_start_are_given_back),
         TEST(the_request_of_a_process_that_takes_long_to_read_the_reply_is_its_own),
         TEST(an_abandoned_request_is_freed_with_the_reply),
+        TEST(many_requests_take_several_rounds),
         TEST(nothing_of_an_ended_process_stays_mapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
