@@ -193,6 +193,17 @@ static int find_span(struct perfdata_reader *reader, uint64_t *first_ns, uint64_
     return more < 0 ? more : perfdata_rewind(reader);
 }
 
+int filter_parse_metric(struct filter *filter, const char *text, struct error *error)
+{
+    for (enum profile_metric metric = PROFILE_CPU; metric < PROFILE_METRICS; metric++) {
+        if (strcmp(profile_metric_name(metric), text) != 0)
+            continue;
+        filter->metric = metric;
+        return 0;
+    }
+    return error_set(error, -EINVAL, "--metric needs cpu, off-cpu or wall, not '%s'", text);
+}
+
 static int settle_time(struct filter *filter, struct perfdata_reader *reader)
 {
     uint64_t first_ns, last_ns;
@@ -210,6 +221,8 @@ int filter_prepare(struct filter *filter, struct perfdata_reader *reader, const 
                    struct error *error)
 {
     bool has_event = !filter->event || strcmp(filter->event, "off-cpu") == 0, has_cpus = true;
+    if (filter->event && filter->metric)
+        return error_set(error, -EINVAL, "--metric and --event: choose one");
     for (size_t i = 0; i < perfdata_attr_count(reader); i++) {
         const struct perfdata_attr *attr = perfdata_attr(reader, i);
         bool is_wanted = filter_accepts_event(filter, attr->name ? attr->name : "");

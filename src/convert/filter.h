@@ -7,7 +7,7 @@
 
 #include "base/text/error.h"
 #include "perfdata/reader.h"
-#include "profile/profile.h"
+#include "profile/metric.h"
 
 struct filter_range {
     uint64_t first, last; /* both inside */
@@ -20,8 +20,9 @@ struct filter_list {
 
 struct filter { /* all zero: everything */
     struct filter_list pids, tids, cpus;
-    const char *comms; /* names of threads, with commas between; NULL: all. Borrowed */
-    const char *event; /* NULL: all. Borrowed */
+    const char *comms;          /* names of threads, with commas between; NULL: all. Borrowed */
+    const char *event;          /* NULL: all. Borrowed */
+    enum profile_metric metric; /* no selection: the main event of the result */
     bool has_time;
     bool is_percent;     /* of the time from the first sample to the last: … */
     uint64_t start, end; /* … in millionths of the duration; else ns of the file's own clock */
@@ -37,6 +38,9 @@ int filter_parse_list(struct filter_list *list, const char *text, const char *wh
                       struct error *error);
 /* "START,END" in seconds of the file's clock, either may be missing; "10%-20%". As above. */
 int filter_parse_time(struct filter *filter, const char *text, struct error *error);
+
+/* "cpu", "off-cpu", "wall". As above. */
+int filter_parse_metric(struct filter *filter, const char *text, struct error *error);
 
 /* Checks the filter against the file, and computes the limits in ns. -EINVAL and a message: no
  * such event, or no CPU recorded. */

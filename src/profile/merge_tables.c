@@ -165,11 +165,6 @@ int merge_tasks(struct merge_step *step)
     return err;
 }
 
-static bool is_cpu_time(const struct profile_event *event)
-{
-    return event->unit == PROFILE_NANOSECONDS && !event->is_off_cpu;
-}
-
 /* `from` has the string ids of the sum. CPU time of two clocks in one profile is the same time:
  * only one clock is added to the main event. */
 static bool is_same_event(const struct merge_step *step, const struct profile_event *from,
@@ -178,10 +173,10 @@ static bool is_same_event(const struct merge_step *step, const struct profile_ev
     const struct profile *sum = step->merge->sum;
     const struct profile_event *event = &sum->events[index];
     struct profile_event main_event = profile_main_event(step->from);
-    if (index == sum->main_event && is_cpu_time(event) && is_cpu_time(&main_event))
+    if (index == sum->main_event && profile_is_cpu_time(event) && profile_is_cpu_time(&main_event))
         return is_main;
     return event->name == from->name && event->unit == from->unit &&
-           event->is_off_cpu == from->is_off_cpu;
+           event->is_off_cpu == from->is_off_cpu && event->is_wall == from->is_wall;
 }
 
 static bool is_taken(const struct merge_step *step, uint32_t index, uint32_t event)

@@ -141,9 +141,15 @@ enum profile_unit { PROFILE_NANOSECONDS, PROFILE_COUNT };
 struct profile_event { /* a counted event */
     uint32_t name;     /* "cpu-clock:u" */
     enum profile_unit unit;
-    bool is_off_cpu; /* ns off CPU; the stack is where the thread stopped */
+    bool is_off_cpu; /* ns off CPU, see waits.h */
+    bool is_wall;    /* CPU and off-CPU time, see metric.h */
     uint64_t period; /* nominal weight of a sample; 0: none */
 };
+
+static inline bool profile_is_cpu_time(const struct profile_event *event)
+{
+    return event->unit == PROFILE_NANOSECONDS && !event->is_off_cpu && !event->is_wall;
+}
 
 /* A change in a thread's life, besides its start and end. */
 enum profile_life {

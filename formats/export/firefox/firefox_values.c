@@ -17,7 +17,7 @@ struct profile_event firefox_event_of(const struct profile *profile, uint32_t in
 bool firefox_is_cpu_time(const struct profile *profile, uint32_t event)
 {
     struct profile_event found = firefox_event_of(profile, event);
-    return found.unit == PROFILE_NANOSECONDS && !found.is_off_cpu;
+    return profile_is_cpu_time(&found);
 }
 
 uint64_t firefox_row_period(const struct profile *profile, uint32_t event)

@@ -202,6 +202,7 @@ static void write_event(struct html *html, const struct profile_event *event)
     json_member_string(html->out, "name", profile_text(html->profile, event->name));
     json_member_bool(html->out, "is_time", event->unit == PROFILE_NANOSECONDS);
     json_member_bool(html->out, "is_off_cpu", event->is_off_cpu);
+    json_member_bool(html->out, "is_wall", event->is_wall);
     json_close(html->out, '}');
 }
 

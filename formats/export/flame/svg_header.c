@@ -114,6 +114,7 @@ void svg_write_header(struct svg *svg, bool is_cut)
     svg_append_amount(svg, svg->nodes[CALL_TREE_ROOT].total);
     buffer_text(svg->out, " ");
     svg_append_text(svg->out, event.is_off_cpu ? "off CPU"
+                              : event.is_wall  ? "wall time"
                               : svg->is_time   ? "CPU"
                                                : profile_text(profile, event.name));
     if (svg->difference.diff) {

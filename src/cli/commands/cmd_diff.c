@@ -73,7 +73,7 @@ static int print(const struct diff *diff, bool is_failure, struct error *error)
     struct diff_view view = {.request = diff->request,
                              .comparison = &diff->comparison,
                              .event = diff->comparable.event,
-                             .is_time = diff->comparable.is_time,
+                             .time = diff->comparable.time,
                              .fails = is_failure};
     struct buffer out = {0};
     if (!diff->request->json) {

@@ -2,6 +2,7 @@
 #include "cli/diff/comparable.h"
 
 #include "base/text/log.h"
+#include "cli/terminal/weight.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,9 +15,9 @@ static bool is_user_only(const char *event)
 }
 
 /* CPU time is the same by each clock, but not with and without the kernel's part. */
-static bool is_same_event(const struct comparable *first, const char *event, bool is_time)
+static bool is_same_event(const struct comparable *first, const char *event, bool is_cpu_time)
 {
-    if (first->is_time && is_time)
+    if (first->is_cpu_time && is_cpu_time)
         return is_user_only(first->event) == is_user_only(event);
     return strcmp(first->event, event) == 0;
 }
@@ -27,7 +28,8 @@ static void set_first(struct comparable *first, const struct profile *profile, c
     snprintf(first->path, sizeof(first->path), "%s", path);
     snprintf(first->event, sizeof(first->event), "%s", profile_text(profile, event.name));
     snprintf(first->cpu, sizeof(first->cpu), "%s", profile_text(profile, profile->cpu));
-    first->is_time = event.unit == PROFILE_NANOSECONDS && !event.is_off_cpu;
+    first->is_cpu_time = profile_is_cpu_time(&event);
+    first->time = weight_time_name(profile);
     first->period = event.period;
     first->is_set = true;
 }
@@ -42,7 +44,7 @@ int comparable_check(struct comparable *first, const struct profile *profile, co
         return error_set(error, -EINVAL, "%s has no samples: nothing to compare", path);
     if (!first->is_set)
         set_first(first, profile, path);
-    if (!is_same_event(first, name, event.unit == PROFILE_NANOSECONDS && !event.is_off_cpu))
+    if (!is_same_event(first, name, profile_is_cpu_time(&event)))
         return error_set(error, -EINVAL,
                          "%s counts %s, %s counts %s: record both with the same event, or select "
                          "one with --event",

@@ -8,7 +8,8 @@
 
 struct comparable { /* of the first capture */
     char path[4096], event[128], cpu[128];
-    bool is_time, is_set, has_other_period;
+    const char *time; /* see weight_time_name() */
+    bool is_cpu_time, is_set, has_other_period;
     uint64_t period;
 };
 

@@ -65,7 +65,7 @@ void diff_json(const struct diff_view *view, struct buffer *out)
     append_side(view, COMPARE_BASE, out);
     append_side(view, COMPARE_NEW, out);
     json_member_string(out, "event", view->event);
-    json_member_string(out, "unit", by_share ? "share" : view->is_time ? "ns" : "count");
+    json_member_string(out, "unit", by_share ? "share" : view->time ? "ns" : "count");
     json_member_string(out, "of", what[view->request->settings.what]);
     member_number(out, "threshold", comparison->threshold);
     json_member_unsigned(out, "tested", comparison->tested);

@@ -12,16 +12,20 @@ enum { ROWS_SHOWN = 20, MODULE_COLUMNS = 18, TABLE_COLUMNS = 84, NAME_LEAST = 20
 
 struct unit {
     double scale;
-    const char *name, *heading;
+    const char *name;
+    char heading[64];
 };
 
 static struct unit unit_of(const struct diff_view *view)
 {
     if (view->request->settings.by_share)
         return (struct unit){100, "%", "share of the run's total, in %"};
-    if (view->is_time)
-        return (struct unit){1e-6, "ms", "CPU time for each run, in ms"};
-    return (struct unit){1, "", "count for each run"};
+    struct unit unit = {1, "", "count for each run"};
+    if (view->time) {
+        unit = (struct unit){.scale = 1e-6, .name = "ms"};
+        snprintf(unit.heading, sizeof(unit.heading), "%s for each run, in ms", view->time);
+    }
+    return unit;
 }
 
 const char *diff_verdict_name(enum compare_verdict verdict)

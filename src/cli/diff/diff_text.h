@@ -11,8 +11,8 @@ struct diff_view {
     const struct diff_request *request;
     const struct comparison *comparison; /* judged */
     const char *event;
-    bool is_time; /* values are ns, if not shares */
-    bool fails;   /* by --fail-on */
+    const char *time; /* of values in ns; NULL: counts */
+    bool fails;       /* by --fail-on */
 };
 
 /* Prints to standard output, for this width. */

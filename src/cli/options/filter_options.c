@@ -23,6 +23,9 @@ bool filter_option(struct filter *filter, int id, const char *value, int *err, s
     case FILTER_EVENT:
         filter->event = value;
         return true;
+    case FILTER_METRIC:
+        *err = filter_parse_metric(filter, value, error);
+        return true;
     default:
         return false;
     }

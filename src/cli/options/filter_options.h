@@ -5,7 +5,15 @@
 #include "cli/options/options.h"
 #include "convert/filter.h"
 
-enum { FILTER_PID = 0x1000, FILTER_TID, FILTER_COMM, FILTER_TIME, FILTER_EVENT, FILTER_CPU };
+enum {
+    FILTER_PID = 0x1000,
+    FILTER_TID,
+    FILTER_COMM,
+    FILTER_TIME,
+    FILTER_EVENT,
+    FILTER_CPU,
+    FILTER_METRIC,
+};
 
 #define FILTER_OPTION_SPECS                                                                       \
     OPTION_HEADING("Part of the capture"),                                                        \
@@ -17,7 +25,10 @@ enum { FILTER_PID = 0x1000, FILTER_TID, FILTER_COMM, FILTER_TIME, FILTER_EVENT, 
                       "Samples on these CPUs, if the capture has CPU numbers."),                  \
         OPTION_TAKING(FILTER_TIME, 0, "time", "START,END",                                        \
                       "Samples of this time, in seconds as printed by perf script, or 10%-20%."), \
-        OPTION_TAKING(FILTER_EVENT, 0, "event", "NAME", "Samples of this event.")
+        OPTION_TAKING(FILTER_EVENT, 0, "event", "NAME", "Samples of this event."),                \
+        OPTION_TAKING(FILTER_METRIC, 0, "metric", "cpu|off-cpu|wall",                             \
+                      "Time shown where an output has a single one: on a processor, waiting for " \
+                      "anything, or both together.")
 
 /* Whether id is a filter option; if so, *err is 0, or -EINVAL with a message. */
 bool filter_option(struct filter *filter, int id, const char *value, int *err, struct error *error);

@@ -100,7 +100,7 @@ static void note_cpu(const struct profile *profile, struct lifecycle_thread *thr
     for (uint32_t i = 0; i < profile->event_count; i++) {
         const struct profile_event *event = &profile->events[i];
         const struct profile_list *list = profile_list_of(profile, thread->thread, i);
-        if (!list || event->unit != PROFILE_NANOSECONDS || event->is_off_cpu)
+        if (!list || !profile_is_cpu_time(event))
             continue;
         thread->cpu_ns += list->samples.weight;
         if (list->samples.last_ns > thread->last_cpu_ns)

@@ -70,11 +70,9 @@ static void print_other_event(const struct profile *sum, const struct profile *p
                               const char *path)
 {
     struct profile_event shown = profile_main_event(sum), other = profile_main_event(profile);
-    bool is_time = shown.unit == PROFILE_NANOSECONDS && !shown.is_off_cpu;
-    bool is_same =
-        other.unit == PROFILE_NANOSECONDS && !other.is_off_cpu
-            ? is_time
-            : strcmp(profile_text(sum, shown.name), profile_text(profile, other.name)) == 0;
+    bool is_same = profile_is_cpu_time(&other) ? profile_is_cpu_time(&shown)
+                                               : strcmp(profile_text(sum, shown.name),
+                                                        profile_text(profile, other.name)) == 0;
     if (!is_same && profile->sample_count)
         log_info("%s: its event %s does not add up with %s; --event selects one", path,
                  profile_text(profile, other.name), profile_text(sum, shown.name));

@@ -32,10 +32,20 @@ static bool is_clock(const struct perfdata_attr *attr)
            (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* As `perf record --off-cpu` names the event (tools/perf/util/off_cpu.h). */
+#define PERF_OFF_CPU "offcpu-time"
+
+bool events_are_off_cpu(const struct perfdata_attr *attr)
+{
+    return attr->name &&
+           (strcmp(attr->name, EVENTS_OFF_CPU) == 0 || strcmp(attr->name, PERF_OFF_CPU) == 0);
+}
+
 /* Other events in ns have a recorded unit. */
 static enum profile_unit unit_of(const struct perfdata_attr *attr)
 {
-    return is_clock(attr) || strcmp(attr->unit, "ns") == 0 ? PROFILE_NANOSECONDS : PROFILE_COUNT;
+    bool is_time = is_clock(attr) || events_are_off_cpu(attr) || strcmp(attr->unit, "ns") == 0;
+    return is_time ? PROFILE_NANOSECONDS : PROFILE_COUNT;
 }
 
 /* Without the bits for the kind of core on hybrid machines. */
@@ -63,10 +73,11 @@ static uint32_t add_event(struct events *events, const struct perfdata_attr *att
 {
     if (events->profile->event_count >= UINT16_MAX)
         return PROFILE_NONE;
+    const char *name = events_are_off_cpu(attr) ? EVENTS_OFF_CPU : attr->name;
     struct profile_event event = {
-        .name = attr->name ? profile_string(events->profile, attr->name) : PROFILE_NONE,
+        .name = name ? profile_string(events->profile, name) : PROFILE_NONE,
         .unit = unit_of(attr),
-        .is_off_cpu = attr->name && strcmp(attr->name, EVENTS_OFF_CPU) == 0,
+        .is_off_cpu = events_are_off_cpu(attr),
         .period = nominal_period(attr),
     };
     return profile_add_event(events->profile, &event);
@@ -121,4 +132,30 @@ void events_choose_main(struct events *events, uint32_t off_cpu)
                           : off_cpu != PROFILE_NONE ? off_cpu
                           : first != PROFILE_NONE   ? first
                                                     : 0;
+}
+
+static bool has_off_cpu(const struct events *events)
+{
+    for (size_t i = 0; i < events->attr_count; i++)
+        if (events_are_off_cpu(perfdata_attr(events->reader, i)))
+            return true;
+    return false;
+}
+
+void events_add_times(struct events *events, const struct filter *filter)
+{
+    bool has_clock = false;
+    for (size_t i = 0; has_off_cpu(events) && i < events->attr_count; i++) {
+        const struct perfdata_attr *attr = perfdata_attr(events->reader, i);
+        bool is_first_clock = is_clock(attr) && !has_clock;
+        has_clock |= is_clock(attr);
+        if ((is_first_clock || events_are_off_cpu(attr)) && events_are_wanted(filter, attr))
+            (void)events_of(events, i);
+    }
+}
+
+bool events_are_wanted(const struct filter *filter, const struct perfdata_attr *attr)
+{
+    return filter_accepts_event(filter, attr->name ? attr->name : "") ||
+           (events_are_off_cpu(attr) && filter_accepts_event(filter, EVENTS_OFF_CPU));
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "convert/filter.h"
 #include "perfdata/reader.h"
 #include "profile/profile.h"
 
@@ -22,6 +23,9 @@ int events_init(struct events *events, struct profile *profile,
                 const struct perfdata_reader *reader);
 void events_free(struct events *events);
 
+/* Whether samples of the event are off-CPU time as such. */
+bool events_are_off_cpu(const struct perfdata_attr *attr);
+
 /* The profile's event of a sample; PROFILE_NONE: out of memory, or too many events. */
 uint32_t events_of(struct events *events, size_t attr_index);
 
@@ -33,3 +37,11 @@ uint64_t events_weight(const struct events *events, const struct perfdata_event 
  * samples (`cycles`, for example), else off_cpu (an event of the profile, or PROFILE_NONE), else
  * the first event with samples. A file without samples keeps its first event's name. */
 void events_choose_main(struct events *events, uint32_t off_cpu);
+
+/* Of a capture with off-CPU time as an event: adds this event and the clock, with samples or
+ * without. A program that only waited has a CPU time of zero, not an unknown CPU time. After
+ * events_choose_main(). */
+void events_add_times(struct events *events, const struct filter *filter);
+
+/* By the recorded name, or the name in the profile. */
+bool events_are_wanted(const struct filter *filter, const struct perfdata_attr *attr);

@@ -437,6 +437,20 @@ static void loader_free(struct loader *loader)
     samples_free(&loader->samples);
 }
 
+static int set_metric(struct profile *profile, enum profile_metric metric, const char *name,
+                      struct error *error)
+{
+    int err = profile_set_metric(profile, metric);
+    if (err == -ENOENT && metric == PROFILE_CPU)
+        error_set(error, err, "%s has no CPU time; `rec info` lists the events", name);
+    else if (err == -ENOENT)
+        error_set(error, err, "%s has no off-CPU time: record with `rec --off-cpu -- COMMAND`",
+                  name);
+    else if (err != 0)
+        error_set(error, err, "out of memory while loading %s", name);
+    return err;
+}
+
 int convert_load(struct profile **out, const char *path, const struct convert_options *options,
                  struct error *error)
 {
@@ -460,11 +474,14 @@ int convert_load(struct profile **out, const char *path, const struct convert_op
     err = profile ? load(&loader, profile, &capture, &chosen) : -ENOMEM;
     loader_free(&loader);
     capture_close(&capture);
-    if (err != 0) {
+    if (err != 0)
+        error_set(error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s",
+                  name);
+    else
+        err = set_metric(profile, chosen.filter.metric, name, error);
+    if (err != 0)
         profile_free(profile);
-        return error_set(
-            error, err, err == -ENOMEM ? "out of memory while loading %s" : "cannot read %s", name);
-    }
-    *out = profile;
-    return 0;
+    else
+        *out = profile;
+    return err;
 }

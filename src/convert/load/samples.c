@@ -141,8 +141,7 @@ static bool is_wanted_of(const struct samples *samples, uint32_t thread,
                          const struct perfdata_attr *attr)
 {
     return samples->is_whole ||
-           (has_thread(samples, thread) &&
-            filter_accepts_event(samples->filter, attr->name ? attr->name : ""));
+           (has_thread(samples, thread) && events_are_wanted(samples->filter, attr));
 }
 
 static int take(struct samples *samples, const struct perfdata_event *event)
@@ -229,5 +228,6 @@ int samples_finish(struct samples *samples, uint64_t end_ns)
         err = profile_finish_samples(samples->profile);
     thread_lives_finish(&samples->lives);
     events_choose_main(&samples->events, samples->off_cpu_event);
+    events_add_times(&samples->events, samples->filter);
     return err;
 }

@@ -79,11 +79,58 @@ static void the_cpu_clock_stays_the_main_event(void **state)
     profile_free(profile);
 }
 
+static int load_metric(const struct story *story, enum profile_metric metric, const char *event,
+                       struct profile **profile, struct error *error)
+{
+    const struct convert_options options = {.filter = {.metric = metric, .event = event}};
+    return convert_load(profile, story->path, &options, error);
+}
+
+/* A capture without CPU samples: CPU time is zero, and known. */
+static void a_metric_is_the_main_event(void **state)
+{
+    (void)state;
+    static const uint64_t totals[] = {30, 0, 30, 30};
+    const struct perfdata_event_row row = {.name = "off-cpu", .unit = "ns"};
+    struct story story = story_begin_with(&row);
+    struct error error = {{0}};
+    comm(&story, PID, PID, 2000, "app", true);
+    write_event(&story, 1, 3000, 30);
+    story_finish(&story);
+    for (enum profile_metric metric = PROFILE_MAIN_EVENT; metric < PROFILE_METRICS; metric++) {
+        struct profile *profile;
+        assert_int_equal(load_metric(&story, metric, NULL, &profile, &error), 0);
+        assert_int_equal(profile_total(profile), totals[metric]);
+        assert_int_equal(profile->sample_count, 1);
+        profile_free(profile);
+    }
+    unlink(story.path);
+}
+
+static void a_metric_without_its_event_is_an_error(void **state)
+{
+    (void)state;
+    struct story story = story_begin();
+    struct profile *profile = NULL;
+    struct error error = {{0}};
+    comm(&story, PID, PID, 2000, "app", true);
+    write_event(&story, 0, 4000, 5);
+    story_finish(&story);
+    assert_true(load_metric(&story, PROFILE_WALL, NULL, &profile, &error) < 0);
+    assert_non_null(strstr(error.text, "has no off-CPU time: record with `rec --off-cpu"));
+    assert_true(load_metric(&story, PROFILE_CPU, "cpu-clock", &profile, &error) < 0);
+    assert_non_null(strstr(error.text, "choose one"));
+    assert_null(profile);
+    unlink(story.path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_recorded_unit_is_the_unit_of_the_weights),
         cmocka_unit_test(the_cpu_clock_stays_the_main_event),
+        cmocka_unit_test(a_metric_is_the_main_event),
+        cmocka_unit_test(a_metric_without_its_event_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

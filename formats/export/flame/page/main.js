@@ -91,7 +91,8 @@ function fillEvents() {
 
 function showFigures() {
   const event = data.events[state.event];
-  const unit = event.is_off_cpu ? 'off CPU' : event.is_time ? 'CPU' : event.name;
+  const unit = event.is_off_cpu ? 'off CPU' : event.is_wall ? 'wall time'
+    : event.is_time ? 'CPU' : event.name;
   const used = new Set(selectedLists().map(({ thread }) => data.threads[thread].process));
   const count = (n, noun) => `${number.format(n)} ${noun}${n === 1 ? '' : noun.endsWith('s') ? 'es' : 's'}`;
   element('figures').textContent = [

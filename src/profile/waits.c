@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/waits.h"
+
+#include "profile/metric.h"
+#include "profile/walk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char prefix[] = "[waiting: ";
+
+struct profile_wait_reason wait_reason_of_name(const char *name)
+{
+    struct profile_wait_reason reason = {PROFILE_WAIT_UNKNOWN, "unknown"};
+    size_t length = strlen(name);
+    if (strcmp(name, WAITS_RUNNABLE) == 0) {
+        reason = (struct profile_wait_reason){PROFILE_RUNNABLE, "runnable"};
+    } else if (strcmp(name, WAITS_SHORT) == 0) {
+        reason = (struct profile_wait_reason){PROFILE_SHORT_WAITS, "short waits"};
+    } else if (strncmp(name, prefix, sizeof(prefix) - 1) == 0 && length > sizeof(prefix) &&
+               name[length - 1] == ']') {
+        reason.kind = PROFILE_WAITING;
+        snprintf(reason.text, sizeof(reason.text), "%.*s", (int)(length - sizeof(prefix)),
+                 name + sizeof(prefix) - 1);
+    }
+    return reason;
+}
+
+/* NULL: the leaf is code, or there is none. */
+static const char *leaf_name(const struct profile *profile, uint32_t call)
+{
+    if (call == PROFILE_NONE)
+        return NULL;
+    uint32_t lib = profile->addresses[profile->calls[call].address].lib;
+    bool is_synthetic = lib != PROFILE_NONE && profile->libs[lib].is_synthetic;
+    return is_synthetic ? profile_text(profile, profile->libs[lib].name) : NULL;
+}
+
+struct profile_wait_reason wait_reason_of_call(const struct profile *profile, uint32_t call)
+{
+    const char *name = leaf_name(profile, call);
+    return wait_reason_of_name(name ? name : "");
+}
+
+bool wait_reason_is_lib(const struct profile *profile, uint32_t lib)
+{
+    if (lib == PROFILE_NONE || !profile->libs[lib].is_synthetic)
+        return false;
+    const char *name = profile_text(profile, profile->libs[lib].name);
+    return strcmp(name, WAITS_UNKNOWN) == 0 ||
+           wait_reason_of_name(name).kind != PROFILE_WAIT_UNKNOWN;
+}
+
+struct profile_waits profile_waits_of(const struct profile *profile, uint32_t thread)
+{
+    uint32_t event = profile_metric_event(profile, PROFILE_OFF_CPU);
+    struct profile_waits waits = {.samples =
+                                      profile_read_list(profile_list_of(profile, thread, event))};
+    waits.has_sample = sample_reader_next(&waits.samples);
+    return waits;
+}
+
+bool profile_waits_next(struct profile_waits *waits, struct profile_wait *wait)
+{
+    const struct profile_sample *sample = &waits->samples.sample;
+    if (!waits->has_sample)
+        return false;
+    *wait = (struct profile_wait){sample->time_ns, sample->weight, sample->thread, sample->call};
+    while ((waits->has_sample = sample_reader_next(&waits->samples)) &&
+           sample->call == wait->call && sample->time_ns == profile_wait_end(wait))
+        wait->length_ns += sample->weight;
+    return true;
+}
