@@ -40,8 +40,8 @@ int front_end_open(struct front_end *front_end, const char *path, struct error *
 
 int front_end_start(struct front_end *front_end, struct error *error)
 {
-    front_end->handler =
-        (struct http_handler){.accept = accept_head, .answer = answer, .context = front_end};
+    front_end->handler = (struct http_handler){
+        .accept = accept_head, .answer = answer, .context = front_end, .is_public = true};
     return http_start(&front_end->http, front_end->listener.fd, &front_end->handler, error);
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "view/http/http.h"
 
+#include "base/clock.h"
+#include "view/http/connections.h"
+
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>
@@ -12,11 +15,15 @@ enum {
     CONNECTIONS_MAX = 600,
     CONNECTION_BYTES = 16 << 10, /* for the head of a request */
     SILENCE_S = 15,
+    WAITING_MAX = 400, /* connections without an accepted request */
+    HEAD_MS = 10000,
+    PUBLIC_EXCHANGE_MS = 60000,
 };
 
 struct http_server {
     struct MHD_Daemon *daemon;
     const struct http_handler *handler;
+    struct connections waiting;
     size_t body_bytes; /* of all connections */
 };
 
@@ -123,6 +130,33 @@ static struct exchange *exchange_new(struct http_server *server)
     return exchange;
 }
 
+static struct connection *connection_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+/* NULL: refused, and the reply is queued, or out of memory, and the connection ends. */
+static struct exchange *accept_head(struct http_server *server, struct MHD_Connection *connection,
+                                    struct http_request *request, enum MHD_Result *result)
+{
+    static const struct buffer none;
+    struct connection *waiting = connection_of(connection);
+    *result = MHD_NO;
+    if (!waiting)
+        return NULL;
+    request->body = &none;
+    unsigned status = server->handler->accept(server->handler->context, request);
+    if (status) {
+        *result = refuse(connection, request, status);
+        return NULL;
+    }
+    if (!server->handler->is_public)
+        connections_remove(&server->waiting, waiting);
+    struct exchange *exchange = exchange_new(server);
+    *result = exchange ? MHD_YES : MHD_NO;
+    return exchange;
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_bytes, void **state)
@@ -140,13 +174,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     };
     (void)version;
     if (!exchange) {
-        struct buffer none = {0};
-        request.body = &none;
-        unsigned status = server->handler->accept(server->handler->context, &request);
-        if (status)
-            return refuse(connection, &request, status);
-        *state = exchange_new(server);
-        return *state ? MHD_YES : MHD_NO;
+        enum MHD_Result result;
+        *state = accept_head(server, connection, &request, &result);
+        return result;
     }
     if (*upload_bytes) {
         take_body(exchange, upload, *upload_bytes);
@@ -171,13 +201,31 @@ static void completed(void *context, struct MHD_Connection *connection, void **s
 {
     struct http_server *server = context;
     struct exchange *exchange = *state;
-    (void)connection, (void)why;
+    (void)why;
+    connections_add(&server->waiting, connection_of(connection), monotonic_ms());
     if (!exchange)
         return;
     server->body_bytes -= exchange->taken_bytes;
     buffer_free(&exchange->body);
     free(exchange);
     *state = NULL;
+}
+
+static void connected(void *context, struct MHD_Connection *connection, void **state,
+                      enum MHD_ConnectionNotificationCode what)
+{
+    struct http_server *server = context;
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+        connections_remove(&server->waiting, *state);
+        free(*state);
+        return;
+    }
+    struct connection *added = calloc(1, sizeof(*added));
+    if (!added)
+        return;
+    added->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    connections_add(&server->waiting, added, monotonic_ms());
+    *state = added;
 }
 
 /* Messages of the library about hostile clients concern no user. */
@@ -193,12 +241,15 @@ int http_start(struct http_server **out, int listen_fd, const struct http_handle
     if (!server)
         return error_set(error, -ENOMEM, "out of memory");
     server->handler = handler;
+    server->waiting = (struct connections){
+        .most = WAITING_MAX, .deadline_ms = handler->is_public ? PUBLIC_EXCHANGE_MS : HEAD_MS};
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, handle, server,
         MHD_OPTION_EXTERNAL_LOGGER, drop_message, NULL, MHD_OPTION_LISTEN_SOCKET, listen_fd,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)CONNECTION_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_S,
-        MHD_OPTION_NOTIFY_COMPLETED, completed, server, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_COMPLETED, completed, server, MHD_OPTION_NOTIFY_CONNECTION, connected,
+        server, MHD_OPTION_END);
     if (!server->daemon) {
         free(server);
         return error_set(error, -EIO, "the HTTP server cannot be started");
@@ -224,12 +275,15 @@ int http_fd(const struct http_server *server)
 void http_run(struct http_server *server)
 {
     MHD_run(server->daemon);
+    connections_end_late(&server->waiting, monotonic_ms());
 }
 
 int http_timeout_ms(const struct http_server *server)
 {
     MHD_UNSIGNED_LONG_LONG timeout;
+    int until_deadline = connections_timeout_ms(&server->waiting, monotonic_ms());
     if (MHD_get_timeout(server->daemon, &timeout) != MHD_YES)
-        return -1;
-    return timeout > 60000 ? 60000 : (int)timeout;
+        return until_deadline;
+    int of_library = timeout > 60000 ? 60000 : (int)timeout;
+    return until_deadline >= 0 && until_deadline < of_library ? until_deadline : of_library;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The HTTP server of libmicrohttpd, on one thread. Connections do not block: a silent client holds
- * a connection, not the server. Each reply is complete in memory.
+ * The HTTP server of libmicrohttpd, on one thread. Connections do not block: a silent or slow
+ * client holds a connection, not the server, until a deadline (connections.h). Each reply is
+ * complete in memory.
  *
  *     head of a request ─▶ accept() ─▶ body, 1 MiB at most ─▶ answer() ─▶ reply
  *                             └─▶ refusal at once, the body is not read
@@ -41,6 +42,8 @@ struct http_handler {
     unsigned (*accept)(void *context, const struct http_request *request);
     void (*answer)(void *context, const struct http_request *request, struct http_reply *reply);
     void *context;
+    /* Everyone's requests are accepted: also the reply has a deadline. */
+    bool is_public;
 };
 
 struct http_server; /* opaque */
