@@ -7,6 +7,7 @@
 BUILD_DIRECTORY is configured with REC_FUZZ=ON and REC_SANITIZE=ON. Writes tests/fuzz/corpus/TARGET/.
 """
 import hashlib
+import json
 import pathlib
 import shutil
 import struct
@@ -69,9 +70,34 @@ def stack_of_returns(size):
     return b"".join(struct.pack("<Q", 1 << 56 | 4 * i) for i in range(size // 8 + 1))
 
 
+def view_requests():
+    """A body of each request to the function of fuzz_view.c, then a connection with each, one with two and one cut."""
+    module = {"debugName": "exe", "debugId": "0" * 33}
+    bodies = [{"jobs": [{"memoryMap": [["exe", "0" * 33]], "stacks": [[[0, 4096], [0, 1]]]}]},
+              {**module, "moduleOffset": "0x1000", "file": "/usr/include/stdio.h"},
+              {**module, "startAddress": "0x1000", "size": "0x40", "continueUntilFunctionEnd": False}]
+    paths = ("symbolicate/v5", "source/v1", "asm/v1")
+    connections = []
+    for kind, body in enumerate(bodies):
+        text = json.dumps(body).encode()
+        yield bytes([kind]) + text
+        connections.append(request("POST", paths[kind], text))
+    connections += [request("GET", path) for path in ("", "profile.json", "files/rec.folded", "page", "../etc/passwd")]
+    connections += [request("OPTIONS", "asm/v1"), connections[0] + connections[3], connections[1][:-20]]
+    yield from (b"\3" + connection for connection in connections)
+
+
+def request(method, path, body=b""):
+    head = f"{method} /{'a' * 32}/{path} HTTP/1.1\r\nHost: 127.0.0.1:3000\r\n"
+    length = f"Content-Length: {len(body)}\r\n" if body else ""
+    return f"{head}{length}\r\n".encode() + body
+
+
 def seeds():
     programs = list(small_programs())
     return {
+        "fuzz_view": list(view_requests()),
+        "fuzz_merge": [one + other for one in list(small_captures())[:2] for other in list(small_captures())[:2]],
         "fuzz_perfdata_reader": list(small_captures()),
         "fuzz_load": list(small_captures()),
         "fuzz_elf": programs,
