@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/synthetic.h"
 
+#include "profile/waits.h"
 #include "profile/walk.h"
 
 #include <string.h>
+
+/* [no stack], [waiting: lock], … */
+static bool is_measured_root(const struct profile *profile, uint32_t lib)
+{
+    const char *name = profile_text(profile, profile->libs[lib].name);
+    return strcmp(name, PROFILE_NO_STACK) == 0 ||
+           (wait_reason_is_lib(profile, lib) && strcmp(name, WAITS_SHORT) != 0);
+}
 
 bool sample_is_measured(const struct profile *profile, const struct profile_sample *sample)
 {
@@ -12,8 +21,7 @@ bool sample_is_measured(const struct profile *profile, const struct profile_samp
     const struct profile_call *call = &profile->calls[sample->call];
     uint32_t lib = profile->addresses[call->address].lib;
     return call->parent != PROFILE_NONE || lib == PROFILE_NONE ||
-           !profile->libs[lib].is_synthetic ||
-           strcmp(profile_text(profile, profile->libs[lib].name), PROFILE_NO_STACK) == 0;
+           !profile->libs[lib].is_synthetic || is_measured_root(profile, lib);
 }
 
 size_t samples_count_measured(const struct profile *profile)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Distinguishes measured samples from synthetic samples: CPU time outside of all samples, with a
- * root in brackets as the only frame ([exit], …). */
+ * root in brackets as the only frame ([exit], …), and [short waits]. A wait without a stack is
+ * measured. */
 #pragma once
 
 #include "profile/profile.h"

@@ -145,7 +145,7 @@ def read_rec(path):
     tally = Tally()
     for stack, values, labels in profile.samples:
         for (event, _), value in zip(profile.sample_types, values):
-            if value and event not in ("samples", "off_cpu"):  # off-cpu: made of switches
+            if value and event not in ("samples", "off-cpu", "wall"):  # made of switches
                 tally.add(labels["tid"], labels.get("thread", ""), event, tuple(stack), value)
     return tally
 

@@ -89,11 +89,11 @@ class Parts(rec.Case):
                                      ",".join(map(str, pids)))
                 self.assertGreaterEqual(report["samples"], 10)
                 self.assertGreaterEqual(report["total_ns"], 10 * 20_000_000)
-                # By the name that stores of profiles know.
                 subprocess.run([rec.REC, "convert", "perf.data", "-q", "-o", "out.pb"], cwd=here,
                                check=True, timeout=60)
                 types = perf_script.decoders.Pprof(os.path.join(here, "out.pb")).sample_types
-                self.assertIn(("off_cpu", "nanoseconds"), types)
+                for name in ("off-cpu", "wall"):
+                    self.assertIn((name, "nanoseconds"), types)
                 if "-g" in words:
                     names = " ".join(function["name"] for function in report["functions"])
                     self.assertRegex(names, "nanosleep")

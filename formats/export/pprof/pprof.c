@@ -2,8 +2,9 @@
 /*
  * pprof's profile.proto.
  *
- *     Sample   ── location ids, leaf first; values: of the main event, then of each event;
- *                 labels pid, tid, comm, thread; cpu and cgroup where recorded
+ *     Sample   ── location ids, leaf first; values: of the main event, then of each event, then
+ *                 wall time, if off-CPU time was recorded; labels pid, tid, comm, thread; cpu and
+ *                 cgroup where recorded; reason of off-CPU time
  *     Location ── an address of the model (id = index + 1), frames innermost first
  *     Function ── name, system name, file, line of the definition
  *     Mapping  ── a lib of the model: see pprof_mappings.h
@@ -18,6 +19,8 @@
 #include "export/pprof/pprof_mappings.h"
 #include "export/pprof/pprof_tallies.h"
 #include "export/pprof/protobuf.h"
+#include "profile/metric.h"
+#include "profile/waits.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -39,6 +42,8 @@ struct pprof {
     struct pprof_tallies tallies;
     uint64_t *values; /* of the sample being written: see pprof_tallies_values() */
     size_t value_count;
+    uint32_t cpu, off_cpu;               /* events; PROFILE_NONE: none */
+    bool adds_wall;                      /* the last value is their sum */
     struct thread_labels *thread_labels; /* of each thread */
     struct buffer labels;
     struct pprof_mappings mappings;
@@ -64,16 +69,13 @@ static void write_value_type(struct pprof *pprof, uint32_t field, const char *ty
     pb_message(pprof->out, field, &pprof->message);
 }
 
-/* A clock as main event is "cpu", as in Go's profiles; off-CPU time is named as in
- * OpenTelemetry; other events keep their names. */
-static const char *event_type(const struct profile *profile, uint32_t index)
+/* The main clock is "cpu", as in Go's profiles; other events keep their names. */
+static const char *event_type(const struct pprof *pprof, uint32_t index)
 {
-    struct profile_event event =
-        index < profile->event_count ? profile->events[index] : profile_main_event(profile);
-    if (event.is_off_cpu)
-        return "off_cpu";
-    bool is_cpu_time = event.unit == PROFILE_NANOSECONDS;
-    return is_cpu_time && index == profile->main_event ? "cpu" : profile_text(profile, event.name);
+    const struct profile *profile = pprof->profile;
+    if (index < profile->event_count && index != pprof->cpu)
+        return profile_text(profile, profile->events[index].name);
+    return profile_metric_name(PROFILE_CPU);
 }
 
 static void write_event_type(struct pprof *pprof, uint32_t field, uint32_t index)
@@ -81,7 +83,7 @@ static void write_event_type(struct pprof *pprof, uint32_t field, uint32_t index
     const struct profile *profile = pprof->profile;
     bool is_time =
         index >= profile->event_count || profile->events[index].unit == PROFILE_NANOSECONDS;
-    write_value_type(pprof, field, event_type(profile, index), is_time ? "nanoseconds" : "count");
+    write_value_type(pprof, field, event_type(pprof, index), is_time ? "nanoseconds" : "count");
 }
 
 static void write_header(struct pprof *pprof)
@@ -89,15 +91,17 @@ static void write_header(struct pprof *pprof)
     const struct profile *profile = pprof->profile;
     uint32_t main_event = profile->main_event;
     write_value_type(pprof, PROFILE_SAMPLE_TYPE, "samples", "count");
-    for (uint32_t i = 0; i + 1 < pprof->value_count; i++)
+    for (uint32_t i = 0; i + 1 + pprof->adds_wall < pprof->value_count; i++)
         write_event_type(pprof, PROFILE_SAMPLE_TYPE, i);
+    if (pprof->adds_wall)
+        write_value_type(pprof, PROFILE_SAMPLE_TYPE, profile_metric_name(PROFILE_WALL),
+                         "nanoseconds");
     write_event_type(pprof, PROFILE_PERIOD_TYPE, main_event);
     pb_integer(pprof->out, PROFILE_PERIOD, export_period(profile, main_event));
     pb_integer(pprof->out, PROFILE_TIME_NANOS, profile->start_wall_ns);
     if (profile->end_ns > profile->start_ns)
         pb_integer(pprof->out, PROFILE_DURATION_NANOS, profile->end_ns - profile->start_ns);
-    pb_integer(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
-               text(pprof, event_type(profile, main_event)));
+    pb_integer(pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE, text(pprof, event_type(pprof, main_event)));
 }
 
 /* The recording's summary. pprof shows comments with '#' for -comments only, other comments on
@@ -250,6 +254,18 @@ static void add_labels(struct pprof *pprof, uint32_t index, uint32_t cpu)
         add_label(pprof, &pprof->message, "cgroup", LABEL_STR, model_text(pprof, thread->cgroup));
 }
 
+/* Of an event; 0: the event is PROFILE_NONE. */
+static uint64_t value_of(const struct pprof *pprof, uint32_t event)
+{
+    return event == PROFILE_NONE ? 0 : pprof->values[1 + event];
+}
+
+static void add_reason(struct pprof *pprof, uint32_t call)
+{
+    struct profile_wait_reason reason = wait_reason_of_call(pprof->profile, call);
+    add_label(pprof, &pprof->message, "reason", LABEL_STR, text(pprof, reason.text));
+}
+
 static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
 {
     const struct profile *profile = pprof->profile;
@@ -264,6 +280,8 @@ static void write_sample(struct pprof *pprof, const struct pprof_stack *stack)
         pb_varint(&pprof->list, pprof->values[i]);
     pb_message(&pprof->message, SAMPLE_VALUE, &pprof->list);
     add_labels(pprof, stack->thread, stack->cpu);
+    if (value_of(pprof, pprof->off_cpu))
+        add_reason(pprof, stack->call);
     pb_message(pprof->out, PROFILE_SAMPLE, &pprof->message);
 }
 
@@ -288,6 +306,9 @@ static void write_samples(struct pprof *pprof)
         memset(pprof->values, 0, pprof->value_count * sizeof(*pprof->values));
         pprof_tallies_values(&pprof->tallies, i, pprof->profile->main_event, pprof->values);
         const struct pprof_stack *stack = pprof_tallies_stack(&pprof->tallies, i);
+        if (pprof->adds_wall)
+            pprof->values[pprof->value_count - 1] =
+                value_of(pprof, pprof->cpu) + value_of(pprof, pprof->off_cpu);
         if (pprof->diff)
             make_difference(pprof, stack->thread);
         write_sample(pprof, stack);
@@ -317,8 +338,14 @@ static void write_profile(struct pprof *pprof)
 static int pprof_write(const struct profile *profile, const struct export_options *options,
                        struct buffer *out, struct error *error)
 {
-    struct pprof pprof = {.profile = profile, .out = out, .diff = options ? options->diff : NULL};
-    pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1);
+    struct pprof pprof = {.profile = profile,
+                          .out = out,
+                          .diff = options ? options->diff : NULL,
+                          .cpu = profile_metric_event(profile, PROFILE_CPU),
+                          .off_cpu = profile_metric_event(profile, PROFILE_OFF_CPU)};
+    pprof.adds_wall = pprof.off_cpu != PROFILE_NONE &&
+                      profile_metric_event(profile, PROFILE_WALL) == PROFILE_NONE;
+    pprof.value_count = 1 + (profile->event_count ? profile->event_count : 1) + pprof.adds_wall;
     int err = text_table_open(&pprof.texts);
     if (err == 0)
         err = pprof_mappings_open(&pprof.mappings, profile);

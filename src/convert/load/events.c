@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "convert/load/events.h"
 
+#include "convert/load/off_cpu.h"
+
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -32,13 +34,9 @@ static bool is_clock(const struct perfdata_attr *attr)
            (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-/* As `perf record --off-cpu` names the event (tools/perf/util/off_cpu.h). */
-#define PERF_OFF_CPU "offcpu-time"
-
 bool events_are_off_cpu(const struct perfdata_attr *attr)
 {
-    return attr->name &&
-           (strcmp(attr->name, EVENTS_OFF_CPU) == 0 || strcmp(attr->name, PERF_OFF_CPU) == 0);
+    return off_cpu_is_of_perf(attr) || (attr->name && strcmp(attr->name, EVENTS_OFF_CPU) == 0);
 }
 
 /* Other events in ns have a recorded unit. */

@@ -203,6 +203,8 @@ static int load_ordered(void *context, const struct ordered_record *record)
     struct perfdata_event event;
     perfdata_decode(loader->capture->reader, &record->record, &event);
     event.callchain_hash = record->callchain_hash;
+    if (event.time_ns >= OFF_CPU_AT_THE_END)
+        event.time_ns = loader->last_ns;
     return load_event(loader, &event);
 }
 

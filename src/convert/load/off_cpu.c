@@ -12,7 +12,11 @@ void off_cpu_init(struct off_cpu *off_cpu, struct tasks *tasks, struct perfdata_
 {
     off_cpu->tasks = tasks;
     off_cpu->reader = reader;
-    off_cpu->field_attr_index = SIZE_MAX;
+    off_cpu->next_pid = (struct off_cpu_field){.name = "next_pid", .attr_index = SIZE_MAX};
+    off_cpu->prev_state = (struct off_cpu_field){.name = "prev_state", .attr_index = SIZE_MAX};
+    off_cpu->woken_pid = (struct off_cpu_field){.name = "pid", .attr_index = SIZE_MAX};
+    for (size_t i = 0; i < OFF_CPU_LEAVES; i++)
+        off_cpu->leaves[i] = PROFILE_NONE;
     for (size_t i = 0; i < perfdata_attr_count(reader); i++)
         off_cpu->has_records |= perfdata_attr(reader, i)->has_switches;
 }
@@ -32,8 +36,13 @@ static struct off_cpu_thread *thread_at(struct off_cpu *off_cpu, uint32_t thread
     return &off_cpu->threads[thread];
 }
 
-/* A second record of the same stop may have the stack. */
-static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, bool has_call)
+struct switch_out {
+    bool has_call;
+    enum off_cpu_leaf leaf;
+};
+
+/* A second record of the same stop may have the stack or the reason. */
+static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, struct switch_out out)
 {
     struct off_cpu_thread *thread = thread_at(off_cpu, at->thread);
     const struct profile_thread *of = &off_cpu->tasks->profile->threads[at->thread];
@@ -44,11 +53,50 @@ static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, bool h
     if (!thread->is_off)
         *thread = (struct off_cpu_thread){
             .is_off = true, .since_ns = at->time_ns, .call = PROFILE_NONE, .cpu = at->cpu};
-    if (has_call && !thread->has_call) {
+    if (out.has_call && !thread->has_call) {
         thread->has_call = true;
         thread->call = at->call;
     }
+    if (thread->leaf == OFF_CPU_UNKNOWN)
+        thread->leaf = out.leaf;
     return 0;
+}
+
+/* The call with the leaf below. */
+static uint32_t with_leaf(struct off_cpu *off_cpu, uint32_t call, enum off_cpu_leaf leaf)
+{
+    static const char *const names[OFF_CPU_LEAVES] = {
+        [OFF_CPU_UNKNOWN] = WAITS_UNKNOWN,
+        [OFF_CPU_RUNNABLE] = WAITS_RUNNABLE,
+        [OFF_CPU_DISK] = "[waiting: disk]",
+        [OFF_CPU_STOPPED] = "[waiting: stopped]",
+    };
+    struct profile *profile = off_cpu->tasks->profile;
+    uint32_t *address = &off_cpu->leaves[leaf];
+    if (*address == PROFILE_NONE) {
+        uint32_t lib = profile_lib_id(profile, names[leaf], NULL, 0);
+        if (lib != PROFILE_NONE)
+            profile->libs[lib].category = PROFILE_SYNTHETIC;
+        *address = profile_address_id(profile, lib, 0);
+    }
+    return profile->failed ? PROFILE_NONE : profile_call_id(profile, call, *address);
+}
+
+static int add(struct off_cpu *off_cpu, uint32_t index, enum off_cpu_leaf leaf, uint64_t start_ns,
+               uint64_t end_ns)
+{
+    const struct off_cpu_thread *thread = &off_cpu->threads[index];
+    if (end_ns <= start_ns)
+        return 0;
+    const struct profile_sample sample = {
+        .time_ns = start_ns,
+        .weight = end_ns - start_ns,
+        .thread = index,
+        .call = with_leaf(off_cpu, thread->has_call ? thread->call : PROFILE_NONE, leaf),
+        .stack = PROFILE_NONE,
+        .cpu = thread->cpu,
+    };
+    return off_cpu->tasks->profile->failed ? -ENOMEM : off_cpu->handle(off_cpu->context, &sample);
 }
 
 /* The weight is the time off the CPU, the stack is from the stop. */
@@ -57,33 +105,69 @@ static int start(struct off_cpu *off_cpu, uint32_t index, uint64_t time_ns)
     struct off_cpu_thread *thread = index < off_cpu->count ? &off_cpu->threads[index] : NULL;
     if (!thread || !thread->is_off)
         return 0;
-    thread->is_off = false;
-    const struct profile_sample sample = {
-        .time_ns = thread->since_ns,
-        .weight = time_ns > thread->since_ns ? time_ns - thread->since_ns : 0,
-        .thread = index,
-        .call = thread->has_call ? thread->call : PROFILE_NONE,
-        .stack = PROFILE_NONE,
-        .cpu = thread->cpu,
-    };
-    thread->has_call = false;
-    return sample.weight ? off_cpu->handle(off_cpu->context, &sample) : 0;
+    uint64_t ready_ns = thread->leaf == OFF_CPU_RUNNABLE ? thread->since_ns
+                        : thread->ready_ns               ? thread->ready_ns
+                                                         : time_ns;
+    int err = add(off_cpu, index, thread->leaf, thread->since_ns, ready_ns);
+    if (err == 0)
+        err = add(off_cpu, index, OFF_CPU_RUNNABLE, ready_ns, time_ns);
+    thread->is_off = thread->has_call = false;
+    thread->leaf = OFF_CPU_UNKNOWN;
+    return err;
+}
+
+static bool is_tracepoint(const struct perfdata_attr *attr, const char *name)
+{
+    return attr->type == PERF_TYPE_TRACEPOINT && attr->name && strcmp(attr->name, name) == 0;
 }
 
 static bool is_sched_switch(const struct perfdata_attr *attr)
 {
-    return attr->type == PERF_TYPE_TRACEPOINT && attr->name &&
-           strcmp(attr->name, "sched:sched_switch") == 0;
+    return is_tracepoint(attr, "sched:sched_switch");
 }
 
-/* All formats of tracepoints are a text, searched once. */
-static bool find_next_pid(struct off_cpu *off_cpu, size_t attr_index)
+static bool is_wakeup(const struct perfdata_attr *attr)
 {
-    if (off_cpu->field_attr_index != attr_index)
-        off_cpu->has_next_pid =
-            perfdata_field(off_cpu->reader, attr_index, "next_pid", &off_cpu->next_pid);
-    off_cpu->field_attr_index = attr_index;
-    return off_cpu->has_next_pid;
+    return is_tracepoint(attr, "sched:sched_waking") || is_tracepoint(attr, "sched:sched_wakeup");
+}
+
+/* False: the event was recorded without the field. */
+static bool read_field(struct off_cpu *off_cpu, struct off_cpu_field *field,
+                       const struct perfdata_event *event, uint64_t *value)
+{
+    if (field->attr_index != event->attr_index)
+        field->is_found =
+            perfdata_field(off_cpu->reader, event->attr_index, field->name, &field->place);
+    field->attr_index = event->attr_index;
+    if (field->is_found)
+        *value = perfdata_field_value(off_cpu->reader, event, field->place);
+    return field->is_found;
+}
+
+/* Bits of prev_state: include/linux/sched.h, TASK_*; above TASK_REPORT (0x7f): flags of a runnable
+ * task. */
+static enum off_cpu_leaf leaf_of(struct off_cpu *off_cpu, const struct perfdata_event *event)
+{
+    enum { UNINTERRUPTIBLE = 2, STOPPED = 4, TRACED = 8, REPORTED = 0x7f };
+    uint64_t state;
+    if (!event->raw || !read_field(off_cpu, &off_cpu->prev_state, event, &state))
+        return OFF_CPU_UNKNOWN;
+    if ((state & REPORTED) == 0)
+        return OFF_CPU_RUNNABLE;
+    return state & UNINTERRUPTIBLE      ? OFF_CPU_DISK
+           : state & (STOPPED | TRACED) ? OFF_CPU_STOPPED
+                                        : OFF_CPU_UNKNOWN;
+}
+
+static void wake(struct off_cpu *off_cpu, const struct perfdata_event *event)
+{
+    uint64_t tid;
+    if (!event->raw || !read_field(off_cpu, &off_cpu->woken_pid, event, &tid))
+        return;
+    uint32_t index = tasks_find_thread(off_cpu->tasks, (uint32_t)tid);
+    struct off_cpu_thread *thread = index < off_cpu->count ? &off_cpu->threads[index] : NULL;
+    if (thread && thread->is_off && thread->ready_ns == 0)
+        thread->ready_ns = event->time_ns;
 }
 
 /* The sample belongs to the stopping thread; the next thread starts at the same time. */
@@ -92,11 +176,12 @@ static int sched_switch(struct off_cpu *off_cpu, const struct perfdata_event *ev
 {
     int err = start(off_cpu, sample->thread, event->time_ns); /* the start was not recorded */
     if (err == 0)
-        err = stop(off_cpu, sample, true);
-    if (err != 0 || !find_next_pid(off_cpu, event->attr_index))
+        err = stop(off_cpu, sample, (struct switch_out){true, leaf_of(off_cpu, event)});
+    uint64_t tid;
+    if (err != 0 || !read_field(off_cpu, &off_cpu->next_pid, event, &tid))
         return err;
-    uint32_t tid = (uint32_t)perfdata_field_value(off_cpu->reader, event, off_cpu->next_pid);
-    uint32_t next = tid == event->tid ? PROFILE_NONE : tasks_find_thread(off_cpu->tasks, tid);
+    uint32_t next =
+        tid == event->tid ? PROFILE_NONE : tasks_find_thread(off_cpu->tasks, (uint32_t)tid);
     return next == PROFILE_NONE ? 0 : start(off_cpu, next, event->time_ns);
 }
 
@@ -105,9 +190,22 @@ static bool is_context_switch(const struct perfdata_attr *attr)
     return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES;
 }
 
+bool off_cpu_is_of_perf(const struct perfdata_attr *attr)
+{
+    return attr->name && strcmp(attr->name, OFF_CPU_PERF_EVENT) == 0;
+}
+
+int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample)
+{
+    sample->time_ns -= sample->weight < sample->time_ns ? sample->weight : sample->time_ns;
+    sample->call = with_leaf(off_cpu, sample->call, OFF_CPU_UNKNOWN);
+    return off_cpu->tasks->profile->failed ? -ENOMEM : 0;
+}
+
 bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *attr)
 {
-    return is_sched_switch(attr) || (off_cpu->has_records && is_context_switch(attr));
+    return is_sched_switch(attr) || is_wakeup(attr) ||
+           (off_cpu->has_records && is_context_switch(attr));
 }
 
 int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
@@ -117,7 +215,10 @@ int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
     if (is_sched_switch(attr))
         return sched_switch(off_cpu, event, sample);
     if (is_context_switch(attr))
-        return off_cpu->has_records ? stop(off_cpu, sample, true) : 0;
+        return off_cpu->has_records ? stop(off_cpu, sample, (struct switch_out){.has_call = true})
+                                    : 0;
+    if (is_wakeup(attr))
+        wake(off_cpu, event);
     return start(off_cpu, sample->thread, sample->time_ns);
 }
 
@@ -130,7 +231,9 @@ int off_cpu_record(struct off_cpu *off_cpu, const struct perfdata_event *event)
     at.thread = tasks_find_thread(off_cpu->tasks, event->tid);
     if (at.thread == PROFILE_NONE)
         return 0;
-    return event->is_switch_out ? stop(off_cpu, &at, false)
+    const struct switch_out out = {.leaf =
+                                       event->is_preempted ? OFF_CPU_RUNNABLE : OFF_CPU_UNKNOWN};
+    return event->is_switch_out ? stop(off_cpu, &at, out)
                                 : start(off_cpu, at.thread, event->time_ns);
 }
 

@@ -2,35 +2,58 @@
 /*
  * Off-CPU time: from a thread's switch-out to its next switch-in, as samples of an event "off-cpu".
  *
- *     thread    ══ runs ══╗                    ╔══ runs ══
- *                         ╚═ switch out … in ══╝
- *     source              SWITCH record, or    SWITCH record, or a sched:sched_switch sample with
- *                         a sched:sched_switch the thread as next; without these, the thread's next
- *                         sample               record of any kind
- *     stack               from the same sample, or from a context-switches sample at the same time
+ *     thread    ══ runs ══╗ waits     ╎ runnable ╔══ runs ══
+ *                         ╚═ switch out … wake … in ══╝
+ *     source    out       SWITCH record, or a sched:sched_switch sample
+ *               wake      sched:sched_waking or sched_wakeup sample of the thread; may be missing
+ *               in        SWITCH record, or a sched:sched_switch sample with the thread as next;
+ *                         without these, the thread's next sample of any kind
+ *     stack     of the sample at the switch-out, or of a context-switches sample at the same time
  *
- * Waiting for a CPU counts like any other wait.
+ * The stack gets a synthetic leaf (profile/waits.h). The reason is known for a preempted thread
+ * (runnable), and from prev_state of sched_switch for sleep on a disk and for stops.
  */
 #pragma once
 
 #include "convert/load/tasks.h"
+#include "profile/waits.h"
+
+/* As named by `perf record --off-cpu` (tools/perf/util/off_cpu.h). */
+#define OFF_CPU_PERF_EVENT "offcpu-time"
+
+enum off_cpu_leaf {
+    OFF_CPU_UNKNOWN,
+    OFF_CPU_RUNNABLE,
+    OFF_CPU_DISK,
+    OFF_CPU_STOPPED,
+    OFF_CPU_LEAVES,
+};
 
 struct off_cpu_thread { /* by index of the thread in the profile */
     bool is_off;
-    bool has_call;     /* call: where the thread stopped */
+    bool has_call; /* call: where the thread stopped */
+    enum off_cpu_leaf leaf;
     uint64_t since_ns; /* 0: no stop recorded */
+    uint64_t ready_ns; /* woken; 0: not yet */
     uint32_t call;
     uint16_t cpu;
+};
+
+/* A field of a tracepoint. All formats of tracepoints are a text, searched once for each event. */
+struct off_cpu_field {
+    const char *name;
+    size_t attr_index; /* of the search; SIZE_MAX: none */
+    bool is_found;
+    struct perfdata_field place;
 };
 
 struct off_cpu {
     struct tasks *tasks;
     struct perfdata_reader *reader;
-    bool has_records; /* recorded with SWITCH records */
-    /* The place of the next thread's pid in samples of the sched_switch event. */
-    size_t field_attr_index; /* SIZE_MAX: none was met */
-    bool has_next_pid;
-    struct perfdata_field next_pid;
+    bool has_records;                          /* recorded with SWITCH records */
+    struct off_cpu_field next_pid, prev_state; /* of sched_switch */
+    struct off_cpu_field woken_pid;            /* of sched_waking, sched_wakeup */
+    uint32_t leaves[OFF_CPU_LEAVES];           /* addresses; PROFILE_NONE: not used yet */
     struct off_cpu_thread *threads;
     size_t count, capacity;
     int (*handle)(void *context, const struct profile_sample *sample); /* without its event */
@@ -46,6 +69,14 @@ bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *at
 /* A sample of any event, with its stack. 0, handle()'s error, or -ENOMEM. */
 int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
                    const struct profile_sample *sample);
+
+/* A sample of `perf record --off-cpu`: its time is the end of the wait, there is no leaf. */
+bool off_cpu_is_of_perf(const struct perfdata_attr *attr);
+int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample); /* 0 or -ENOMEM */
+
+/* The time of samples that perf adds at the end, sums of waits: OFF_CPU_TIMESTAMP of
+ * tools/perf/util/off_cpu.h. */
+#define OFF_CPU_AT_THE_END (~UINT64_C(0) << 32)
 
 /* A SWITCH record. Returns as above. */
 int off_cpu_record(struct off_cpu *off_cpu, const struct perfdata_event *event);

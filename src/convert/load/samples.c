@@ -117,6 +117,8 @@ static int take_stack(struct samples *samples, const struct perfdata_event *even
         err = off_cpu_sample(&samples->off_cpu, event, sample);
     samples->has_call = true;
     samples->call = sample->call;
+    if (err == 0 && off_cpu_is_of_perf(perfdata_attr(samples->reader, event->attr_index)))
+        err = off_cpu_convert(&samples->off_cpu, sample);
     return err == 0 && is_wanted ? add(samples, sample) : err;
 }
 

@@ -466,9 +466,9 @@ static void switches_become_time_off_the_cpu(void **state)
     assert_true(event->is_off_cpu && event->unit == PROFILE_NANOSECONDS);
     assert_string_equal(profile_text(profile, event->name), "off-cpu");
     assert_int_equal(off.weight, 7000); /* from the sample that says where it stopped */
-    assert_string_equal(addresses_of(profile, 2), "app+0x20");
+    assert_string_equal(addresses_of(profile, 2), "app+0x20;[waiting]+0x0");
     assert_int_equal(sample_at(profile, 3).weight, 10000);
-    assert_int_equal(sample_at(profile, 3).call, PROFILE_NONE);
+    assert_string_equal(addresses_of(profile, 3), "[waiting]+0x0");
     assert_string_equal(profile_text(profile, profile_main_event(profile).name), "cpu-clock");
     profile_free(profile);
 }
