@@ -176,34 +176,67 @@ static int by_weight(const void *a, const void *b)
     return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
-/* Weight of the main event by leaf frame; NULL: out of memory. */
-static uint64_t *weights_of_leaves(const struct profile *profile)
+/* The main event's weight of stacks that end at this stack; NULL: out of memory. */
+static uint64_t *weights_of_stacks(const struct profile *profile)
 {
-    uint64_t *weights = calloc(profile->frame_count + 1, sizeof(*weights));
+    uint64_t *weights = calloc(profile->stack_count + 1, sizeof(*weights));
     struct profile_walk walk = profile_walk_all(profile);
     for (const struct profile_sample *sample; weights && (sample = profile_walk_next(&walk));)
         if (sample->stack != PROFILE_NONE && profile_is_main(profile, sample))
-            weights[profile->stacks[sample->stack].frame] += sample->weight;
+            weights[sample->stack] += sample->weight;
     return weights;
+}
+
+/* No frame outwards is unnamed code of the same lib. */
+static bool is_outermost(const struct profile *profile, const uint32_t *libs, uint32_t stack)
+{
+    uint32_t lib = libs[profile->stacks[stack].frame];
+    uint32_t at = profile->stacks[stack].parent;
+    while (at != PROFILE_NONE && libs[profile->stacks[at].frame] != lib)
+        at = profile->stacks[at].parent;
+    return at == PROFILE_NONE;
+}
+
+/* libs: by frame, as of lib_without_name(). The weights become sums with all stacks further in:
+ * parents have earlier indices. */
+static void add_weights(const struct profile *profile, const uint32_t *libs, uint64_t *weights,
+                        struct unnamed_lib *all)
+{
+    for (size_t i = 0; i < profile->stack_count; i++) {
+        uint32_t lib = libs[profile->stacks[i].frame];
+        if (lib != PROFILE_NONE)
+            all[lib].weight += weights[i];
+    }
+    for (size_t i = profile->stack_count; i-- > 0;) {
+        const struct profile_stack *stack = &profile->stacks[i];
+        uint32_t lib = libs[stack->frame];
+        if (lib != PROFILE_NONE && weights[i] && is_outermost(profile, libs, (uint32_t)i))
+            all[lib].through += weights[i];
+        if (stack->parent != PROFILE_NONE)
+            weights[stack->parent] += weights[i];
+    }
+}
+
+static void sum_up(const struct profile *profile, struct unnamed_lib *all)
+{
+    uint32_t *libs = malloc((profile->frame_count + 1) * sizeof(*libs));
+    uint64_t *weights = weights_of_stacks(profile);
+    for (size_t i = 0; i < profile->lib_count; i++)
+        all[i].lib = (uint32_t)i;
+    for (size_t i = 0; libs && i < profile->frame_count; i++)
+        libs[i] = lib_without_name(profile, &profile->frames[i]);
+    if (libs && weights)
+        add_weights(profile, libs, weights, all);
+    free(libs);
+    free(weights);
 }
 
 size_t unnamed_libs(const struct profile *profile, struct unnamed_lib *libs, size_t most)
 {
     struct unnamed_lib *all = calloc(profile->lib_count + 1, sizeof(*all));
-    uint64_t *weights = weights_of_leaves(profile);
-    if (!all || !weights) {
-        free(all);
-        free(weights);
+    if (!all)
         return 0;
-    }
-    for (size_t i = 0; i < profile->lib_count; i++)
-        all[i].lib = (uint32_t)i;
-    for (size_t i = 0; i < profile->frame_count; i++) {
-        uint32_t lib = weights[i] ? lib_without_name(profile, &profile->frames[i]) : PROFILE_NONE;
-        if (lib != PROFILE_NONE)
-            all[lib].weight += weights[i];
-    }
-    free(weights);
+    sum_up(profile, all);
     qsort(all, profile->lib_count, sizeof(*all), by_weight);
     size_t count = 0;
     while (count < most && count < profile->lib_count && all[count].weight > 0) {

@@ -33,7 +33,8 @@ void symbolized_shorten(struct profile *profile);
 
 struct unnamed_lib {
     uint32_t lib;
-    uint64_t weight; /* of the main event, in code of the module without a function name */
+    uint64_t weight;  /* of the main event, in code of the module without a function name */
+    uint64_t through; /* of stacks with such code, the innermost frame included */
 };
 
 /* Modules with such weight, by decreasing weight. Returns the number, at most `most`. */

@@ -47,6 +47,7 @@ __attribute__((format(printf, 3, 4))) static void add(struct list *list, double 
 }
 
 #define WAS_AWAY "rec was stopped, or got no CPU time"
+#define TOO_MANY_THREADS "too many threads at one time: rec records 1024 of a process"
 
 static const char *remedy_for_loss(enum record_loss loss, const struct record_summary *summary)
 {
@@ -58,7 +59,7 @@ static const char *remedy_for_loss(enum record_loss loss, const struct record_su
         return "the next sample was due during a sample: lower the rate with -F";
     case RECORD_LOST_NO_THREAD:
         return summary->threads_without_slot
-                   ? "too many threads at one time"
+                   ? TOO_MANY_THREADS
                    : "in starting or ending threads, or threads started after the program "
                      "entered a sandbox";
     case RECORD_LOST_AWAY:
@@ -84,7 +85,7 @@ static void find_losses(struct list *list, const struct record_summary *summary)
             remedy_for_loss(worst, summary));
 }
 
-static const char *explain_blind(enum record_blind blind)
+static const char *explain_blind(const struct record_summary *summary, enum record_blind blind)
 {
     switch (blind) {
     case RECORD_BLIND_BLOCKED:
@@ -96,9 +97,10 @@ static const char *explain_blind(enum record_blind blind)
                "sigignore() (try the other --engine), or a sandbox forbids the return from signal "
                "handlers";
     case RECORD_BLIND_UNKNOWN_THREAD:
-        return "threads created by clone() instead of pthread_create(), internal threads of the C "
-               "library (asynchronous I/O, timers), threads created in a sandbox, or too many "
-               "threads";
+        return summary->threads_without_slot
+                   ? TOO_MANY_THREADS
+                   : "threads created by clone() instead of pthread_create(), internal threads of "
+                     "the C library (asynchronous I/O, timers), or threads created in a sandbox";
     case RECORD_BLIND_NO_TIMER:
         return "the kernel (see ulimit -i) or a sandbox refuses CPU timers (try "
                "--engine=perf-trap)";
@@ -120,7 +122,7 @@ const char *diagnostics_gap_cause(const struct record_summary *summary)
 {
     enum record_blind worst = worst_blind(summary);
     bool is_known = summary->blind_ns[worst] > 0 && worst != RECORD_BLIND_OTHER;
-    return is_known ? explain_blind(worst) : NULL;
+    return is_known ? explain_blind(summary, worst) : NULL;
 }
 
 static void find_blind(struct list *list, const struct record_summary *summary)
@@ -132,7 +134,7 @@ static void find_blind(struct list *list, const struct record_summary *summary)
     if (percent_of(sum_ns, summary->cpu_billed_ns) >= PERCENT_WORTH_SAYING)
         add(list, percent_of(sum_ns, summary->cpu_billed_ns),
             "no samples for %s of the CPU time: %s",
-            format_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(worst));
+            format_percent(sum_ns, summary->cpu_billed_ns).text, explain_blind(summary, worst));
 }
 
 /* Mappings without a file: code generated at run time. */
@@ -249,12 +251,16 @@ static void add_unnamed(struct list *list, const struct profile *profile,
     const struct profile_lib *lib = &profile->libs[unnamed->lib];
     struct formatted share = format_percent(unnamed->weight, total);
     double percent = percent_of(unnamed->weight, total);
+    char through[64] = "";
+    if (percent_of(unnamed->through - unnamed->weight, total) >= PERCENT_WORTH_SAYING)
+        snprintf(through, sizeof(through), ", %s pass through",
+                 format_percent(unnamed->through, total).text);
     if (lib->category == PROFILE_JIT) {
         add(list, percent,
-            "no names for JIT code, %s (%s of samples): switch them on in the runtime, as in "
+            "no names for JIT code, %s (%s of samples%s): switch them on in the runtime, as in "
             "node --perf-basic-prof, erl +JPperf true, DOTNET_PerfMapEnabled=1, "
             "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-            profile_text(profile, lib->name), share.text);
+            profile_text(profile, lib->name), share.text, through);
         return;
     }
     char advice[192];
@@ -263,8 +269,8 @@ static void add_unnamed(struct list *list, const struct profile *profile,
         advise_below(list->symfs, path, advice, sizeof(advice));
     else
         advise(path, advice, sizeof(advice));
-    add(list, percent, "no names for %s (%s of samples): %s", profile_text(profile, lib->name),
-        share.text, advice);
+    add(list, percent, "no names for %s (%s of samples%s): %s", profile_text(profile, lib->name),
+        share.text, through, advice);
 }
 
 /* A note of the conversion, which begins with the path, already has the reason. */

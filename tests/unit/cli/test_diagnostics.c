@@ -185,6 +185,35 @@ static void an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample(void
 }
 
 /* Functions of these libs have no name but a place; each has a quarter of the samples, the last two an eighth. */
+/* A tenth of the samples in functions without names; nine tenths in functions that they call. */
+static void the_share_that_passes_through_an_unnamed_module_is_stated(void **state)
+{
+    (void)state;
+    struct profile *profile = profile_new();
+    add_thread(profile);
+    uint32_t call = PROFILE_NONE;
+    static const char *const names[] = {"box+0x10", "box+0x20", "named"};
+    static const char *const paths[] = {"/a/box", "/a/box", "/a/libc.so"};
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t lib = profile_lib_id(profile, paths[i], NULL, 0);
+        struct profile_func func = {.name = profile_string(profile, names[i]), .lib = lib};
+        struct profile_frame frame = {.func = profile_func_id(profile, &func), .lib = lib};
+        uint32_t address = profile_address_id(profile, lib, 0x10 + i);
+        profile->addresses[address].first_frame = profile_add_frame(profile, &frame);
+        profile->addresses[address].frame_count = 1;
+        call = profile_call_id(profile, call, address);
+        const struct profile_sample sample = {.weight = i < 2 ? 500 : 9000, .call = call};
+        profile_add_sample(profile, &sample);
+    }
+    profile_link_stacks(profile);
+    struct record_summary summary = good();
+    struct diagnostic diagnostics[DIAGNOSTICS_MAX];
+    assert_int_equal(diagnostics_find(&summary, profile, diagnostics), 1);
+    assert_string_equal(diagnostics[0].text, "no names for box (10.0 % of samples, 100 % pass "
+                                             "through): file not found");
+    profile_free(profile);
+}
+
 static void the_worst_unnamed_modules_are_named_and_others_counted(void **state)
 {
     (void)state;
@@ -289,6 +318,7 @@ int main(void)
         cmocka_unit_test(a_cause_without_samples_is_named_if_it_is_known),
         cmocka_unit_test(time_that_could_not_be_followed_is_named),
         cmocka_unit_test(an_entry_for_time_that_no_sample_saw_is_not_counted_as_a_sample),
+        cmocka_unit_test(the_share_that_passes_through_an_unnamed_module_is_stated),
         cmocka_unit_test(the_worst_unnamed_modules_are_named_and_others_counted),
         cmocka_unit_test(more_time_in_samples_than_was_used_is_said),
         cmocka_unit_test(the_biggest_problem_comes_first),
