@@ -61,7 +61,7 @@
 #include <stdint.h>
 
 #define SESSION_MAGIC UINT64_C(0x3170726c74636572) /* "rectlrp1" */
-#define SESSION_VERSION 19
+#define SESSION_VERSION 20
 
 /* "TABLES_FD:REQUESTS_FD:LAUNCHER_PID:TOKEN:FORBIDDEN" (decimal, the last two in hex). FORBIDDEN:
  * the system calls forbidden by a seccomp filter of the program. The launcher writes 0; samplers
@@ -200,13 +200,13 @@ struct process_slot {
     uint64_t end_cpu_ns; /* CPU of this pid at exit() or execve() of its program; 0: neither */
     /* Programs run by another program (valgrind, qemu) see another vDSO than the kernel's, or
      * none. */
-    uint64_t vdso_avma;     /* 0: see executable */
-    uint64_t memory_avma;   /* of the struct process_memory */
-    uint32_t end_is_exec;   /* 1: end_cpu_ns is that of execve() */
-    uint32_t retirement;    /* enum retirement */
-    uint32_t departure;     /* enum departure */
-    uint32_t departure_pid; /* of this process, or of a vfork child */
-    char executable[376];   /* /proc/self/exe in the view of the process, if there is no vDSO */
+    uint64_t vdso_avma;      /* 0: see executable */
+    uint64_t memory_avma;    /* of the struct process_memory */
+    uint32_t end_is_exec;    /* 1: end_cpu_ns is that of execve() */
+    uint32_t retirement;     /* enum retirement */
+    uint32_t departure;      /* enum departure */
+    uint32_t departure_pid;  /* of this process, or of a vfork child */
+    char executable[376];    /* /proc/self/exe in the view of the process, if there is no vDSO */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "whole cache lines");
 
@@ -254,7 +254,29 @@ enum thread_slot_state {
     THREAD_ENDED = 3, /* the launcher drains it, then frees it */
 };
 
-#define HANDLER_BUCKETS 24 /* bucket i: less than 2^(i+6) clock ticks */
+/* The histogram of the handler's run time in clock ticks: below 64, four buckets to an octave, and the
+ * rest from 2^20 on. */
+#define HANDLER_BUCKETS 58u
+#define HANDLER_FIRST_TICKS UINT64_C(64)
+
+/* Async-signal-safe. */
+static inline uint32_t handler_bucket(uint64_t ticks)
+{
+    if (ticks < HANDLER_FIRST_TICKS)
+        return 0;
+    uint32_t octave = 57 - (uint32_t)__builtin_clzll(ticks);
+    uint32_t bucket = 1 + 4 * octave + (uint32_t)(ticks >> (octave + 4) & 3);
+    return bucket < HANDLER_BUCKETS ? bucket : HANDLER_BUCKETS - 1;
+}
+
+/* The ticks of a bucket are fewer; UINT64_MAX for the last bucket. */
+static inline uint64_t handler_bucket_end(uint32_t bucket)
+{
+    if (bucket == 0)
+        return HANDLER_FIRST_TICKS;
+    return bucket < HANDLER_BUCKETS - 1 ? (uint64_t)(5 + (bucket - 1) % 4) << ((bucket - 1) / 4 + 4)
+                                        : UINT64_MAX;
+}
 
 struct thread_slot {
     uint32_t state; /* enum thread_slot_state */
@@ -270,9 +292,8 @@ struct thread_slot {
     uint64_t lost_events;                    /* records of other events than CPU time */
     uint32_t handler_ticks[HANDLER_BUCKETS]; /* histogram of the handler's run time */
     uint64_t handler_max_ticks;
-    uint8_t unused[256 - 88 - 4 * HANDLER_BUCKETS];
 };
-_Static_assert(sizeof(struct thread_slot) == 256, "size of the array");
+_Static_assert(sizeof(struct thread_slot) == 320, "whole cache lines");
 
 /* The words of producer and consumer are on different cache lines. Positions count bytes since the
  * start. No side reads back a word that it writes itself: see ring.h. */

@@ -169,7 +169,7 @@ static void take_counters(struct drain *drain, struct thread *thread)
     summary->lost[RECORD_LOST_AWAY] += now.lost_away - before->lost_away;
     summary->merged += now.merged - before->merged;
     summary->lost_events += now.lost_events - before->lost_events;
-    for (int i = 0; i < HANDLER_BUCKETS; i++)
+    for (uint32_t i = 0; i < HANDLER_BUCKETS; i++)
         drain->handler_ticks[i] += now.handler_ticks[i] - before->handler_ticks[i];
     if (now.handler_max_ticks > drain->handler_max_ticks)
         drain->handler_max_ticks = now.handler_max_ticks;
@@ -213,12 +213,12 @@ void drain_process(struct drain *drain, struct process *process)
 uint64_t drain_handler_percentile_ns(const struct drain *drain, unsigned per_cent)
 {
     uint64_t total = 0, seen = 0;
-    for (int i = 0; i < HANDLER_BUCKETS; i++)
+    for (uint32_t i = 0; i < HANDLER_BUCKETS; i++)
         total += drain->handler_ticks[i];
-    for (int i = 0; i < HANDLER_BUCKETS; i++) {
+    for (uint32_t i = 0; i < HANDLER_BUCKETS; i++) {
         seen += drain->handler_ticks[i];
         if (total && seen * 100 >= total * per_cent) {
-            uint64_t bound = UINT64_C(64) << i, longest = drain->handler_max_ticks;
+            uint64_t bound = handler_bucket_end(i), longest = drain->handler_max_ticks;
             return tsc_span_ns(&drain->round->clock, bound < longest ? bound : longest);
         }
     }

@@ -95,10 +95,7 @@ static uint64_t weigh(struct thread_state *thread, const siginfo_t *info, const 
 
 static void count_own_time(struct thread_state *thread, uint64_t ticks)
 {
-    uint32_t bucket = ticks < 64 ? 0 : (uint32_t)(63 - __builtin_clzll(ticks)) - 5;
-    if (bucket >= HANDLER_BUCKETS)
-        bucket = HANDLER_BUCKETS - 1;
-    thread->slot->handler_ticks[bucket]++;
+    thread->slot->handler_ticks[handler_bucket(ticks)]++;
     if (ticks > thread->slot->handler_max_ticks)
         thread->slot->handler_max_ticks = ticks;
 }

@@ -96,7 +96,7 @@ static void fill_slot(struct thread_slot *slot)
     slot->lost_weight_ns = 0;
     slot->lost_events = 0;
     slot->handler_max_ticks = 0;
-    for (int i = 0; i < HANDLER_BUCKETS; i++)
+    for (uint32_t i = 0; i < HANDLER_BUCKETS; i++)
         slot->handler_ticks[i] = 0;
 }
 

@@ -636,6 +636,29 @@ static void nothing_in_a_ring_can_stop_the_collector(void **state)
     expect_good_records_still_pass();
 }
 
+/* A bucket is a quarter of an octave at most. */
+static void percentiles_of_the_handler_are_exact_to_a_quarter(void **state)
+{
+    (void)state;
+    for (uint64_t ticks = 64; ticks < UINT64_C(1) << 20; ticks += 1 + ticks / 50) {
+        uint64_t end = handler_bucket_end(handler_bucket(ticks));
+        assert_in_range(end, ticks + 1, ticks + ticks / 4 + 1);
+    }
+    assert_int_equal(handler_bucket(63), 0);
+    assert_int_equal(handler_bucket(UINT64_MAX), HANDLER_BUCKETS - 1);
+    struct drain *drain = &at.collector->drain;
+    drain->handler_max_ticks = 1 << 30;
+    drain->handler_ticks[handler_bucket(1000)] = 98;
+    drain->handler_ticks[handler_bucket(50000)] = 1;
+    drain->handler_ticks[handler_bucket(1 << 30)] = 1;
+    uint64_t tick_ns = tsc_span_ns(&drain->round->clock, 1000000);
+    assert_in_range(drain_handler_percentile_ns(drain, 50) * 1000, tick_ns - tick_ns / 100,
+                    tick_ns + tick_ns / 4);
+    assert_in_range(drain_handler_percentile_ns(drain, 99) * 20, tick_ns - tick_ns / 100,
+                    tick_ns + tick_ns / 4);
+    assert_int_equal(drain_handler_percentile_ns(drain, 100), drain_handler_max_ns(drain));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* Memory for threads is bounded over all processes; the first threads of each process have room. */
@@ -685,6 +708,7 @@ int main(void)
         TEST(positions_that_make_no_sense_are_skipped),
         TEST(a_base_that_the_target_moved_costs_records_only),
         TEST(a_tail_that_the_target_moved_is_not_believed),
+        TEST(percentiles_of_the_handler_are_exact_to_a_quarter),
         TEST(nothing_in_a_ring_can_stop_the_collector),
         TEST(many_threads_of_hostile_processes_take_no_more_memory),
     };
