@@ -203,10 +203,11 @@ struct process_slot {
     uint64_t vdso_avma;      /* 0: see executable */
     uint64_t memory_avma;    /* of the struct process_memory */
     uint32_t end_is_exec;    /* 1: end_cpu_ns is that of execve() */
+    uint32_t end_is_blocked; /* 1: the ending thread blocked the sampler's signal */
     uint32_t retirement;     /* enum retirement */
     uint32_t departure;      /* enum departure */
     uint32_t departure_pid;  /* of this process, or of a vfork child */
-    char executable[376];    /* /proc/self/exe in the view of the process, if there is no vDSO */
+    char executable[372];    /* /proc/self/exe in the view of the process, if there is no vDSO */
 };
 _Static_assert(sizeof(struct process_slot) == 512, "whole cache lines");
 

@@ -63,6 +63,15 @@ class Blind(rec.Case):
                     self.assertLess(run.share_of("[between samples]"), 5)
                     self.assertNotIn(b"rec doctor", run.stderr)
 
+    def test_a_process_of_a_few_periods_without_any_sample(self):
+        """Shorter than a look of the launcher: at its end the process still shows the cause."""
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record(rec.target("unsampled"), "blocked", 30, rec_options=[f"--engine={engine}"])
+                self.assert_told(run, "signal-blocked", "blocks the signal of the sampler")
+                self.assertLess(run.share_of("[between samples]"), 5)
+
     def test_the_cause_is_named_also_when_all_else_is_quiet(self):
         run = self.record(rec.target("unsampled"), "blocked", 200, rec_options=["-q"])
         self.assertRegex(run.stderr, rb"\Arec: no samples at all: the program blocks [^\n]*\n\Z")
@@ -96,6 +105,13 @@ class Blind(rec.Case):
                 run = self.record(rec.target("unsampled"), "tls", WORK_MS, rec_options=[f"--engine={engine}"])
                 self.assertGreaterEqual(run.status, 0)
                 self.assert_told(run, "unknown-thread", "created by clone()")
+
+    def test_threads_beyond_the_limit_are_counted(self):
+        run = self.record(rec.target("crowded"), 1100, 50, 10, rec_options=["--engine=perf-trap"])
+        self.assertEqual(run.count("threads"), 1101)
+        self.assertEqual(run.count("threads_without_slot"), 1101 - 1024)
+        self.assertGreater(run.count("blind_ns.unknown-thread"), 0.8 * 50 * 10e6)
+        self.assertIn("too many threads at one time: rec records 1024 of a process", run.stderr.decode())
 
     def assert_thread_in_the_kernel(self, how, name):
         for engine in rec.ENGINES:

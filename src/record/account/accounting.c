@@ -16,7 +16,7 @@ static struct cpu_rest split(const struct process *process, uint64_t rest_ns, ui
     return cpu_account_split(rest_ns, settled_ns, load_relaxed(&process_slot(process)->end_cpu_ns));
 }
 
-/* A process with a sampling gap: the whole rest is lost, for the cause found. */
+/* Time without samples is lost, for the cause found. */
 static void write_lost(struct accounting *accounting, struct process *process, uint64_t rest_ns,
                        uint64_t time_ns)
 {
@@ -105,6 +105,18 @@ static bool became_untracked(const struct process *process)
     return load_relaxed(&slot->end_cpu_ns) != 0 && load_relaxed(&slot->end_is_exec) != 0;
 }
 
+/* Of the time between samples: periods counted in threads without a slot. */
+static uint64_t slotless_ns(const struct accounting *accounting, const struct process *process,
+                            uint64_t between_ns)
+{
+    const struct process_slot *slot = process_slot(process);
+    uint64_t periods = load_relaxed(&slot->lost_no_thread);
+    uint64_t period_ns = accounting->samples->period_ns;
+    if (load_relaxed(&slot->lost_no_thread_slot) == 0)
+        return 0;
+    return periods < between_ns / period_ns ? periods * period_ns : between_ns;
+}
+
 /* Writes the CPU time without samples. */
 static void close_account(struct accounting *accounting, struct process *process, uint64_t end_ns)
 {
@@ -122,8 +134,11 @@ static void close_account(struct accounting *accounting, struct process *process
         add_cpu_not_followed(accounting, process->pid, rest_ns);
         return;
     }
+    uint64_t lost_ns = slotless_ns(accounting, process, rest.between_ns);
+    process->blind_cause = RECORD_BLIND_UNKNOWN_THREAD;
+    write_lost(accounting, process, lost_ns, end_ns);
     bool is_untracked = became_untracked(process);
-    settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns, end_ns);
+    settle(accounting, process, SYNTHETIC_BETWEEN, rest.between_ns - lost_ns, end_ns);
     settle(accounting, process, is_untracked ? SYNTHETIC_NOT_FOLLOWED : SYNTHETIC_EXIT,
            rest.after_ns, end_ns);
 }

@@ -2,6 +2,7 @@
 #include "record/account/sampling_gaps.h"
 
 #include "record/procfs/proc.h"
+#include "wire/atomic.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -10,6 +11,8 @@
 #define SLACK_NS 100000000
 /* For a process without any sample: a few kernel intervals of 10 ms, as first samples come late. */
 #define SLACK_OF_UNSEEN_NS 50000000
+/* The same for each thread of an ended process whose sampler has stated the end. */
+#define SLACK_OF_UNSEEN_END_NS 12000000
 #define SLACK_OF_THREAD_NS 25000000
 /* CPU time of a thread after its last record, in the C library and the kernel: 17 us measured, more
  * with a large stack. */
@@ -87,12 +90,29 @@ void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
     process->is_blind = process->blind_sightings >= SIGHTINGS_NEEDED;
 }
 
+/* A zombie still shows its signal mask; of a process without a zombie the sampler states the mask. */
+static enum record_blind cause_at_end(const struct process *process)
+{
+    return load_relaxed(&process_slot(process)->end_is_blocked) ? RECORD_BLIND_BLOCKED
+                                                                : cause_of(process);
+}
+
+/* Without a stated end, the gap may be the teardown of the address space. */
+static uint64_t slack_of_unseen_end_ns(const struct sampling_gaps *gaps,
+                                       const struct process *process)
+{
+    if (load_relaxed(&process_slot(process)->end_cpu_ns) == 0)
+        return slack_ns(gaps, process);
+    uint64_t threads = process->threads ? process->threads : 1;
+    return SLACK_OF_UNSEEN_END_NS * threads + process_periods_ns(process, gaps->period_ns);
+}
+
 bool sampling_gaps_at_end(const struct sampling_gaps *gaps, struct process *process,
                           uint64_t own_ns)
 {
     bool ends_unseen = process->engine != ENGINE_NONE && !gaps->round->is_quiet &&
-                       !has_samples(process) && own_ns > slack_ns(gaps, process);
+                       !has_samples(process) && own_ns > slack_of_unseen_end_ns(gaps, process);
     if (process->blind_sightings == 0 && !process->is_blind)
-        process->blind_cause = RECORD_BLIND_OTHER;
+        process->blind_cause = ends_unseen ? cause_at_end(process) : RECORD_BLIND_OTHER;
     return process->is_blind || ends_unseen;
 }

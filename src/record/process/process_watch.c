@@ -54,7 +54,9 @@ void process_end_program(struct process_watch *watch, struct process *process)
     waited_children_take(watch->processes, process);
     const struct process_slot *slot = process_slot(process);
     watch->samples->summary->lost[RECORD_LOST_NO_THREAD] += load_relaxed(&slot->lost_no_thread);
-    watch->samples->summary->threads_without_slot += load_relaxed(&slot->lost_no_thread_slot);
+    uint32_t without_slot = load_relaxed(&slot->lost_no_thread_slot);
+    watch->samples->summary->threads_without_slot += without_slot;
+    watch->samples->summary->threads += without_slot;
     perf_event_close(&process->event);
     idle_wakeup_forget(process);
     if (process->pid_fd >= 0)

@@ -163,7 +163,9 @@ void thread_table_find_new(struct thread_table *table, struct process *process)
             without_room += !adopt(table, process, i);
     }
     /* Threads refused before are looked at again. */
-    table->summary->threads_without_slot += without_room < new ? without_room : new;
+    uint32_t refused = without_room < new ? without_room : new;
+    table->summary->threads_without_slot += refused;
+    table->summary->threads += refused;
 }
 
 bool thread_table_has(const struct thread_table *table, const struct process *process, pid_t tid)
