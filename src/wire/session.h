@@ -255,8 +255,8 @@ enum thread_slot_state {
     THREAD_ENDED = 3, /* the launcher drains it, then frees it */
 };
 
-/* The histogram of the handler's run time in clock ticks: below 64, four buckets to an octave, and the
- * rest from 2^20 on. */
+/* The histogram of the handler's run time in clock ticks: below 64, four buckets to an octave, and
+ * the rest from 2^20 on. */
 #define HANDLER_BUCKETS 58u
 #define HANDLER_FIRST_TICKS UINT64_C(64)
 

@@ -90,7 +90,7 @@ void sampling_gaps_check(struct sampling_gaps *gaps, struct process *process)
     process->is_blind = process->blind_sightings >= SIGHTINGS_NEEDED;
 }
 
-/* A zombie still shows its signal mask; of a process without a zombie the sampler states the mask. */
+/* A zombie still shows its signal mask; without a zombie, the sampler has stated the mask. */
 static enum record_blind cause_at_end(const struct process *process)
 {
     return load_relaxed(&process_slot(process)->end_is_blocked) ? RECORD_BLIND_BLOCKED
