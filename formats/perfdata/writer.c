@@ -244,6 +244,18 @@ static void put_build_id(struct buffer *out, const struct perfdata_mapping *mapp
     buffer_zeros(out, BUILD_ID_BYTES - mapping->build_id_bytes);
 }
 
+static unsigned cpu_mode(const struct perfdata_mapping *mapping)
+{
+    return mapping->is_kernel ? MISC_KERNEL : MISC_USER;
+}
+
+/* The name of the kernel's image ends with the name of a symbol in MMAP2 only. */
+static size_t build_id_path_bytes(const struct perfdata_mapping *mapping)
+{
+    return mapping->is_kernel ? strcspn(mapping->path, "]") + 1
+                              : strnlen(mapping->path, PATH_BYTES_MAX);
+}
+
 /* An entry of the BUILD_ID feature, for readers without support for build-ids in MMAP2; lookup
  * by path. */
 static int remember_build_id(struct perfdata_writer *writer, const struct perfdata_mapping *mapping)
@@ -251,14 +263,14 @@ static int remember_build_id(struct perfdata_writer *writer, const struct perfda
     if (intern_count(writer->build_ids) >= BUILD_IDS_MAX)
         return 0;
     struct buffer entry = {0};
-    size_t path_bytes = strnlen(mapping->path, PATH_BYTES_MAX) / 8 * 8 + 8;
+    size_t length = build_id_path_bytes(mapping), path_bytes = length / 8 * 8 + 8;
     buffer_u32(&entry, 0);
-    buffer_u16(&entry, MISC_USER | MISC_BUILD_ID_SIZE);
+    buffer_u16(&entry, (uint16_t)(cpu_mode(mapping) | MISC_BUILD_ID_SIZE));
     buffer_u16(&entry, (uint16_t)(RECORD_HEADER_BYTES + 4 + BUILD_ID_BYTES + 4 + path_bytes));
     buffer_u32(&entry, UINT32_MAX); /* of any process */
     put_build_id(&entry, mapping);
     buffer_u32(&entry, (uint32_t)mapping->build_id_bytes);
-    put_padded_text(&entry, mapping->path, PATH_BYTES_MAX);
+    put_padded_text(&entry, mapping->path, length);
     bool added =
         !entry.failed && intern_add(writer->build_ids, entry.bytes, entry.size) != INTERN_NONE;
     buffer_free(&entry);
@@ -288,8 +300,8 @@ int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata
     if (has_build_id && (writer->err = remember_build_id(writer, mapping)) != 0)
         return writer->err;
     struct buffer *out = &writer->pending;
-    size_t start =
-        begin_record(writer, RECORD_MMAP2, MISC_USER | (has_build_id ? MISC_MMAP_BUILD_ID : 0));
+    size_t start = begin_record(writer, RECORD_MMAP2,
+                                cpu_mode(mapping) | (has_build_id ? MISC_MMAP_BUILD_ID : 0));
     buffer_u32(out, mapping->pid);
     buffer_u32(out, mapping->tid);
     buffer_u64(out, mapping->start_avma);
@@ -311,23 +323,36 @@ static void note_sample_time(struct perfdata_writer *writer, uint64_t time_ns)
         writer->last_sample_ns = time_ns;
 }
 
-/* A SAMPLE up to its frames: IDENTIFIER, IP, TID, TIME, [ADDR], PERIOD and the start of
+/* The kernel's part of a callchain with its marker. */
+static size_t kernel_words(const struct perfdata_sample *sample)
+{
+    return sample->kernel_count ? sample->kernel_count + 1 : 0;
+}
+
+/* A SAMPLE up to its user frames: IDENTIFIER, IP, TID, TIME, [ADDR], PERIOD and the start of
  * CALLCHAIN. */
 static void put_sample(struct buffer *out, const struct perfdata_sample *sample, bool has_object,
                        size_t frame_count, uint64_t time_ns)
 {
     uint64_t words[SAMPLE_FIXED_BYTES / 8];
-    size_t count = 0;
+    size_t count = 0, user_words = frame_count ? frame_count + 1 : 0;
     words[count++] = htole64(writer_event_id(sample->event));
-    words[count++] = htole64(sample->frames[0]);
+    words[count++] = htole64(sample->kernel_count ? sample->kernel_frames[0] : sample->frames[0]);
     words[count++] = htole64(sample->pid | (uint64_t)sample->tid << 32);
     words[count++] = htole64(time_ns);
     if (has_object)
         words[count++] = htole64(sample->object_avma);
     words[count++] = htole64(sample->weight);
-    words[count++] = htole64(frame_count + 1);
-    words[count++] = htole64(PERFDATA_CONTEXT_USER);
+    words[count++] = htole64(kernel_words(sample) + user_words);
+    if (user_words && !sample->kernel_count)
+        words[count++] = htole64(PERFDATA_CONTEXT_USER);
     buffer_append(out, words, count * sizeof(words[0]));
+    if (!sample->kernel_count)
+        return;
+    buffer_u64(out, PERFDATA_CONTEXT_KERNEL);
+    buffer_u64s(out, sample->kernel_frames, sample->kernel_count);
+    if (user_words)
+        buffer_u64(out, PERFDATA_CONTEXT_USER);
 }
 
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample)
@@ -335,17 +360,19 @@ int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_
     int err = check_open(writer);
     if (err)
         return err;
-    if (sample->frame_count == 0 || sample->event >= PERFDATA_EVENTS_MAX ||
+    if (sample->frame_count + sample->kernel_count == 0 ||
+        sample->kernel_count > PERFDATA_KERNEL_FRAMES_MAX || sample->event >= PERFDATA_EVENTS_MAX ||
         !writer->config.events[sample->event].name)
         return -EINVAL;
     /* Longer stacks lose their outermost frames: a record has at most 64 KiB. */
     bool has_object = writer->config.events[sample->event].has_object;
     size_t fixed_bytes = SAMPLE_FIXED_BYTES + (has_object ? SAMPLE_OBJECT_BYTES : 0);
-    size_t most = (RECORD_BYTES_MAX - fixed_bytes) / 8;
+    size_t most = (RECORD_BYTES_MAX - fixed_bytes) / 8 - kernel_words(sample);
     size_t frame_count = sample->frame_count < most ? sample->frame_count : most;
     struct buffer *out = &writer->pending;
     uint64_t time_ns = date(writer, sample->time_ns);
-    size_t start = begin_record(writer, RECORD_SAMPLE, MISC_USER);
+    size_t start =
+        begin_record(writer, RECORD_SAMPLE, sample->kernel_count ? MISC_KERNEL : MISC_USER);
     put_sample(out, sample, has_object, frame_count, time_ns);
     buffer_u64s(out, sample->frames, frame_count);
     if (has_object)

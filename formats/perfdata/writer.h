@@ -79,9 +79,12 @@ struct perfdata_mapping {
     const char *path;
     uint8_t build_id[20];
     size_t build_id_bytes; /* 0: none; the build-ids also land in the BUILD_ID feature */
+    bool is_kernel;        /* of all processes; path: PERFDATA_KERNEL_PATH */
 };
+#define PERFDATA_KERNEL_PATH "[kernel.kallsyms]_text"
 int perfdata_write_mapping(struct perfdata_writer *writer, const struct perfdata_mapping *mapping);
 
+#define PERFDATA_KERNEL_FRAMES_MAX 1024
 struct perfdata_sample {
     uint32_t pid, tid;
     uint64_t time_ns;
@@ -89,11 +92,14 @@ struct perfdata_sample {
     uint64_t weight;              /* in the event's unit */
     uint64_t object_avma, number; /* of events with has_object */
     const uint64_t *frames;       /* innermost first: PC, then raw return addresses */
-    size_t frame_count;           /* at least 1 */
+    size_t frame_count;
+    const uint64_t *kernel_frames; /* the part of the stack in the kernel, innermost first */
+    size_t kernel_count;           /* one of the counts is at least 1 */
 };
-/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 16
- * more with an object (ADDR, WEIGHT). A record holds 8183 or 8181 frames; of longer stacks the
- * innermost frames are kept. */
+/* 64 bytes and 8 per frame (IDENTIFIER, IP, TID, TIME, PERIOD, CALLCHAIN with its user marker), 8
+ * more with kernel frames (another marker), 16 more with an object (ADDR, WEIGHT). A record holds
+ * 8183 frames, kernel frames and markers included; of longer stacks the innermost frames are
+ * kept. */
 int perfdata_write_sample(struct perfdata_writer *writer, const struct perfdata_sample *sample);
 
 /* Marks a round: records before the mark are older than all records after the next mark, which

@@ -312,6 +312,7 @@ static void connect_outside(struct collector *collector, const struct collector_
                    .round = &collector->round,
                    .open_files = config->open_files,
                    .period_ns = collector->samples.period_ns,
+                   .options = config->options,
                    .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN},
         .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
 }
@@ -497,15 +498,16 @@ static void write_silent_command(struct collector *collector, struct process *co
                             reason ? reason : "its loader does not preload");
 }
 
-/* The rusage without the time before sampling; at least what was seen where the kernel's figure
- * lacks some. */
+/* The rusage without the time before sampling. The seen time, where the kernel's figure lacks some,
+ * and where user time is left out. */
 static uint64_t sampled_rusage_ns(struct collector *collector, uint64_t billed_ns)
 {
     struct record_summary *summary = collector->config.summary;
     if (collector->round.is_quiet)
         summary->cpu_before_ns = billed_ns;
     billed_ns = billed_ns > summary->cpu_before_ns ? billed_ns - summary->cpu_before_ns : 0;
-    return lacks_rusage(collector, billed_ns) ? summary->cpu_seen_ns : billed_ns;
+    bool is_seen = collector->config.options->kernel_only || lacks_rusage(collector, billed_ns);
+    return is_seen ? summary->cpu_seen_ns : billed_ns;
 }
 
 void collector_settle_tree(struct collector *collector, const char *program, uint64_t billed_ns,

@@ -33,6 +33,10 @@ struct record_options {
     uint32_t recorders;       /* set of rows of recorders.h; cpu is recorded in any case */
     uint32_t frequency;       /* 1 .. RECORD_FREQUENCY_MAX */
     enum record_engine engine;
+    bool kernel_stacks;    /* kernel time has the kernel's stack above the user stack */
+    bool kernel_only;      /* user time is left out; with kernel_stacks */
+    bool exclude_kernel;   /* kernel time is one frame, also where it could be sampled */
+    bool kernel_callers;   /* stacks have their part in the kernel only; with kernel_stacks */
     int compression_level; /* of the file's records, by zstd; 0: none */
     bool no_command_line;  /* leave argv out of the file */
     /* a stack copy with every n-th sample, for comparison; 0: never */

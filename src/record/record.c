@@ -4,6 +4,7 @@
 #include "base/containers/buffer.h"
 #include "perfdata/writer.h"
 #include "record/launch/perf_event.h"
+#include "record/launch/kernel_access.h"
 #include "record/launch/probe.h"
 #include "record/collector.h"
 #include "record/tables/compiler.h"
@@ -69,11 +70,12 @@ static int open_writer(struct recording *recording, struct error *error)
                : 0;
 }
 
-/* A program that takes no sampler is recorded by perf-ring, if perf events are permitted. */
+/* A program that takes no sampler is recorded by perf-ring, if perf events are permitted; so are
+ * kernel stacks. */
 static bool needs_ring(const struct recording *recording)
 {
     enum record_engine engine = recording->options->engine;
-    return engine == RECORD_ENGINE_PERF_RING ||
+    return recording->options->kernel_stacks || engine == RECORD_ENGINE_PERF_RING ||
            (engine == RECORD_ENGINE_AUTO && recording->target.takes_ring &&
             thread_events_probe() == 0);
 }
@@ -184,6 +186,8 @@ static int check_files(const struct recording *recording, struct error *error)
 static int prepare(struct recording *recording, struct error *error)
 {
     int err = check_files(recording, error);
+    if (err == 0 && recording->options->kernel_stacks)
+        err = kernel_access_require(error);
     if (err == 0)
         err = choose_engine(recording, error);
     if (err == 0)

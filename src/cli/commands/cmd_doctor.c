@@ -48,13 +48,9 @@ static void print_rate(const struct record_probe *probe)
 static void print_kernel(const struct record_probe *probe)
 {
     if (probe->kernel_stacks)
-        printf("kernel stacks  not recorded: rec samples user code; allowed on this machine\n");
-    else if (probe->perf_event_paranoid > -2)
-        printf("kernel stacks  not recorded: rec samples user code; not allowed on this machine "
-               "(kernel.perf_event_paranoid is %d)\n",
-               probe->perf_event_paranoid);
+        printf("kernel stacks  recorded with --kernel\n");
     else
-        printf("kernel stacks  not recorded: rec samples user code; not allowed on this machine\n");
+        text_print(stdout, "kernel stacks  not available: %s\n", probe->kernel_reason.text);
 }
 
 static void print_debug_info(void)

@@ -5,7 +5,7 @@
 #include "cli/tables/command_table.h"
 #include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/options/recorder_names.h"
+#include "cli/options/record/recorder_names.h"
 #include "cli/report/list.h"
 
 #include <errno.h>

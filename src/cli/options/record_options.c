@@ -2,8 +2,9 @@
 #include "cli/options/record_options.h"
 
 #include "base/budget.h"
+#include "cli/options/record/event_option.h"
 #include "cli/options/options.h"
-#include "cli/options/recorder_names.h"
+#include "cli/options/record/recorder_names.h"
 #include "cli/tables/record_table.h"
 #include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
@@ -46,16 +47,6 @@ static int parse_period(struct record_request *request, const char *value, struc
     if (!err)
         request->options.frequency = (uint32_t)((1000000000 + period_ns / 2) / period_ns);
     return err;
-}
-
-static int check_event(const char *value, struct error *error)
-{
-    static const char *const known[] = {"cpu-clock", "cpu-clock:u", "task-clock", "task-clock:u"};
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strcmp(value, known[i]) == 0)
-            return 0;
-    return error_set(error, -EINVAL,
-                     "-e %s: not supported; rec samples CPU time (cpu-clock or task-clock)", value);
 }
 
 static int parse_self_check(struct record_request *request, const char *value, struct error *error)
@@ -225,10 +216,15 @@ static int check_targets(struct record_request *request, struct error *error)
     return 0;
 }
 
+/* A command recorded by perf-ring. */
+static bool is_by_ring(const struct record_options *options)
+{
+    return options->engine == RECORD_ENGINE_PERF_RING || options->kernel_stacks;
+}
+
 static int check_lifetime(const struct record_options *options, struct error *error)
 {
-    bool is_outside = options->engine == RECORD_ENGINE_PERF_RING || options->target_count > 0 ||
-                      options->records_system;
+    bool is_outside = is_by_ring(options) || options->target_count > 0 || options->records_system;
     if (is_outside && options->self_check_every)
         return error_set(error, -EINVAL,
                          "--self-check compares stacks of the sampler: perf-ring has no sampler");
@@ -249,7 +245,7 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'c':
         return parse_period(request, value, error);
     case 'e':
-        return check_event(value, error);
+        return event_option_parse(&request->options, value, error);
     case 'p':
     case 't':
         return add_targets(request, id, value, error);
@@ -261,6 +257,14 @@ static int apply(struct record_request *request, int id, const char *value, stru
     case 'C':
     case 'G':
         return add_system(request, id, value, error);
+    case 'k':
+        return event_option_clock(value, error);
+    case OPTION_KERNEL:
+    case OPTION_ALL_KERNEL:
+    case OPTION_KERNEL_CALLCHAINS:
+    case OPTION_ALL_USER:
+        event_option_kernel(&request->options, id);
+        return 0;
     case OPTION_ENGINE:
         return recorder_names_engine(&request->options.engine, value, error);
     case OPTION_SELF_CHECK:
@@ -330,9 +334,9 @@ int record_request_parse(struct record_request *request, char *const *words, str
                          "no command to record: use rec -- COMMAND; see `rec --help`");
     if ((has_targets && check_targets(request, error) != 0) ||
         check_lifetime(&request->options, error) != 0 ||
+        event_option_check(&request->options, error) != 0 ||
         recorders_check(recorders, RECORDERS, request->options.recorders,
-                        has_targets || request->options.engine == RECORD_ENGINE_PERF_RING,
-                        error) != 0)
+                        has_targets || is_by_ring(&request->options), error) != 0)
         return -EINVAL;
     request->options.argv = id > 0 ? options.argv - 1 : NULL;
     if (request->view && request->repeat)

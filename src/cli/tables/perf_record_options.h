@@ -49,14 +49,10 @@
     OPTION_UNSUPPORTED('S', "snapshot", NOT_RECORDED), \
     OPTION_UNSUPPORTED(0, "aux-sample", NOT_RECORDED), \
     OPTION_UNSUPPORTED(0, "kcore", NOT_RECORDED), \
-    OPTION_UNSUPPORTED(0, "kernel-callchains", NOT_RECORDED), \
-    OPTION_UNSUPPORTED(0, "all-kernel", NOT_RECORDED), \
-    OPTION_UNSUPPORTED(0, "all-user", NOT_RECORDED), \
     OPTION_UNSUPPORTED(0, "group", NOT_RECORDED), \
     OPTION_UNSUPPORTED(0, "filter", NOT_RECORDED), \
     OPTION_UNSUPPORTED('n', "no-samples", NOT_RECORDED), \
     OPTION_UNSUPPORTED('B', "no-buildid", NOT_THIS_WAY), \
-    OPTION_UNSUPPORTED('k', "clockid", NOT_THIS_WAY), \
     OPTION_UNSUPPORTED(0, "strict-freq", NOT_THIS_WAY), \
     OPTION_UNSUPPORTED(0, "synth", NOT_THIS_WAY), \
     OPTION_UNSUPPORTED('r', "realtime", NOT_THIS_WAY), \

@@ -38,7 +38,12 @@ static const struct option_spec options[] = {
                   "Take a sample every NS nanoseconds of CPU time, instead of -F."),
     OPTION_TAKING(
         'e', 'e', "event", "EVENT",
-        "cpu-clock or task-clock, with or without :u; other events are not supported yet."),
+        "cpu-clock or task-clock; :k for kernel time only, :uk as --kernel, :u for the default."),
+    OPTION_SWITCH(OPTION_KERNEL, 0, "kernel",
+                  "Record kernel stacks above the user stacks, by the engine perf-ring. For root."),
+    OPTION_SWITCH(OPTION_ALL_KERNEL, 0, "all-kernel", "The same, without user time."),
+    OPTION_SWITCH(OPTION_KERNEL_CALLCHAINS, 0, "kernel-callchains",
+                  "The same as --kernel, with the part in the kernel only of each stack."),
     OPTION_TAKING(OPTION_CALL_GRAPH, 0, "call-graph", "MODE",
                   "Without effect, as -g: stacks are always recorded."),
     {.id = 'g', .letter = 'g', .takes = OPTION_ALONE},
@@ -88,6 +93,8 @@ static const struct option_spec options[] = {
     {.id = OPTION_WITHHOLD_TABLES,
      .name = "withhold-tables",
      .takes = OPTION_ALONE}, /* for tests */
+    {.id = OPTION_ALL_USER, .name = "all-user", .takes = OPTION_ALONE},
+    {.id = 'k', .letter = 'k', .name = "clockid", .takes = OPTION_VALUE},
     OPTION_IGNORED(0, "hide-env", OPTION_ALONE),
     OPTION_IGNORED(0, "show-env", OPTION_ALONE),
     PERF_RECORD_OPTIONS,

@@ -25,6 +25,10 @@ enum {
     OPTION_MAX_MAPPINGS,
     OPTION_REPEAT,
     OPTION_VIEW,
+    OPTION_KERNEL,
+    OPTION_ALL_KERNEL,
+    OPTION_KERNEL_CALLCHAINS,
+    OPTION_ALL_USER,
 };
 
 extern const struct command_spec record_command;

@@ -4,6 +4,7 @@
 #include "base/text/log.h"
 #include "perfdata/writer.h"
 #include "record/attach/attach_targets.h"
+#include "record/launch/kernel_access.h"
 #include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/ring_source.h"
@@ -129,6 +130,7 @@ static int open_source(struct attachment *attachment, uint64_t period_ns, struct
                                               .open_files = &attachment->result->open_files,
                                               .period_ns = period_ns,
                                               .reach = reach,
+                                              .options = options,
                                               .processors = options->processors};
     int err = ring_source_open(&attachment->source, &config);
     if (err == -ENODEV || err == -EINVAL)
@@ -169,6 +171,8 @@ static int prepare(struct attachment *attachment, struct error *error)
 {
     int err = attachment->options->argv ? fork_command(attachment, error) : 0;
     if (err)
+        return err;
+    if (attachment->options->kernel_stacks && (err = kernel_access_require(error)) != 0)
         return err;
     raise_file_limit();
     raise_priority();

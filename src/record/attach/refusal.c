@@ -3,6 +3,7 @@
 
 #include "base/files/io.h"
 #include "record/launch/perf_event.h"
+#include "record/procfs/sysctl.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,19 +14,6 @@
 #define PARANOID_MAX 2
 /* Above, users without privileges get no events on processors. */
 #define PARANOID_SYSTEM_MAX 0
-
-static int read_paranoid(void)
-{
-    struct buffer text = {0};
-    int level = 0;
-    if (io_read_file("/proc/sys/kernel/perf_event_paranoid", &text, 64) == 0) {
-        buffer_append(&text, "", 1);
-        if (!text.failed)
-            level = (int)strtol((const char *)text.bytes, NULL, 10);
-    }
-    buffer_free(&text);
-    return level;
-}
 
 /* The bit of a capability (linux/capability.h) in the effective set of /proc/self/status. */
 static bool has_capability(unsigned number)
@@ -50,7 +38,7 @@ struct observer_facts observer_facts_read(void)
         close(fd);
     return (struct observer_facts){.pid = getpid(),
                                    .uid = geteuid(),
-                                   .paranoid = read_paranoid(),
+                                   .paranoid = sysctl_kernel_read("perf_event_paranoid", 0),
                                    .own_error = fd < 0 ? fd : 0,
                                    .may_others =
                                        has_capability(PERFMON) || has_capability(SYS_ADMIN)};

@@ -3,29 +3,15 @@
 
 #include "record/launch/perf_event.h"
 #include "record/perf_ring/thread_events.h"
+#include "record/launch/kernel_access.h"
+#include "record/procfs/sysctl.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-static int read_paranoid(void)
-{
-    char text[16];
-    int fd = open("/proc/sys/kernel/perf_event_paranoid", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -2;
-    ssize_t length = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (length <= 0)
-        return -2;
-    text[length] = '\0';
-    return (int)strtol(text, NULL, 10);
-}
 
 /* The kernel runs CPU timers from the tick, and the coarse clock advances once a tick. */
 static uint32_t tick_hz(void)
@@ -71,9 +57,10 @@ static void probe_timer(struct record_probe *probe)
 
 void record_probe(struct record_probe *probe)
 {
-    *probe = (struct record_probe){.tick_hz = tick_hz(),
-                                   .rate_limit = perf_event_rate_limit(),
-                                   .perf_event_paranoid = read_paranoid()};
+    *probe =
+        (struct record_probe){.tick_hz = tick_hz(),
+                              .rate_limit = perf_event_rate_limit(),
+                              .perf_event_paranoid = sysctl_kernel_read("perf_event_paranoid", -2)};
     int fd = perf_event_probe();
     probe->perf_trap = fd >= 0;
     if (fd >= 0)
@@ -83,5 +70,5 @@ void record_probe(struct record_probe *probe)
                 sizeof(probe->perf_trap_reason));
     probe_ring(probe);
     probe_timer(probe);
-    probe->kernel_stacks = geteuid() == 0 || probe->perf_event_paranoid < 2;
+    probe->kernel_stacks = kernel_access_check(&probe->kernel_reason) == 0;
 }

@@ -3,6 +3,8 @@
  * list`. */
 #pragma once
 
+#include "base/text/error.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,5 +19,6 @@ struct record_probe {
     uint32_t rate_limit;     /* kernel.perf_event_max_sample_rate, for perf-trap; 0: unknown */
     int perf_event_paranoid; /* -2: cannot be read */
     bool kernel_stacks;
+    struct error kernel_reason; /* why not */
 };
 void record_probe(struct record_probe *probe);

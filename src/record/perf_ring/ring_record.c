@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_record.h"
 
 #include "base/containers/cursor.h"
+#include "perfdata/writer.h"
 
 #include <sys/sysmacros.h>
 
@@ -24,6 +25,21 @@ static void read_trailer(struct cursor *c, struct ring_record *record)
     read_task(&trailer, record);
     record->time_ns = cursor_u64(&trailer);
     c->size -= TRAILER_BYTES;
+}
+
+/* The events record the kernel's part of the callchain only: a marker, then the frames. */
+static void read_callchain(struct cursor *c, struct ring_record *record)
+{
+    uint64_t count = cursor_u64(c);
+    if (count > cursor_left(c) / 8) {
+        cursor_fail(c);
+        return;
+    }
+    const uint64_t *words = (const uint64_t *)(const void *)cursor_bytes(c, 8 * count);
+    if (count < 2 || count > PERFDATA_KERNEL_FRAMES_MAX || words[0] != PERFDATA_CONTEXT_KERNEL)
+        return;
+    record->kernel_frames = words + 1;
+    record->kernel_count = (size_t)count - 1;
 }
 
 static void read_registers(struct cursor *c, struct ring_record *record)
@@ -56,6 +72,7 @@ static void read_sample(struct cursor *c, struct ring_record *record)
     read_task(c, record);
     record->time_ns = cursor_u64(c);
     record->period_ns = cursor_u64(c);
+    read_callchain(c, record);
     read_registers(c, record);
     read_stack(c, record);
 }

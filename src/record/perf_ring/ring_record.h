@@ -10,7 +10,7 @@
 
 #define RING_SAMPLE_TYPE                                                        \
     (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD | \
-     PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+     PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 /* Bits of the kernel's asm/perf_regs.h on x86-64: AX to IP, and R8 to R15. */
 #define RING_REGISTERS UINT64_C(0xff01ff)
 
@@ -22,9 +22,11 @@ struct ring_record {
     uint64_t time_ns;
     /* SAMPLE */
     uint64_t pc, period_ns;
-    uint64_t abi;              /* PERF_SAMPLE_REGS_ABI_* */
-    const uint64_t *registers; /* of RING_REGISTERS, in the order of the bits; in the record */
-    const uint8_t *stack;      /* from SP upwards; in the record */
+    const uint64_t *kernel_frames; /* innermost first; in the record */
+    size_t kernel_count;           /* 0: user mode, or kernel stacks are not recorded */
+    uint64_t abi;                  /* PERF_SAMPLE_REGS_ABI_* */
+    const uint64_t *registers;     /* of RING_REGISTERS, in the order of the bits; in the record */
+    const uint8_t *stack;          /* from SP upwards; in the record */
     size_t stack_bytes;
     bool is_stack_full; /* the stack may be larger than the copy */
     /* MMAP2 */

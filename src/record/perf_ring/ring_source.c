@@ -3,6 +3,7 @@
 
 #include "base/containers/array.h"
 #include "base/files/io.h"
+#include "record/procfs/kernel_image.h"
 #include "record/procfs/proc.h"
 
 #include <errno.h>
@@ -78,14 +79,18 @@ static int open_rings(struct ring_source *source, const char *processors)
 
 static void connect(struct ring_source *source, const struct ring_source_config *config)
 {
-    bool exclude_kernel = !thread_events_may_sample_kernel();
+    const struct record_options *options = config->options;
+    bool exclude_kernel = options->exclude_kernel || !thread_events_may_sample_kernel();
     source->round = config->round;
+    source->kernel_callers = options->kernel_callers;
     source->events = (struct thread_events){.rings = source->rings,
                                             .ring_count = source->ring_count,
                                             .period_ns = config->period_ns,
                                             .stack_bytes = STACK_BYTES,
                                             .reach = config->reach,
-                                            .exclude_kernel = exclude_kernel};
+                                            .exclude_kernel = exclude_kernel,
+                                            .exclude_user = options->kernel_only,
+                                            .kernel_stacks = options->kernel_stacks};
     source->samples = (struct sample_writer){.file = config->file,
                                              .list = &source->written_frames,
                                              .summary = config->summary,
@@ -100,6 +105,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                         .round = config->round,
                                         .end_fd = -1,
                                         .exclude_kernel = exclude_kernel,
+                                        .kernel_only = options->kernel_only,
                                         .has_system = config->reach == REACH_SYSTEM};
     source->unwinder.modules = &source->modules;
     source->unwinder.summary = config->summary;
@@ -112,6 +118,8 @@ int ring_source_open(struct ring_source *source, const struct ring_source_config
     if (err)
         return err;
     connect(source, config);
+    if (config->options->kernel_stacks)
+        kernel_image_write(config->file, config->round->now_ns);
     err = ring_modules_open(&source->modules, config->open_files);
     return err ? err : ring_tasks_open(&source->tasks);
 }
@@ -156,6 +164,22 @@ static bool walk(struct ring_source *source, struct ring_process *process,
     return true;
 }
 
+/* False: the sample has no frame at all. */
+static bool find_user_frames(struct ring_source *source, struct ring_process *process,
+                             const struct ring_record *record, struct walked_sample *sample)
+{
+    bool has_frames = walk(source, process, record, sample);
+    /* A task without memory has no user stack: a kernel thread, or the end of a process. */
+    if (!has_frames)
+        sample->is_complete = record->abi == PERF_SAMPLE_REGS_ABI_NONE;
+    if (source->kernel_callers) {
+        sample->frame_count = has_frames && !record->kernel_count;
+        sample->dropped = 0;
+        sample->is_complete = sample->is_leaf = true;
+    }
+    return sample->frame_count + sample->kernel_count > 0;
+}
+
 static void take_sample(struct ring_source *source, const struct ring_record *record)
 {
     struct ring_process *process = process_of(source, record);
@@ -166,9 +190,11 @@ static void take_sample(struct ring_source *source, const struct ring_record *re
                                    .tid = (pid_t)record->tid,
                                    .time_ns = record->time_ns,
                                    .weight = record->period_ns,
+                                   .kernel_frames = record->kernel_frames,
+                                   .kernel_count = (uint32_t)record->kernel_count,
                                    .flags = is_kernel ? RECORD_KERNEL : 0};
     source->samples.summary->produced++;
-    if (walk(source, process, record, &sample)) {
+    if (find_user_frames(source, process, record, &sample)) {
         sample.map = process->process.map;
         sample_write(&source->samples, &sample);
     } else {

@@ -13,6 +13,8 @@
 #include "record/perf_ring/ring_tasks.h"
 #include "record/perf_ring/ring_unwind.h"
 
+#include "record/options.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +27,8 @@ struct ring_source_config {
     struct open_file_cache *open_files;
     uint64_t period_ns;
     enum event_reach reach;
-    const char *processors; /* "0-3,6"; NULL: all */
+    const struct record_options *options; /* of the kernel's part; borrowed */
+    const char *processors;               /* "0-3,6"; NULL: all */
 };
 
 struct ring_source {
@@ -34,6 +37,7 @@ struct ring_source {
     struct thread_events events;
     struct event_set *system; /* of REACH_SYSTEM; else NULL */
     bool can_grow;            /* the copied stacks of the system */
+    bool kernel_callers;      /* as in the options */
     struct ring_modules modules;
     struct ring_maps maps;
     struct ring_tasks tasks;

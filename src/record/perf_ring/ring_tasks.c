@@ -152,9 +152,11 @@ void ring_tasks_add_thread(struct ring_tasks *tasks, struct ring_process *proces
  * where the user may not sample the kernel. */
 static void settle(struct ring_tasks *tasks, struct ring_process *process, uint64_t time_ns)
 {
-    if (tasks->has_system)
-        return;
     struct cpu_account *account = &process->process.account;
+    if (tasks->kernel_only)
+        tasks->samples->summary->cpu_billed_ns += account->seen_ns;
+    if (tasks->has_system || tasks->kernel_only)
+        return;
     uint64_t rest_ns = cpu_account_gap_ns(account);
     uint64_t used_ns = account->seen_ns + rest_ns;
     uint64_t kernel_ns = process->kernel_ns - process->start_kernel_ns;

@@ -23,7 +23,8 @@ struct ring_tasks {
     pid_t *executed;   /* processes after the exec that they waited for; owned */
     size_t executed_count, executed_capacity;
     bool exclude_kernel;
-    bool has_system; /* all tasks are recorded: CPU time is not accounted for each process */
+    bool kernel_only; /* user time is left out: CPU time is not accounted for */
+    bool has_system;  /* all tasks are recorded: CPU time is not accounted for each process */
 };
 
 /* The pointers are set by the caller. 0 or a negative errno. */

@@ -69,10 +69,12 @@ static struct perf_event_attr sampler(const struct thread_events *events)
     attr.inherit = events->reach == REACH_PROCESS || events->reach == REACH_CHILDREN;
     attr.inherit_thread = events->reach == REACH_PROCESS;
     attr.exclude_kernel = events->exclude_kernel;
+    attr.exclude_user = events->exclude_user;
     attr.mmap = attr.mmap2 = 1;
     attr.comm = attr.comm_exec = 1;
     attr.task = 1;
     event_attr_take_stacks(&attr, events->stack_bytes);
+    attr.exclude_callchain_kernel = !events->kernel_stacks;
     return attr;
 }
 

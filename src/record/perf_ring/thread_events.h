@@ -46,7 +46,9 @@ struct thread_events {
     uint64_t period_ns;
     uint32_t stack_bytes;
     enum event_reach reach;
-    bool exclude_kernel; /* kernel time is not sampled: the user may not */
+    bool exclude_kernel; /* kernel time is not sampled */
+    bool exclude_user;   /* user time is not sampled */
+    bool kernel_stacks;  /* samples in the kernel have the kernel's callchain */
 };
 
 /* When the events begin to sample. */

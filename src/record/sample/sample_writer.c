@@ -25,8 +25,8 @@ static bool is_own_frame(const struct process_map *map, uint64_t avma)
  * cost. */
 static bool is_plain(const struct walked_sample *sample)
 {
-    if ((sample->flags & RECORD_KERNEL) || sample->dropped || !sample->is_complete ||
-        sample->event != RECORD_EVENT_CPU)
+    bool has_mark = (sample->flags & RECORD_KERNEL) && sample->kernel_count == 0;
+    if (has_mark || sample->dropped || !sample->is_complete || sample->event != RECORD_EVENT_CPU)
         return false;
     const struct process_map *map = sample->map;
     if (!map)
@@ -57,7 +57,7 @@ static void collect_frames(const struct walked_sample *sample, struct frame_list
     uint32_t leaf = record_frames_leaf((uint32_t)budget_amount(BUDGET_FRAMES));
     if (sample->object.code_avma)
         push(list, sample->object.code_avma);
-    if (sample->flags & RECORD_KERNEL)
+    if ((sample->flags & RECORD_KERNEL) && sample->kernel_count == 0)
         push(list, synthetic_avma(SYNTHETIC_KERNEL));
     for (uint32_t i = first; i < sample->frame_count; i++) {
         if (sample->dropped && i == leaf)
@@ -101,6 +101,10 @@ static void note_thread_root(const struct walked_sample *sample)
 /* The mapping of the outermost frame, where the walk ended. */
 static void count_cut(struct record_summary *summary, const struct walked_sample *sample)
 {
+    if (sample->frame_count == 0) {
+        record_cut_add(summary, sample->cut, NULL);
+        return;
+    }
     uint64_t avma = sample->frames[sample->frame_count - 1] - (sample->frame_count > 1);
     const struct process_mapping *mapping =
         sample->map ? process_map_find(sample->map, avma) : NULL;
@@ -139,11 +143,12 @@ static void write_and_account(struct sample_writer *writer, struct process *proc
 void sample_write(struct sample_writer *writer, const struct walked_sample *from)
 {
     struct walked_sample sample = *from;
-    if (sample.frame_count == 0) {
+    if (sample.frame_count + sample.kernel_count == 0) {
         writer->summary->lost[RECORD_LOST_OTHER]++;
         return;
     }
-    if (sample.is_complete && !sample.is_fiber && !ends_at_root(&sample)) {
+    bool needs_root = sample.frame_count > 0 && !sample.is_fiber && !sample.is_leaf;
+    if (sample.is_complete && needs_root && !ends_at_root(&sample)) {
         sample.is_complete = false;
         sample.cut = RECORD_CUT_ROOT;
     }
@@ -163,6 +168,8 @@ void sample_write(struct sample_writer *writer, const struct walked_sample *from
         .number = sample.object.number,
         .frames = plain ? sample.frames : writer->list->frames,
         .frame_count = plain ? sample.frame_count : writer->list->count,
+        .kernel_frames = sample.kernel_frames,
+        .kernel_count = sample.kernel_count,
     };
     write_and_account(writer, sample.process, &record);
 }

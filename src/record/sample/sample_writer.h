@@ -59,10 +59,13 @@ struct walked_sample {
     struct sample_object object;
     const uint64_t *frames;
     uint32_t frame_count;
-    uint64_t dropped; /* frames left out behind the leaf part */
+    uint64_t dropped;              /* frames left out behind the leaf part */
+    const uint64_t *kernel_frames; /* above the user frames, innermost first */
+    uint32_t kernel_count;
     uint32_t flags;
     bool is_complete;    /* the walk reached a root */
     bool is_fiber;       /* the root of a coroutine, on a stack made by the program */
+    bool is_leaf;        /* the callers are left out on request */
     enum record_cut cut; /* of an incomplete stack */
 };
 

@@ -151,12 +151,54 @@ static void the_longest_stack_with_an_object_fits_into_a_record(void **state)
     close(fd);
 }
 
+/* IP and mode are the kernel's, both parts have their marker; without user frames, one part. */
+static void kernel_frames_come_above_user_frames(void **state)
+{
+    (void)state;
+    static const uint64_t kernel[] = {0xffffffff81001000, 0xffffffff81002000};
+    int fd = memory_file();
+    struct perfdata_event event;
+    struct perfdata_writer *writer = open_with_events(fd);
+    struct perfdata_sample sample = {.pid = 100,
+                                     .tid = 100,
+                                     .time_ns = 5000000100,
+                                     .weight = 1,
+                                     .frames = capture_stack,
+                                     .frame_count = 3,
+                                     .kernel_frames = kernel,
+                                     .kernel_count = 2};
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    sample.frame_count = 0;
+    assert_int_equal(perfdata_write_sample(writer, &sample), 0);
+    sample.kernel_count = PERFDATA_KERNEL_FRAMES_MAX + 1;
+    assert_int_equal(perfdata_write_sample(writer, &sample), -EINVAL);
+    assert_int_equal(perfdata_finish(writer), 0);
+    perfdata_writer_close(writer);
+    struct perfdata_reader *reader = open_reader(fd);
+    for (int i = 0; i < 2; i++) {
+        size_t words = i == 0 ? 7 : 3;
+        while (perfdata_next(reader, &event) > 0 && event.kind != PERFDATA_SAMPLE)
+            continue;
+        assert_int_equal(event.ip, kernel[0]);
+        assert_int_equal(event.callchain_count, words);
+        assert_int_equal(event.callchain[0], PERFDATA_CONTEXT_KERNEL);
+        assert_int_equal(event.callchain[2], kernel[1]);
+        if (i == 0) {
+            assert_int_equal(event.callchain[3], PERFDATA_CONTEXT_USER);
+            assert_int_equal(event.callchain[6], capture_stack[2]);
+        }
+    }
+    perfdata_reader_close(reader);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sample_keeps_its_event_and_object),
         cmocka_unit_test(an_unfinished_file_keeps_names_and_units),
         cmocka_unit_test(unknown_events_are_refused_and_nothing_is_written),
+        cmocka_unit_test(kernel_frames_come_above_user_frames),
         cmocka_unit_test(the_longest_stack_with_an_object_fits_into_a_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,8 @@ static bool decode(struct ring_record *record, const struct buffer *from, size_t
     return ring_record_decode(record, copy, size);
 }
 
-static void put_sample(struct buffer *out, uint64_t abi, uint64_t reserved, uint64_t copied)
+static void put_sample_in(struct buffer *out, const uint64_t *callchain, uint64_t count,
+                          uint64_t abi, uint64_t reserved, uint64_t copied)
 {
     begin(out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
     put_u64(out, 0x401000);
@@ -59,6 +60,9 @@ static void put_sample(struct buffer *out, uint64_t abi, uint64_t reserved, uint
     put_u32(out, 8);
     put_u64(out, 1234);
     put_u64(out, 1001001);
+    put_u64(out, count);
+    for (uint64_t i = 0; i < count; i++)
+        put_u64(out, callchain[i]);
     put_u64(out, abi);
     for (uint64_t i = 0; abi && i < REGISTERS; i++)
         put_u64(out, 100 + i);
@@ -67,6 +71,11 @@ static void put_sample(struct buffer *out, uint64_t abi, uint64_t reserved, uint
         put_u64(out, i);
     if (reserved)
         put_u64(out, copied);
+}
+
+static void put_sample(struct buffer *out, uint64_t abi, uint64_t reserved, uint64_t copied)
+{
+    put_sample_in(out, NULL, 0, abi, reserved, copied);
 }
 
 static void a_sample_has_registers_and_stack(void **state)
@@ -95,6 +104,42 @@ static void a_copy_of_the_whole_request_may_lack_stack(void **state)
     put_sample(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, 64);
     assert_true(decode(&record, &bytes, bytes.size));
     assert_true(record.is_stack_full);
+    buffer_free(&bytes);
+}
+
+static void the_kernels_part_of_a_callchain_comes_without_its_marker(void **state)
+{
+    (void)state;
+    static const uint64_t callchain[] = {(uint64_t)PERF_CONTEXT_KERNEL, 0xffffffff81001000,
+                                         0xffffffff81002000};
+    struct buffer bytes = {0};
+    struct ring_record record;
+    put_sample_in(&bytes, callchain, 3, PERF_SAMPLE_REGS_ABI_64, 64, 40);
+    assert_true(decode(&record, &bytes, bytes.size));
+    assert_int_equal(record.kernel_count, 2);
+    assert_int_equal(record.kernel_frames[0], 0xffffffff81001000);
+    assert_int_equal(record.kernel_frames[1], 0xffffffff81002000);
+    assert_int_equal(record.stack_bytes, 40);
+    for (size_t size = 0; size < bytes.size; size++)
+        assert_false(decode(&record, &bytes, size));
+    put_sample_in(&bytes, callchain + 1, 2, PERF_SAMPLE_REGS_ABI_64, 64, 40);
+    assert_true(decode(&record, &bytes, bytes.size));
+    assert_int_equal(record.kernel_count, 0);
+    buffer_free(&bytes);
+}
+
+/* The kernel never writes such a number; the sum of bytes must not overflow. */
+static void a_callchain_longer_than_its_record_is_refused(void **state)
+{
+    (void)state;
+    struct buffer bytes = {0};
+    struct ring_record record;
+    put_sample(&bytes, PERF_SAMPLE_REGS_ABI_64, 64, 40);
+    static const uint64_t counts[] = {1000, UINT64_MAX, UINT64_C(1) << 61};
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(bytes.bytes + 40, &counts[i], sizeof(counts[i]));
+        assert_false(decode(&record, &bytes, bytes.size));
+    }
     buffer_free(&bytes);
 }
 
@@ -202,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sample_has_registers_and_stack),
         cmocka_unit_test(a_copy_of_the_whole_request_may_lack_stack),
+        cmocka_unit_test(the_kernels_part_of_a_callchain_comes_without_its_marker),
+        cmocka_unit_test(a_callchain_longer_than_its_record_is_refused),
         cmocka_unit_test(a_sample_may_lack_registers_and_stack),
         cmocka_unit_test(no_cut_record_is_decoded),
         cmocka_unit_test(a_mapping_has_its_file),

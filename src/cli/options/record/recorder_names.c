@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/options/recorder_names.h"
+#include "cli/options/record/recorder_names.h"
 
 #include "cli/options/options.h"
 

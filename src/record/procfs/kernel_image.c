@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/procfs/kernel_image.h"
+
+#include "base/containers/cursor.h"
+#include "base/files/io.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define NOTES_BYTES_MAX 65536
+
+/* Among the first lines of 5 MB: not read further. */
+static uint64_t text_avma(FILE *symbols)
+{
+    char *line = NULL;
+    size_t room = 0;
+    uint64_t avma = 0;
+    for (bool is_found = false; !is_found && getline(&line, &room, symbols) > 0;) {
+        is_found = strstr(line, " T _text\n") != NULL;
+        avma = is_found ? strtoull(line, NULL, 16) : 0;
+    }
+    free(line);
+    return avma;
+}
+
+/* Names and descriptions are padded to 4 bytes (elf(5)). */
+static void take_build_id(struct kernel_image *image, const void *notes, size_t notes_bytes)
+{
+    struct cursor c = cursor_of(notes, notes_bytes);
+    while (cursor_left(&c) > 0 && !c.failed) {
+        uint64_t name_bytes = cursor_u32(&c), bytes = cursor_u32(&c);
+        uint32_t type = cursor_u32(&c);
+        const uint8_t *name = cursor_bytes(&c, (name_bytes + 3) & ~UINT64_C(3));
+        const uint8_t *description = cursor_bytes(&c, (bytes + 3) & ~UINT64_C(3));
+        bool is_id = name && description && type == NT_GNU_BUILD_ID && name_bytes == 4 &&
+                     memcmp(name, "GNU", 4) == 0 && bytes <= sizeof(image->build_id);
+        if (!is_id)
+            continue;
+        memcpy(image->build_id, description, bytes);
+        image->build_id_bytes = (size_t)bytes;
+    }
+}
+
+int kernel_image_parse(struct kernel_image *image, FILE *symbols, const void *notes,
+                       size_t notes_bytes)
+{
+    *image = (struct kernel_image){.text_avma = text_avma(symbols)};
+    take_build_id(image, notes, notes_bytes);
+    return image->text_avma ? 0 : -EACCES;
+}
+
+int kernel_image_read(struct kernel_image *image)
+{
+    struct buffer notes = {0};
+    FILE *symbols = fopen("/proc/kallsyms", "re");
+    if (!symbols)
+        return -errno;
+    if (io_read_file("/sys/kernel/notes", &notes, NOTES_BYTES_MAX) != 0 || notes.failed)
+        buffer_clear(&notes);
+    int err = kernel_image_parse(image, symbols, notes.bytes, notes.size);
+    buffer_free(&notes);
+    fclose(symbols);
+    return err;
+}
+
+/* As perf writes the mapping: the offset is the address of the symbol in the path. Modules lie
+ * behind the image, and have names in /proc/kallsyms too. */
+void kernel_image_write(struct perfdata_writer *file, uint64_t time_ns)
+{
+    struct kernel_image image;
+    if (kernel_image_read(&image) != 0)
+        return;
+    struct perfdata_mapping mapping = {.pid = UINT32_MAX,
+                                       .time_ns = time_ns,
+                                       .start_avma = image.text_avma,
+                                       .bytes = UINT64_MAX - image.text_avma,
+                                       .file_offset = image.text_avma,
+                                       .protection = PROT_READ | PROT_EXEC,
+                                       .path = PERFDATA_KERNEL_PATH,
+                                       .build_id_bytes = image.build_id_bytes,
+                                       .is_kernel = true};
+    memcpy(mapping.build_id, image.build_id, sizeof(mapping.build_id));
+    perfdata_write_mapping(file, &mapping);
+}

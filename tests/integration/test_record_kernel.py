@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`rec --kernel` joins the kernel's part of a stack to the user stack below; its relatives as perf record means them."""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import rec
+
+NOBODY = 65534
+KERNEL = "[kernel.kallsyms]"
+HEAD = re.compile(r"^(.*\S)\s+(-?\d+)/(-?\d+)\s+[\d.]+:\s+(\d+) cpu-clock")
+FRAME = re.compile(r"^\s+[0-9a-f]+ (.*) \((.*)\)$")
+# With the exchange of threads at their end: kernel time in user code, too.
+INTERRUPTS = re.compile(r"asm_sysvec_|asm_common_interrupt|ret_from_fork|asm_exc_nmi")
+WORK = r"""
+#include <sys/mman.h>
+#include <string.h>
+static void touch(void)
+{
+    for (int i = 0; i < 12; i++) {
+        char *memory = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        madvise(memory, 64 << 20, MADV_NOHUGEPAGE);
+        for (long at = 0; at < 64 << 20; at += 4096) memory[at] = 1;
+        munmap(memory, 64 << 20);
+    }
+}
+static void count(void) { for (volatile long i = 0; i < 900000000; i++) continue; }
+int main(int argc, char **argv)
+{
+    (void)argc;
+    if (strcmp(argv[1], "touch") == 0) touch(); else count();
+    return 0;
+}
+"""
+
+
+class Sample:
+    def __init__(self, head, lines):
+        match = HEAD.match(head)
+        self.comm, self.weight = match[1], int(match[4])
+        self.frames = [FRAME.match(line).groups() for line in lines]
+        self.kernel = [name for name, module in self.frames if module == KERNEL]
+        self.is_kernel = bool(self.kernel) or self.frames[0][0] == "[kernel]"
+
+    def is_joined(self):
+        """A kernel stack from its entry, above a user stack from the start of a thread."""
+        user = self.frames[len(self.kernel):]
+        starts = ("_start", "clone3", "__clone3", "clone", "__clone")
+        if not self.kernel or not user or KERNEL in (module for _, module in user):
+            return self.is_at_exec()
+        return user[-1][0].split("+")[0] in starts or self.is_at_exec() or self.ends_in_nameless(user)
+
+    def is_at_exec(self):
+        """The old stack is gone, and the new one has no frame yet."""
+        return bool(self.kernel) and any("exec" in name or "exit_mm" in name for name in self.kernel)
+
+    @staticmethod
+    def ends_in_nameless(user):
+        """A stripped program's own entry, below the C library's start of main()."""
+        return len(user) > 2 and user[-2][0].startswith("__libc_start_main") and user[-1][0] != "[truncated]"
+
+
+def samples(run):
+    done = subprocess.run([rec.REC, "convert", "-q", run.path(), "-o", run.path("rec.perf.txt")],
+                          capture_output=True, text=True, timeout=rec.TIMEOUT_S)
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    with open(run.path("rec.perf.txt"), encoding="utf-8") as file:
+        blocks = [block.splitlines() for block in file.read().split("\n\n")]
+    return [Sample(block[0], block[1:]) for block in blocks if len(block) > 1]
+
+
+def share(chosen, all_of):
+    return 100 * sum(sample.weight for sample in chosen) / max(1, sum(sample.weight for sample in all_of))
+
+
+class Kernel(rec.Case):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            self.skipTest("kernel stacks are for root")
+        os.chmod(self.directory, 0o755)
+
+    def work(self):
+        path = os.path.join(self.directory, "work")
+        if not os.path.exists(path):
+            subprocess.run(["gcc", "-O1", "-g", "-x", "c", "-", "-o", path], input=WORK.encode(), check=True)
+        return path
+
+    def assert_joined(self, run, kernel_at_least):
+        taken = samples(run)
+        kernel = [sample for sample in taken if sample.is_kernel]
+        self.assertGreater(share(kernel, taken), kernel_at_least)
+        self.assertGreater(len(kernel), 50)
+        loose = [sample.frames for sample in kernel if not sample.is_joined()]
+        self.assertGreaterEqual(share([sample for sample in kernel if sample.is_joined()], kernel), 95, loose[:3])
+        return taken
+
+
+class Joined(Kernel):
+    def test_system_calls(self):
+        run = self.recorded("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=200000", rec_options=["--kernel"])
+        self.assertEqual(run.summary["engine"], "perf-ring")
+        taken = self.assert_joined(run, 50)
+        self.assertTrue(any("entry_SYSCALL_64" in name for sample in taken for name in sample.kernel))
+        self.assertFalse(any(frame[0] == "[kernel]" for sample in taken for frame in sample.frames))
+
+    def test_page_faults_name_the_line(self):
+        run = self.recorded(self.work(), "touch", rec_options=["--kernel"])
+        taken = self.assert_joined(run, 50)
+        faults = [sample for sample in taken if any("asm_exc_page_fault" in name for name in sample.kernel)]
+        self.assertGreater(share(faults, taken), 30)
+        touched = [sample for sample in faults if "touch" in sample.frames[len(sample.kernel)][0]]
+        self.assertGreater(share(touched, faults), 90)
+
+    def test_a_large_tree_of_files(self):
+        self.need_program("git")
+        command = ["git", "-c", "core.fsmonitor=false", "--no-optional-locks", "-C", rec.SOURCE, "status"]
+        run = self.record(*command, rec_options=["--kernel", "-F", "9999"])
+        self.assert_joined(run, 20)
+
+    def test_a_running_server_under_load(self):
+        server = subprocess.Popen([self.need_program("redis-server"), "--port", "0", "--unixsocket",
+                                   f"{self.directory}/redis", "--save", ""], stdout=subprocess.DEVNULL)
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        while not os.path.exists(f"{self.directory}/redis"):
+            time.sleep(0.01)
+        load = subprocess.Popen([self.need_program("redis-benchmark"), "-s", f"{self.directory}/redis", "-t", "get",
+                                 "-n", "10000000", "-q"], stdout=subprocess.DEVNULL)
+        self.addCleanup(load.wait)
+        self.addCleanup(load.kill)
+        run = self.run_in(self.new_directory(), [rec.REC, "--kernel", "-p", server.pid, "--duration", "1"])
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        self.assert_joined(run, 50)
+
+    def test_the_whole_system(self):
+        run = self.run_in(self.new_directory(), [rec.REC, "-a", "--kernel", "--", "dd", "if=/dev/zero", "of=/dev/null",
+                                                 "bs=64k", "count=100000"])
+        self.assertEqual(run.status, 0, run.stderr.decode())
+        own = [sample for sample in samples(run) if sample.comm == "dd" and sample.is_kernel]
+        self.assertGreater(len(own), 20)
+        self.assertGreaterEqual(share([sample for sample in own if sample.is_joined()], own), 95)
+
+
+class Shares(Kernel):
+    def test_pure_user_code_has_no_kernel_samples_but_interrupts(self):
+        taken = samples(self.recorded(self.work(), "count", rec_options=["--kernel"]))
+        own = [sample for sample in taken if sample.is_kernel and "count" in str(sample.frames)
+               and not any(INTERRUPTS.search(name) for name in sample.kernel)]
+        self.assertGreater(len(taken), 200)
+        self.assertLess(share(own, taken), 0.5, [sample.frames for sample in own])
+
+    def test_the_sum_is_the_cpu_time_of_the_program(self):
+        run = self.recorded(self.work(), "touch", rec_options=["--kernel"])
+        self.assert_within(run.count("cpu_seen_ns"), run.count("cpu_billed_ns"), 0.02 * run.count("cpu_billed_ns"))
+
+    def test_perf_reads_the_names(self):
+        perf = self.need_program("perf")
+        run = self.recorded("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=100000", rec_options=["--kernel"])
+        text = subprocess.run([perf, "script", "-i", run.path()], capture_output=True, text=True, timeout=60).stdout
+        self.assertIn(f"entry_SYSCALL_64_after_hwframe+0x76 ({KERNEL})".split("+")[0], text)
+        self.assertIn(f"({KERNEL})", text)
+
+    def test_names_stay_in_the_capture(self):
+        run = self.recorded("dd", "if=/dev/zero", "of=/dev/null", "bs=64k", "count=100000", rec_options=["--kernel"])
+        hidden = subprocess.run([rec.REC, "report", run.path()], capture_output=True, text=True, user=NOBODY, group=NOBODY,
+                                extra_groups=[], env={**os.environ, "HOME": "/"})
+        if hidden.returncode:  # the file is root's
+            os.chmod(run.path(), 0o644)
+            hidden = subprocess.run([rec.REC, "report", run.path()], capture_output=True, text=True, user=NOBODY,
+                                    group=NOBODY, extra_groups=[])
+        self.assertIn("do_syscall_64", hidden.stdout)
+
+
+class Relatives(Kernel):
+    DD = ("dd", "if=/dev/zero", "of=/dev/null", "bs=512", "count=400000")
+
+    def test_kernel_time_only(self):
+        for options in (["--all-kernel"], ["-e", "cpu-clock:k"]):
+            with self.subTest(options=options):
+                run = self.recorded(*self.DD, rec_options=options)
+                taken = samples(run)
+                self.assertGreater(len(taken), 20)
+                self.assertEqual([sample.frames for sample in taken if not sample.kernel], [])
+                self.assert_within(run.count("cpu_seen_ns"), run.count("cpu_billed_ns"), 1000000)
+
+    def test_the_part_in_the_kernel_only(self):
+        taken = samples(self.recorded(*self.DD, rec_options=["--kernel-callchains"]))
+        joined = [sample.frames for sample in taken if sample.kernel and len(sample.kernel) != len(sample.frames)]
+        self.assertEqual(joined, [])
+        self.assertGreater(share([sample for sample in taken if sample.kernel], taken), 30)
+        user = [sample for sample in taken if not sample.is_kernel]
+        self.assertEqual({len(sample.frames) for sample in user}, {1})
+
+    def test_both_modifiers_are_the_option(self):
+        self.assert_joined(self.recorded(*self.DD, rec_options=["-k", "mono", "-e", "task-clock:uk"]), 30)
+
+    def test_without_kernel_stacks_kernel_time_is_one_frame(self):
+        for options in (["--all-user"], ["-e", "cpu-clock:u"]):
+            with self.subTest(options=options):
+                run = self.recorded(*self.DD, rec_options=[*options, "--engine", "perf-ring"])
+                self.assertGreater(run.share_of("[kernel]"), 20)
+
+
+class Refusals(Kernel):
+    def refused(self, *options, **how):
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, [rec.REC, *options, "--", "true"], **how)
+        self.assertEqual(run.status, 125)
+        self.assertEqual(os.listdir(directory), [])
+        return run.stderr.decode()
+
+    def test_ordinary_users_read_the_rule(self):
+        with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:
+            level = int(file.read())
+        if level < 2:
+            self.skipTest("kernel.perf_event_paranoid permits kernel stacks to everybody")
+        message = self.refused("--kernel", user=NOBODY, group=NOBODY, extra_groups=[])
+        self.assertIn(f"kernel.perf_event_paranoid is {level}; set to 1 or less", message)
+
+    def test_hidden_addresses_are_the_rule(self):
+        """CAP_PERFMON may sample the kernel, CAP_SYSLOG would be needed for its addresses."""
+        if not shutil.which("setpriv"):
+            self.skipTest("there is no setpriv on this machine")
+        caps = "-all,+perfmon"
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, ["setpriv", "--reuid", NOBODY, "--clear-groups", f"--inh-caps={caps}",
+                                      f"--ambient-caps={caps}", f"--bounding-set={caps}", rec.REC, "--kernel", "--", "true"])
+        self.assertEqual(run.status, 125, run.stderr.decode())
+        self.assertIn("kernel.kptr_restrict is", run.stderr.decode())
+
+    def test_combinations(self):
+        self.assertIn("--engine perf-ring", self.refused("--kernel", "--engine", "timer"))
+        self.assertIn("cannot be combined", self.refused("--kernel", "--all-user"))
+        self.assertIn("-k mono", self.refused("-k", "raw"))
+        self.assertIn(":u, :k and :uk", self.refused("-e", "cpu-clock:p"))
+
+
+if __name__ == "__main__":
+    rec.main()
