@@ -7,10 +7,10 @@
 #include "base/containers/array.h"
 #include "view/server/server.h"
 
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum { LINE = 1, KINDS = 4, PORT = 3000, ROUNDS_MAX = 64 };
@@ -55,13 +55,14 @@ static struct profile *make_profile(void)
     return profile;
 }
 
+/* A local socket, at an address that the kernel chooses. */
 static void start(const struct http_handler *handler)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const struct sockaddr address = {.sa_family = AF_UNIX};
     struct error error;
-    listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (bind(listen_fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(listen_fd, 8) != 0 || http_start(&http, listen_fd, handler, &error) != 0)
+    listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (bind(listen_fd, &address, sizeof(address.sa_family)) != 0 || listen(listen_fd, 8) != 0 ||
+        http_start(&http, listen_fd, handler, &error) != 0)
         __builtin_trap();
 }
 
@@ -88,15 +89,13 @@ static struct request_context *context(void)
     return &server.requests;
 }
 
-/* Ends by a reset: closed connections in TIME_WAIT would use up the ports. */
 static int connect_to_server(void)
 {
-    struct sockaddr_in address;
+    struct sockaddr_un address;
     socklen_t length = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (getsockname(listen_fd, (struct sockaddr *)&address, &length) != 0 ||
-        connect(fd, (struct sockaddr *)&address, length) != 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){1, 0}, sizeof(struct linger)) != 0)
+        connect(fd, (struct sockaddr *)&address, length) != 0)
         __builtin_trap();
     return fd;
 }
