@@ -3,16 +3,12 @@
 
 #include "base/files/io.h"
 #include "base/text/log.h"
-#include "cli/commands/program_hint.h"
 #include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
-#include "cli/files/inputs.h"
+#include "cli/files/input_command.h"
 #include "cli/files/outputs.h"
-#include "cli/options/filter_options.h"
-#include "cli/options/help.h"
 #include "cli/options/options.h"
 #include "cli/tables/convert_table.h"
-#include "cli/options/symbol_options.h"
 #include "cli/options/view_options.h"
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
@@ -23,13 +19,12 @@
 #include <unistd.h>
 
 struct convert_request {
-    struct inputs inputs;
-    struct convert_options from;
+    struct input_request input;
     const struct exporter *format; /* of standard output; NULL: no --format */
     bool to_stdout;
     struct outputs outputs;
     struct export_options options;
-    bool quiet, verbose, help;
+    bool quiet, verbose;
 };
 
 static int parse_format(struct convert_request *request, const char *name, struct error *error)
@@ -45,12 +40,9 @@ static int parse_format(struct convert_request *request, const char *name, struc
     return error_set(error, -EINVAL, "unknown format %s: use %s", name, names);
 }
 
-static int apply(struct convert_request *request, int id, const char *value, struct error *error)
+static int apply(struct input_request *input, int id, const char *value, struct error *error)
 {
-    int err;
-    if (filter_option(&request->from.filter, id, value, &err, error) ||
-        symbol_option(&request->from, id, value, &err, error))
-        return err;
+    struct convert_request *request = (struct convert_request *)input;
     switch (id) {
     case 'o':
         if (strcmp(value, "-") != 0)
@@ -76,26 +68,21 @@ static int apply(struct convert_request *request, int id, const char *value, str
         return 0;
     case 'q':
         request->quiet = true;
+        log_set_quiet(true);
         return 0;
     case 'v':
         request->verbose = true;
         return 0;
-    case OPTIONS_HELP:
-        request->help = true;
-        return 0;
     default:
-        return inputs_add(&request->inputs, value, error);
+        return inputs_add(&request->input.inputs, value, error);
     }
 }
 
-static int check_complete(struct convert_request *request, struct error *error)
+static int check(struct input_request *input, struct error *error)
 {
-    request->from.adds_samples_up =
+    struct convert_request *request = (struct convert_request *)input;
+    request->input.from.adds_samples_up =
         !outputs_have_times(&request->outputs) && !(request->format && request->format->has_times);
-    if (request->help)
-        return 0;
-    if (request->inputs.count == 0 && inputs_add(&request->inputs, CAPTURE_DEFAULT, error) != 0)
-        return -ENOMEM;
     if (request->to_stdout && !request->format)
         return error_set(error, -EINVAL, "-o - needs --format NAME: standard output has no suffix");
     if (request->format && !request->to_stdout)
@@ -107,19 +94,6 @@ static int check_complete(struct convert_request *request, struct error *error)
     return 0;
 }
 
-static int parse(struct convert_request *request, char *const *words, struct error *error)
-{
-    struct options options = options_of(words, convert_command.options);
-    const char *value;
-    int id;
-    while ((id = options_next(&options, &value, error)) > 0) {
-        int err = apply(request, id, value, error);
-        if (err)
-            return err;
-    }
-    return id ? id : check_complete(request, error);
-}
-
 /* Never compressed: a pipe to gzip does the same. */
 static int write_stdout(const struct convert_request *request, const struct profile *profile,
                         struct error *error)
@@ -129,12 +103,12 @@ static int write_stdout(const struct convert_request *request, const struct prof
 
 static void print_written(const struct convert_request *request, const struct profile *profile)
 {
-    struct inputs_label label = inputs_label(&request->inputs);
+    struct inputs_label label = inputs_label(&request->input.inputs);
     const char *input = label.text;
     const char *damage = profile_note(profile, "damage");
     if (damage)
         log_error("%s: %s", input, damage);
-    struct view_age age = view_age(inputs_newest(&request->inputs));
+    struct view_age age = view_age(inputs_newest(&request->input.inputs));
     for (size_t i = 0; i < request->outputs.count; i++)
         log_info("%s (%s): wrote %s: %s", input, age.text, request->outputs.items[i].path,
                  request->outputs.items[i].exporter->description);
@@ -145,26 +119,27 @@ static void print_written(const struct convert_request *request, const struct pr
                      profile_text(profile, profile_main_event(profile).name));
     if (profile->sample_count == 0)
         log_info("%s: no samples%s", input,
-                 filter_is_empty(&request->from.filter) ? "" : " in the selected part");
+                 filter_is_empty(&request->input.from.filter) ? "" : " in the selected part");
 }
 
-static int convert(struct convert_request *request, struct error *error)
+static int run(struct input_request *input, struct error *error)
 {
+    struct convert_request *request = (struct convert_request *)input;
     struct embedded_sources embedded;
     struct profile *profile = NULL;
     struct sudo_owner owner = sudo_owner_find();
     int err = outputs_prepare(&request->outputs, &owner, error);
     if (!err)
-        confine_to_outputs(&request->outputs, request->from.use_debuginfod);
+        confine_to_outputs(&request->outputs, request->input.from.use_debuginfod);
     if (!err)
-        err = symbolized_load_all(&profile, &request->inputs, &request->from, error);
+        err = symbolized_load_all(&profile, &request->input.inputs, &request->input.from, error);
     embedded_sources_open(&embedded, &request->options);
     if (!err)
         err = outputs_write(&request->outputs, profile, &request->options, &owner, error);
     if (!err) {
         /* The search for packages with debug symbols takes longer than most conversions. */
         if (!request->quiet)
-            diagnostics_print_for_file(profile, request->from.symfs);
+            diagnostics_print_for_file(profile, request->input.from.symfs);
         print_written(request, profile);
     }
     if (!err && request->to_stdout)
@@ -178,19 +153,10 @@ static int convert(struct convert_request *request, struct error *error)
 
 int cmd_convert(char *const *words)
 {
+    static const struct input_command command = {
+        .spec = &convert_command, .apply = apply, .check = check, .run = run};
     struct convert_request request = {0};
-    struct error error = {{0}};
-    int err = parse(&request, words, &error);
-    log_set_quiet(request.quiet);
-    if (err)
-        program_hint_append(convert_command.name, inputs_first(&request.inputs), &error);
-    else if (request.help)
-        help_print_command(stdout, &convert_command);
-    else if ((err = inputs_resolve(&request.inputs, &convert_command, &error)) == 0)
-        err = convert(&request, &error);
-    inputs_log_error(&request.inputs, err, &error);
+    int status = input_command_run(&command, &request.input, words);
     outputs_free(&request.outputs);
-    filter_free(&request.from.filter);
-    inputs_free(&request.inputs);
-    return err ? STATUS_FAILED : STATUS_OK;
+    return status;
 }

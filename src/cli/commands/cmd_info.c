@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands/commands.h"
 
+#include "cli/files/confine_outputs.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/view_options.h"
 #include "cli/tables/view_table.h"
@@ -10,16 +11,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int show(const struct view_request *request, struct error *error)
+static int run(struct input_request *input, struct error *error)
 {
+    const struct view_request *request = (struct view_request *)input;
     struct profile *profile = NULL;
     struct info info = {0};
-    const char *input = request->inputs.paths[0];
-    if (request->inputs.count > 1)
-        return error_set(error, -EINVAL, "more than one input: %s and %s", input,
-                         request->inputs.paths[1]);
-    memory_limit_begin(input, request->from.memory_bytes);
-    int err = convert_load(&profile, input, &request->from, error);
+    const char *path = inputs_first(&input->inputs);
+    if (input->inputs.count > 1)
+        return error_set(error, -EINVAL, "more than one input: %s and %s", path,
+                         input->inputs.paths[1]);
+    confine_to_outputs(NULL, input->from.use_debuginfod);
+    memory_limit_begin(path, input->from.memory_bytes);
+    int err = convert_load(&profile, path, &input->from, error);
     if (err)
         return err;
     err = info_build(&info, profile);
@@ -27,12 +30,12 @@ static int show(const struct view_request *request, struct error *error)
         error_set(error, err, "out of memory");
     } else if (request->json) {
         struct buffer out = {0};
-        info_json(&info, input, &out);
+        info_json(&info, path, &out);
         fwrite(out.bytes, 1, out.size, stdout);
         err = out.failed ? error_set(error, -ENOMEM, "out of memory") : 0;
         buffer_free(&out);
     } else {
-        info_print(&info, input);
+        info_print(&info, path);
     }
     info_free(&info);
     profile_free(profile);
@@ -41,5 +44,8 @@ static int show(const struct view_request *request, struct error *error)
 
 int cmd_info(char *const *words)
 {
-    return view_run(words, &info_command, show);
+    static const struct input_command command = {
+        .spec = &info_command, .apply = view_option, .check = view_check, .run = run};
+    struct view_request request = {.input.from.adds_samples_up = true};
+    return input_command_run(&command, &request.input, words);
 }

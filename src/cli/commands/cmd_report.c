@@ -2,6 +2,7 @@
 #include "cli/commands/commands.h"
 
 #include "annotate/function.h"
+#include "cli/files/confine_outputs.h"
 #include "cli/options/view_options.h"
 #include "cli/tables/view_table.h"
 #include "cli/report/lifecycle.h"
@@ -53,7 +54,7 @@ static int print_report(const struct report *report, const struct view_request *
         .least_percent = request->has_limit ? request->least_percent : 0,
         .most = request->has_limit || is_whole ? SIZE_MAX : ROWS_SHOWN,
         .with_callers = is_whole};
-    const struct report_style style = {.is_part = !filter_is_empty(&request->from.filter),
+    const struct report_style style = {.is_part = !filter_is_empty(&request->input.from.filter),
                                        .has_limit = request->has_limit,
                                        .least_percent = request->least_percent,
                                        .has_tree = !request->has_by,
@@ -64,11 +65,11 @@ static int print_report(const struct report *report, const struct view_request *
         return error_set(error, -ENOMEM, "out of memory");
     const struct report_rows *shown = has_rows ? &rows : NULL;
     if (request->json)
-        report_json(report, shown, &request->inputs, &out);
+        report_json(report, shown, &request->input.inputs, &out);
     else if (request->markdown)
-        report_print_markdown(report, shown, &request->inputs, &style);
+        report_print_markdown(report, shown, &request->input.inputs, &style);
     else
-        report_print(report, shown, &request->inputs, &style);
+        report_print(report, shown, &request->input.inputs, &style);
     report_rows_free(&rows);
     return print_json(&out, error);
 }
@@ -89,7 +90,7 @@ static int show_lifecycle(const struct view_request *request, const struct profi
 {
     struct lifecycle lifecycle;
     struct buffer out = {0};
-    const char *path = inputs_first(&request->inputs);
+    const char *path = inputs_first(&request->input.inputs);
     if (!profile->has_life_events)
         return error_set(error, -EINVAL,
                          "%s has no thread lifecycle: record with rec --record thread-lifecycle "
@@ -111,7 +112,7 @@ static int show_lifecycle(const struct view_request *request, const struct profi
 static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
-    int err = symbolized_load_all(&profile, &request->inputs, &request->from, error);
+    int err = symbolized_load_all(&profile, &request->input.inputs, &request->input.from, error);
     if (err)
         return err;
     if (request->short_names)
@@ -119,12 +120,26 @@ static int show(const struct view_request *request, struct error *error)
     err = request->lifecycle ? show_lifecycle(request, profile, error)
                              : show_functions(request, profile, error);
     pager_finish();
-    diagnostics_print_for_file(profile, request->from.symfs);
+    diagnostics_print_for_file(profile, request->input.from.symfs);
     profile_free(profile);
+    return err;
+}
+
+static int run(struct input_request *input, struct error *error)
+{
+    const struct view_request *request = (struct view_request *)input;
+    if (!request->json)
+        pager_start();
+    confine_to_outputs(NULL, input->from.use_debuginfod);
+    int err = show(request, error);
+    pager_finish();
     return err;
 }
 
 int cmd_report(char *const *words)
 {
-    return view_run(words, &report_command, show);
+    static const struct input_command command = {
+        .spec = &report_command, .apply = view_option, .check = view_check, .run = run};
+    struct view_request request = {.input.from.adds_samples_up = true};
+    return input_command_run(&command, &request.input, words);
 }

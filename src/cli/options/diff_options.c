@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/diff_options.h"
 
-#include "cli/options/filter_options.h"
+#include "cli/options/input_options.h"
 #include "cli/options/options.h"
-#include "cli/options/symbol_options.h"
 #include "cli/options/units.h"
 #include "cli/tables/diff_table.h"
 
@@ -56,8 +55,7 @@ static int apply(struct diff_request *request, int id, const char *value, enum c
                  struct error *error)
 {
     int err;
-    if (filter_option(&request->from.filter, id, value, &err, error) ||
-        symbol_option(&request->from, id, value, &err, error))
+    if (input_option(&request->from, id, value, &err, error))
         return err;
     switch (id) {
     case 'o':

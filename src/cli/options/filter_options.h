@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "convert/filter.h"
 
 enum {
     FILTER_PID = 0x1000,
@@ -29,6 +28,3 @@ enum {
         OPTION_TAKING(FILTER_METRIC, 0, "metric", "cpu|off-cpu|wall",                             \
                       "Time shown where an output has a single one: on a processor, waiting for " \
                       "anything, or both together.")
-
-/* Whether id is a filter option; if so, *err is 0, or -EINVAL with a message. */
-bool filter_option(struct filter *filter, int id, const char *value, int *err, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/snapshot_options.h"
 
-#include "cli/options/symbol_options.h"
+#include "cli/options/input_options.h"
 #include "cli/options/units.h"
 #include "cli/tables/snapshot_table.h"
 
@@ -62,7 +62,7 @@ static int take(struct snapshot_options *parsed, int id, const char *value, stru
         parsed->help = true;
         break;
     default:
-        (void)symbol_option(&parsed->from, id, value, &err, error);
+        (void)input_option(&parsed->from, id, value, &err, error);
     }
     return err;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cli/options/options.h"
-#include "convert/options.h"
 
 enum { SYMBOL_DEBUG_DIR = 0x1100, SYMBOL_SYMFS, SYMBOL_DEBUGINFOD, SYMBOL_NO_INLINE, MEMORY_LIMIT };
 
@@ -28,7 +27,3 @@ enum { SYMBOL_DEBUG_DIR = 0x1100, SYMBOL_SYMFS, SYMBOL_DEBUGINFOD, SYMBOL_NO_INL
         OPTION_TAKING(SYMBOL_SYMFS, 0, "symfs", "DIR",                                 \
                       "Root of the recorded files, for captures of another machine."), \
         DEBUGINFOD_OPTION_SPEC, NO_INLINE_OPTION_SPEC, MEMORY_OPTION_SPEC
-
-/* Whether id is one of these options; then *err is the result: 0, or -EINVAL and a sentence. */
-bool symbol_option(struct convert_options *options, int id, const char *value, int *err,
-                   struct error *error);

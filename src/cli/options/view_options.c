@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/options/view_options.h"
 
-#include "base/text/log.h"
-#include "cli/commands/commands.h"
-#include "cli/commands/program_hint.h"
-#include "cli/files/confine_outputs.h"
-#include "cli/files/memory_limit.h"
-#include "cli/options/filter_options.h"
-#include "cli/options/help.h"
 #include "cli/options/options.h"
-#include "cli/options/symbol_options.h"
 #include "cli/tables/view_table.h"
-#include "cli/terminal/pager.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -63,12 +54,10 @@ static int parse_limit(struct view_request *request, const char *value, struct e
                      value);
 }
 
-static int apply(struct view_request *request, int id, const char *value, struct error *error)
+int view_option(struct input_request *input, int id, const char *value, struct error *error)
 {
+    struct view_request *request = (struct view_request *)input;
     switch (id) {
-    case OPTIONS_HELP:
-        request->help = true;
-        return 0;
     case VIEW_JSON:
         request->json = true;
         return 0;
@@ -93,75 +82,25 @@ static int apply(struct view_request *request, int id, const char *value, struct
     case OPTIONS_WITHOUT_EFFECT:
         return 0;
     default:
-        return inputs_add(&request->inputs, value, error);
+        return inputs_add(&input->inputs, value, error);
     }
 }
 
-/* Contradictions of options. */
-static int check(const struct view_request *request, struct error *error)
+int view_check(struct input_request *input, struct error *error)
 {
+    const struct view_request *request = (struct view_request *)input;
     if (request->around && request->has_by)
         return error_set(error, -EINVAL,
                          "--callers and --callees print calls: leave out --by and --lines");
     if (request->json && request->markdown)
         return error_set(error, -EINVAL, "--json and --markdown: choose one");
-    if (request->lifecycle && request->inputs.count > 1)
+    if (request->lifecycle && input->inputs.count > 1)
         return error_set(error, -EINVAL,
                          "--lifecycle shows a single capture: times of several have no common "
                          "start");
     if (request->lifecycle && (request->around || request->has_by || request->markdown))
         return error_set(error, -EINVAL, "--lifecycle prints threads: leave out other views");
     return 0;
-}
-
-static int parse(struct view_request *request, char *const *words,
-                 const struct command_spec *command, struct error *error)
-{
-    *request = (struct view_request){.from.adds_samples_up = true};
-    struct options options = options_of(words, command->options);
-    const char *value;
-    int id;
-    while ((id = options_next(&options, &value, error)) > 0) {
-        int err = 0;
-        if (filter_option(&request->from.filter, id, value, &err, error) ||
-            symbol_option(&request->from, id, value, &err, error))
-            ;
-        else
-            err = apply(request, id, value, error);
-        if (err)
-            return err;
-    }
-    if (id == 0)
-        id = check(request, error);
-    if (id == 0 && request->inputs.count == 0)
-        return inputs_add(&request->inputs, CAPTURE_DEFAULT, error);
-    return id;
-}
-
-int view_run(char *const *words, const struct command_spec *command,
-             int (*show)(const struct view_request *request, struct error *error))
-{
-    struct view_request request;
-    struct error error = {{0}};
-    int err = parse(&request, words, command, &error);
-    if (err)
-        program_hint_append(command->name, inputs_first(&request.inputs), &error);
-    else if (request.help)
-        help_print_command(stdout, command);
-    else if ((err = inputs_resolve(&request.inputs, command, &error)) == 0) {
-        if (command == &report_command && !request.json)
-            pager_start();
-        confine_to_outputs(NULL, request.from.use_debuginfod);
-        err = show(&request, &error);
-    }
-    pager_finish();
-    if (err == -ENOMEM)
-        memory_limit_explain(inputs_label(&request.inputs).text, &error);
-    if (err)
-        log_error("%s", error.text);
-    filter_free(&request.from.filter);
-    inputs_free(&request.inputs);
-    return err ? STATUS_FAILED : STATUS_OK;
 }
 
 struct view_age view_age(const char *path)

@@ -3,17 +3,14 @@
 #pragma once
 
 #include "base/text/error.h"
-#include "cli/files/inputs.h"
+#include "cli/files/input_command.h"
 #include "cli/report/report_rows.h"
-#include "cli/tables/command_spec.h"
-#include "convert/convert.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct view_request {
-    struct inputs inputs; /* at least one */
-    struct convert_options from;
+    struct input_request input;
     bool json;
     bool lifecycle; /* of threads, instead of functions and calls */
     bool markdown;
@@ -24,12 +21,11 @@ struct view_request {
     bool is_upwards;
     bool has_limit;
     double least_percent;
-    bool help;
 };
 
-/* Parses the words, resolves the inputs and calls show(). Returns the exit status. */
-int view_run(char *const *words, const struct command_spec *command,
-             int (*show)(const struct view_request *request, struct error *error));
+/* apply() and check() of both commands; the request is a struct view_request. */
+int view_option(struct input_request *input, int id, const char *value, struct error *error);
+int view_check(struct input_request *input, struct error *error);
 
 /* "3 min old", by the modification time of the file; "" on errors. */
 struct view_age {
