@@ -5,7 +5,8 @@
  * threads apart, a line starts with "process-PID;thread-TID;", and a second process with the pid is
  * "process-PID.1".
  *
- * A count is weight / nominal period, a number of samples. Counts are integers, and their sum is
+ * A count is weight / nominal period, a number of samples; of off-CPU and wall time microseconds,
+ * as in other tools' off-CPU flame graphs. Counts are integers, and their sum is
  * the rounded total: each line gets the integer part of its share, and the largest fractions get
  * the rest. Lines with a count of 0 are left out; the sum still includes their weight.
  *
@@ -175,11 +176,20 @@ static void write_line(struct collapsed *collapsed, uint32_t node, const struct 
     buffer_append(collapsed->out, "\n", 1);
 }
 
+/* Weight of a count. */
+static uint64_t period_of(const struct profile *profile)
+{
+    enum { MICROSECOND_NS = 1000 };
+    struct profile_event event = profile_main_event(profile);
+    return event.is_off_cpu || event.is_wall ? MICROSECOND_NS
+                                             : export_period(profile, profile->main_event);
+}
+
 /* The counts of the lines, of one side; NULL: out of memory. */
 static struct line *count_lines(const struct collapsed *collapsed, const uint32_t *order,
                                 size_t count, bool is_base)
 {
-    uint64_t period = export_period(collapsed->profile, collapsed->profile->main_event);
+    uint64_t period = period_of(collapsed->profile);
     uint64_t total = 0;
     struct line *lines = calloc(count + 1, sizeof(*lines));
     for (size_t i = 0; lines && i < count; i++) {

@@ -13,9 +13,10 @@ static void write_categories(struct buffer *out)
     static const struct {
         const char *name, *color;
     } categories[] = {
-        [FIREFOX_OTHER] = {"Other", "grey"},     [FIREFOX_USER] = {"User", "yellow"},
-        [FIREFOX_KERNEL] = {"Kernel", "orange"}, [FIREFOX_LIBRARY] = {"Library", "blue"},
-        [FIREFOX_JIT] = {"JIT", "purple"},       [FIREFOX_IDLE] = {"Idle", "transparent"},
+        [FIREFOX_OTHER] = {"Other", "grey"},      [FIREFOX_USER] = {"User", "yellow"},
+        [FIREFOX_KERNEL] = {"Kernel", "orange"},  [FIREFOX_LIBRARY] = {"Library", "blue"},
+        [FIREFOX_JIT] = {"JIT", "purple"},        [FIREFOX_WAITING] = {"Waiting", "lightblue"},
+        [FIREFOX_RUNNABLE] = {"Runnable", "red"},
     };
     json_key(out, "categories");
     json_open(out, '[');
@@ -168,6 +169,8 @@ static int firefox_open(struct firefox *firefox)
         text_table_open(&firefox->texts) != 0)
         return -ENOMEM;
     int err = firefox_collect_lives(firefox);
+    if (err == 0)
+        err = firefox_classify_waits(firefox);
     return err ? err : firefox_choose_tracks(firefox);
 }
 
@@ -184,6 +187,7 @@ static void firefox_close(struct firefox *firefox)
     free(firefox->func_lines);
     free(firefox->tracks);
     free(firefox->lives);
+    free(firefox->wait_kinds);
     text_table_close(&firefox->texts);
 }
 

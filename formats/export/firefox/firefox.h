@@ -12,8 +12,10 @@
  *     firefox_comparison.c  the track of a difference
  *     firefox_samples.c  the samples of a thread
  *     period_rows.c      rows of equal CPU time from weighted samples
+ *     interval_rows.c    rows of waits, with their ends
  *     firefox_markers.c  samples of other events on the time line of a thread
  *     firefox_lives.c    its creation, names and end there
+ *     firefox_waits.c    its long waits there; categories of waits
  *
  * The format is the "processed profile", version 75: column tables, no nulls (an unset number is 0,
  * and each row has a byte of flags for the set columns). Older front-ends refuse the file, newer
@@ -25,6 +27,8 @@
 #include "export/export.h"
 #include "export/json.h"
 #include "export/threads.h"
+#include "profile/metric.h"
+#include "profile/waits.h"
 
 #include <stdint.h>
 
@@ -35,7 +39,8 @@ enum firefox_category {
     FIREFOX_KERNEL,
     FIREFOX_LIBRARY,
     FIREFOX_JIT,
-    FIREFOX_IDLE, /* views find the category by its name and hide it by default; for blocked time */
+    FIREFOX_WAITING,
+    FIREFOX_RUNNABLE,
 };
 
 struct firefox_symbol { /* a row of nativeSymbols */
@@ -75,6 +80,9 @@ struct firefox {
 
     struct firefox_life *lives; /* by thread, then time */
     size_t life_count;
+
+    uint8_t *wait_kinds;   /* by lib: enum profile_wait_kind plus one; 0: no leaf of waits */
+    uint64_t long_wait_ns; /* waits of this length have a marker */
 
     /* From indices of the model to rows of the file; PROFILE_NONE: no row. */
     uint32_t *lib_rows;
@@ -150,6 +158,22 @@ const char *firefox_life_name(const struct firefox *firefox, const struct firefo
 void firefox_write_life(struct firefox *firefox, const struct firefox_life *life);
 /* A row of markerSchema. */
 void firefox_write_life_schema(struct firefox *firefox);
+
+/* Fills wait_kinds and long_wait_ns. 0 or -ENOMEM. */
+int firefox_classify_waits(struct firefox *firefox);
+bool firefox_is_wait(const struct firefox *firefox, uint32_t call);
+/* The category of frames of a lib. */
+enum firefox_category firefox_wait_category(const struct firefox *firefox, uint32_t lib,
+                                            enum firefox_category otherwise);
+/* The next wait with a marker; false: none. */
+bool firefox_next_long_wait(const struct firefox *firefox, struct profile_waits *waits,
+                            struct profile_wait *wait);
+uint32_t firefox_wait_name(struct firefox *firefox, const struct profile_wait *wait);
+enum firefox_category firefox_category_of_wait(const struct firefox *firefox,
+                                               const struct profile_wait *wait);
+/* The data of a marker, and the row of markerSchema. */
+void firefox_write_wait(struct firefox *firefox, const struct profile_wait *wait);
+void firefox_write_wait_schema(struct firefox *firefox);
 
 /* A time of the model, as ms since the start of the recording. */
 void firefox_member_time(struct firefox *firefox, const char *key, uint64_t time_ns);

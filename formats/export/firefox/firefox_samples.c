@@ -2,9 +2,10 @@
 /*
  * The samples of a thread, as columns. Weights and rows:
  *
- *     CPU time   ms with six decimals, so sums are exact; a row for each period (period_rows.h)
- *     off CPU    ms; a row for each sample
- *     the rest   counts as they are; a row for each sample
+ *     CPU time          ms with six decimals, so sums are exact; a row for each period
+ *                       (period_rows.h)
+ *     off-CPU and wall  ms; rows where stacks change (interval_rows.h)
+ *     the rest          counts as they are; a row for each sample
  *
  * Browsers fail to open files far above LARGEST_BYTES. In a larger recording, `thinning`
  * neighbouring rows of a thread become a single row: the sum of their weights, the time of the
@@ -13,6 +14,7 @@
 #include "export/firefox/firefox.h"
 
 #include "base/containers/hash.h"
+#include "export/firefox/interval_rows.h"
 #include "export/firefox/period_rows.h"
 #include "profile/walk.h"
 
@@ -25,6 +27,9 @@ struct row { /* of the samples table */
     uint64_t time_ns;
     uint64_t weight;
     uint32_t call;
+    bool has_stack;
+    bool has_cpu_delta;
+    uint64_t cpu_delta_ns; /* of rows of intervals */
 };
 
 struct row_reader {
@@ -36,11 +41,16 @@ struct row_reader {
     bool is_shown;   /* the stacks are needed */
     bool is_uniform; /* all rows weigh a period */
     uint64_t choices;
+    const struct firefox *intervals_of; /* NULL: rows of periods or samples */
+    struct interval_rows intervals;
+    bool is_finished; /* no interval follows */
+    uint64_t end_ns;  /* of the last interval */
 };
 
 /* Rows do not precede the thread's start, unless samples do. */
-static struct row_reader read_rows(const struct profile *profile, const struct profile_list *list,
-                                   uint64_t period, uint64_t thinning)
+static struct row_reader read_periods(const struct profile *profile,
+                                      const struct profile_list *list, uint64_t period,
+                                      uint64_t thinning)
 {
     uint64_t start_ns = profile->start_ns;
     if (list) {
@@ -75,9 +85,9 @@ static void choose(struct row_reader *reader, struct row *row, uint64_t part)
         row->call = reader->samples.sample.call;
 }
 
-static bool next_row(struct row_reader *reader, struct row *row)
+static bool next_periods(struct row_reader *reader, struct row *row)
 {
-    *row = (struct row){.call = PROFILE_NONE};
+    *row = (struct row){.call = PROFILE_NONE, .has_stack = true};
     uint64_t missing = reader->thinning;
     while (missing > 0 && (reader->taken < reader->run.count || next_run(reader))) {
         uint64_t left = reader->run.count - reader->taken;
@@ -92,18 +102,81 @@ static bool next_row(struct row_reader *reader, struct row *row)
     return missing < reader->thinning;
 }
 
-/* Saturates. At most a row for each sample and a row for each period. */
-static uint64_t most_rows(const struct profile_list *list, uint64_t period)
+/* A sample of CPU time is at the end of its time, a wait at the start. */
+static void add_interval(struct row_reader *reader)
 {
+    const struct profile_sample *sample = &reader->samples.sample;
+    struct interval interval = {.start_ns = sample->time_ns,
+                                .end_ns = sample->time_ns + sample->weight,
+                                .weight = sample->weight,
+                                .call = sample->call};
+    if (!firefox_is_wait(reader->intervals_of, sample->call)) {
+        uint64_t gap_ns = sample->time_ns > reader->end_ns ? sample->time_ns - reader->end_ns : 0;
+        interval.start_ns -= sample->weight < gap_ns ? sample->weight : gap_ns;
+        interval.end_ns = sample->time_ns;
+        interval.is_cpu = true;
+    }
+    reader->end_ns = interval.end_ns;
+    interval_rows_add(&reader->intervals, &interval);
+}
+
+static bool next_interval(struct row_reader *reader, struct row *row)
+{
+    struct interval_row made;
+    while (!interval_rows_next(&reader->intervals, &made)) {
+        if (reader->is_finished)
+            return false;
+        reader->is_finished = !sample_reader_next(&reader->samples);
+        if (reader->is_finished)
+            interval_rows_finish(&reader->intervals);
+        else
+            add_interval(reader);
+    }
+    *row = (struct row){.time_ns = made.time_ns,
+                        .weight = made.weight,
+                        .call = made.call,
+                        .has_stack = made.has_stack,
+                        .has_cpu_delta = made.has_cpu_delta,
+                        .cpu_delta_ns = made.cpu_delta_ns};
+    return true;
+}
+
+static bool next_row(struct row_reader *reader, struct row *row)
+{
+    return reader->intervals_of ? next_interval(reader, row) : next_periods(reader, row);
+}
+
+/* Thinned rows are too far apart to show single waits. */
+static struct row_reader read_rows(const struct firefox *firefox, const struct firefox_event *rows,
+                                   uint32_t thread)
+{
+    const struct profile *profile = firefox->profile;
+    const struct profile_list *list = profile_list_of(profile, thread, rows->index);
+    struct row_reader reader = read_periods(profile, list, rows->period, firefox->thinning);
+    bool has_intervals = rows->event.is_off_cpu || rows->event.is_wall;
+    if (has_intervals && firefox->thinning == 1) {
+        reader.intervals_of = firefox;
+        reader.end_ns = profile->start_ns;
+        reader.is_uniform = false;
+    }
+    return reader;
+}
+
+/* Saturates. At most a row for each sample and a row for each period; of an interval three. */
+static uint64_t most_rows(const struct profile *profile, const struct profile_list *list,
+                          uint64_t period)
+{
+    const struct profile_event event = firefox_event_of(profile, list->event);
     uint64_t rows = period ? list->samples.weight / period : 0;
-    return __builtin_add_overflow(rows, list->samples.count, &rows) ? UINT64_MAX : rows;
+    uint64_t of_samples = list->samples.count * (event.is_off_cpu || event.is_wall ? 3 : 1);
+    return __builtin_add_overflow(rows, of_samples, &rows) ? UINT64_MAX : rows;
 }
 
 static uint64_t count_rows(const struct profile *profile, const struct profile_list *list,
                            uint64_t period)
 {
     uint64_t rows = 0;
-    struct row_reader reader = read_rows(profile, list, period, 1);
+    struct row_reader reader = read_periods(profile, list, period, 1);
     while (next_run(&reader))
         if (__builtin_add_overflow(rows, reader.run.count, &rows))
             return UINT64_MAX;
@@ -119,9 +192,10 @@ static uint64_t rows_of_all(const struct profile *profile, bool is_exact)
         for (size_t i = 0; i < profile->list_count; i++) {
             const struct profile_list *list = &profile->lists[i];
             if (list->event == event &&
-                __builtin_add_overflow(
-                    rows, is_exact ? count_rows(profile, list, period) : most_rows(list, period),
-                    &rows))
+                __builtin_add_overflow(rows,
+                                       is_exact ? count_rows(profile, list, period)
+                                                : most_rows(profile, list, period),
+                                       &rows))
                 return UINT64_MAX;
         }
     }
@@ -143,7 +217,7 @@ uint64_t export_firefox_thinning(const struct profile *profile)
 static void expect_stack(const struct firefox *firefox, struct row_reader *ahead)
 {
     struct row row;
-    if (next_row(ahead, &row))
+    if (next_row(ahead, &row) && row.has_stack)
         profile_expect_stack(firefox->profile, row.call);
 }
 
@@ -159,7 +233,8 @@ static uint64_t write_stack_column(struct firefox *firefox, struct row_reader re
     json_open(firefox->out, '[');
     for (struct row row; next_row(&reader, &row); count++) {
         expect_stack(firefox, &ahead);
-        uint32_t stack = profile_stack_of(firefox->profile, row.call);
+        uint32_t stack =
+            row.has_stack ? profile_stack_of(firefox->profile, row.call) : PROFILE_NONE;
         if (stack == PROFILE_NONE)
             json_null(firefox->out);
         else
@@ -229,6 +304,7 @@ static void write_weight_column(struct firefox *firefox, const struct firefox_ev
 static void write_cpu_column(struct firefox *firefox, const struct firefox_event *rows,
                              struct row_reader reader, uint64_t count)
 {
+    struct row row;
     if (rows->is_cpu_time) {
         write_weights(firefox, "threadCPUDelta", reader, count, false);
         return;
@@ -236,8 +312,8 @@ static void write_cpu_column(struct firefox *firefox, const struct firefox_event
     json_key(firefox->out, "threadCPUDelta");
     json_open(firefox->out, '[');
     for (uint64_t i = 0; i < count; i++) {
-        if (rows->event.is_off_cpu)
-            json_unsigned(firefox->out, 0);
+        if (reader.intervals_of && next_row(&reader, &row) && row.has_cpu_delta)
+            json_unsigned(firefox->out, row.cpu_delta_ns);
         else
             json_null(firefox->out);
     }
@@ -247,9 +323,7 @@ static void write_cpu_column(struct firefox *firefox, const struct firefox_event
 void firefox_write_samples(struct firefox *firefox, const struct firefox_event *rows,
                            uint32_t thread)
 {
-    const struct profile *profile = firefox->profile;
-    const struct row_reader reader = read_rows(
-        profile, profile_list_of(profile, thread, rows->index), rows->period, firefox->thinning);
+    const struct row_reader reader = read_rows(firefox, rows, thread);
     json_key(firefox->out, "samples");
     json_open(firefox->out, '{');
     uint64_t count = write_stack_column(firefox, reader);

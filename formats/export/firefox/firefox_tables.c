@@ -124,7 +124,8 @@ static int64_t frame_category(struct firefox *firefox, size_t row)
         [PROFILE_LIBRARY] = FIREFOX_LIBRARY, [PROFILE_JIT] = FIREFOX_JIT,
         [PROFILE_SYNTHETIC] = FIREFOX_OTHER,
     };
-    return categories[firefox->profile->frames[row].category];
+    const struct profile_frame *frame = &firefox->profile->frames[row];
+    return firefox_wait_category(firefox, frame->lib, categories[frame->category]);
 }
 
 static int64_t frame_func(struct firefox *firefox, size_t row)

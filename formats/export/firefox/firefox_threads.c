@@ -156,16 +156,16 @@ static void write_track(struct firefox *firefox, struct ids *ids, const struct f
     write_thread(firefox, ids, rows, &shown);
 }
 
-/* The tracks of an event are contiguous. */
 static void write_tracks(struct firefox *firefox, struct ids *ids)
 {
-    struct firefox_event rows = rows_of(firefox->profile, firefox->profile->main_event);
-    for (size_t i = 0; i < firefox->track_count && !firefox->texts.failed; i++) {
-        const struct firefox_track *track = &firefox->tracks[i];
-        if (track->event != rows.index)
-            rows = rows_of(firefox->profile, track->event);
-        write_track(firefox, ids, &rows, track->thread);
-    }
+    const struct profile *profile = firefox->profile;
+    struct firefox_event *rows = calloc(profile->event_count + 1, sizeof(*rows));
+    firefox->texts.failed |= !rows;
+    for (uint32_t i = 0; rows && (i == 0 || i < profile->event_count); i++)
+        rows[i] = rows_of(profile, i);
+    for (size_t i = 0; i < firefox->track_count && !firefox->texts.failed; i++)
+        write_track(firefox, ids, &rows[firefox->tracks[i].event], firefox->tracks[i].thread);
+    free(rows);
 }
 
 /* A recording of nothing: the front-end cannot open a file without a thread. */

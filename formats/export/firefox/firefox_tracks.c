@@ -2,8 +2,9 @@
 /*
  * The tracks of the file, in order, and the choice of the initially visible tracks.
  *
- * Every thread with samples of the main event or with a recorded life is a track; other events have
- * tracks below, for threads with samples only. A thousand visible tracks would stop the front-end,
+ * Every thread with samples of the main event, a recorded life or a long wait is a track; other
+ * events have tracks below, for threads with samples only; a track of off-CPU time follows the track
+ * of its thread. With wall time as the main event, its parts have no tracks. A thousand visible tracks would stop the front-end,
  * and the front-end's own choice hides threads below 5 % of the busiest thread and every track
  * without CPU time.
  */
@@ -54,22 +55,70 @@ static int add_tracks(struct firefox *firefox, uint32_t event, bool needs_sample
     return err;
 }
 
+static bool has_long_wait(const struct firefox *firefox, uint32_t thread)
+{
+    struct profile_waits waits = profile_waits_of(firefox->profile, thread);
+    struct profile_wait wait;
+    return firefox_next_long_wait(firefox, &waits, &wait);
+}
+
 /* A thread that only waits has no samples, but markers. */
-static int add_lives(struct firefox *firefox)
+static int add_marked(struct firefox *firefox)
 {
     const struct profile *profile = firefox->profile;
     bool *has_track = calloc(profile->thread_count + 1, sizeof(*has_track));
-    int err = has_track ? 0 : -ENOMEM;
-    for (size_t i = 0; has_track && i < firefox->track_count; i++)
+    bool *has_markers = calloc(profile->thread_count + 1, sizeof(*has_markers));
+    int err = has_track && has_markers ? 0 : -ENOMEM;
+    for (size_t i = 0; err == 0 && i < firefox->track_count; i++)
         has_track[firefox->tracks[i].thread] = true;
-    for (size_t i = 0; i < firefox->life_count && err == 0; i++) {
-        uint32_t thread = firefox->lives[i].thread;
-        if (!has_track[thread])
-            err = add_track(firefox, profile->main_event, thread);
-        has_track[thread] = true;
-    }
+    for (size_t i = 0; err == 0 && i < firefox->life_count; i++)
+        has_markers[firefox->lives[i].thread] = true;
+    for (uint32_t i = 0; err == 0 && i < profile->thread_count; i++)
+        if (!has_track[i] && (has_markers[i] || has_long_wait(firefox, i)))
+            err = add_track(firefox, profile->main_event, i);
     free(has_track);
+    free(has_markers);
     return err;
+}
+
+static bool is_part_of_wall(const struct profile *profile, uint32_t event)
+{
+    return profile_main_event(profile).is_wall &&
+           (event == profile_metric_event(profile, PROFILE_CPU) ||
+            event == profile_metric_event(profile, PROFILE_OFF_CPU));
+}
+
+/* Off-CPU tracks behind the tracks of their threads; the rest keeps its order. */
+static int pair_tracks(struct firefox *firefox)
+{
+    const struct profile *profile = firefox->profile;
+    uint32_t off_cpu = profile_metric_event(profile, PROFILE_OFF_CPU);
+    size_t *places = calloc(profile->thread_count + 1, sizeof(*places));
+    struct firefox_track *pairs = calloc(firefox->track_count + 1, sizeof(*pairs));
+    size_t count = 0;
+    for (size_t i = 0; places && i < firefox->track_count; i++)
+        if (firefox->tracks[i].event == off_cpu)
+            places[firefox->tracks[i].thread] = i + 1;
+    for (size_t i = 0; places && pairs && i < firefox->track_count; i++) {
+        const struct firefox_track *track = &firefox->tracks[i];
+        size_t *place = &places[track->thread];
+        if (track->event == off_cpu && *place == 0)
+            continue; /* behind its thread */
+        pairs[count++] = *track;
+        if (track->event != off_cpu && *place)
+            pairs[count++] = firefox->tracks[*place - 1];
+        *place = 0;
+    }
+    bool failed = !places || !pairs;
+    free(places);
+    if (failed) {
+        free(pairs);
+        return -ENOMEM;
+    }
+    free(firefox->tracks);
+    firefox->tracks = pairs;
+    firefox->track_capacity = firefox->track_count;
+    return 0;
 }
 
 static int add_all_tracks(struct firefox *firefox)
@@ -77,11 +126,11 @@ static int add_all_tracks(struct firefox *firefox)
     const struct profile *profile = firefox->profile;
     int err = add_tracks(firefox, profile->main_event, false);
     if (err == 0)
-        err = add_lives(firefox);
+        err = add_marked(firefox);
     for (uint32_t i = 0; i < profile->event_count && err == 0; i++)
-        if (i != profile->main_event)
+        if (i != profile->main_event && !is_part_of_wall(profile, i))
             err = add_tracks(firefox, i, true);
-    return err;
+    return err ? err : pair_tracks(firefox);
 }
 
 static uint32_t process_of(const struct choice *choice, uint32_t thread)
@@ -137,10 +186,13 @@ static int by_weight(const void *a, const void *b)
 static void choose_visible(struct choice *choice, const struct firefox *firefox)
 {
     uint64_t covered = 0;
+    bool has_waits =
+        profile_metric_event(choice->profile, PROFILE_OFF_CPU) != PROFILE_NONE; /* of all threads */
     qsort(choice->candidates, choice->count, sizeof(*choice->candidates), by_weight);
     for (size_t i = 0; i < choice->count && i < VISIBLE_THREADS_MAX; i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        if (choice->total > 0 && covered >= choice->total - choice->total / HIDDEN_PART)
+        if (!has_waits && choice->total > 0 &&
+            covered >= choice->total - choice->total / HIDDEN_PART)
             break;
         covered += candidate->weight;
         choice->is_visible_thread[candidate->thread] = true;
@@ -154,7 +206,10 @@ static void choose_visible(struct choice *choice, const struct firefox *firefox)
 /* Select all visible threads of this process; PROFILE_NONE: select the busiest thread alone. */
 static uint32_t process_to_select(const struct choice *choice)
 {
+    const struct profile_event shown = profile_main_event(choice->profile);
     uint32_t busiest = 0;
+    if (shown.is_off_cpu || shown.is_wall) /* a selection of several counts rows, not times */
+        return PROFILE_NONE;
     for (uint32_t i = 1; i < choice->profile->process_count; i++)
         if (choice->process_weights[i] > choice->process_weights[busiest])
             busiest = i;

@@ -370,6 +370,8 @@ static void set_times(struct loader *loader)
         if (samples->last_ns > profile->end_ns)
             profile->end_ns = samples->last_ns;
     }
+    if (loader->samples.waits_end_ns > profile->end_ns)
+        profile->end_ns = loader->samples.waits_end_ns;
     profile->recorded_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
     set_wall_time(loader);
