@@ -3,10 +3,11 @@
  * The tracks of the file, in order, and the choice of the initially visible tracks.
  *
  * Every thread with samples of the main event, a recorded life or a long wait is a track; other
- * events have tracks below, for threads with samples only; a track of off-CPU time follows the track
- * of its thread. With wall time as the main event, its parts have no tracks. A thousand visible tracks would stop the front-end,
- * and the front-end's own choice hides threads below 5 % of the busiest thread and every track
- * without CPU time.
+ * events have tracks below, for threads with samples only; a track of off-CPU time follows the
+ * track of its thread. With wall time as the main event, its parts have no tracks. A thousand
+ * visible tracks would stop the front-end, and the front-end's own choice hides threads below 5 %
+ * of the busiest thread and every track without CPU time. Threads with off-CPU time are visible
+ * whatever their CPU time.
  */
 #include "export/firefox/firefox.h"
 

@@ -5,9 +5,9 @@
  *
  * The front-end's stack chart draws a row until the next row. The graph draws the category of a row
  * half of the way to the row before and to the row behind, at the height of the CPU time between
- * the rows, in per cent; at full height where the CPU time is unknown. An interval is therefore a row with its weight at the
- * start, a row of weight 0 just before the end, unless the next interval continues it, and a row
- * without a stack at the end, unless another interval follows at once:
+ * the rows, in per cent; at full height where the CPU time is unknown. An interval is therefore a
+ * row with its weight at the start, a row of weight 0 just before the end, unless the next interval
+ * continues it, and a row without a stack at the end, unless another interval follows at once:
  *
  *     |--- waits ------------|         |-- runnable --|-- waits …
  *     row                 row row      row         row row
