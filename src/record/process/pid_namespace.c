@@ -126,7 +126,7 @@ bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join
     return true;
 }
 
-/* Of a process and a round. A thread may be younger than the first list. */
+/* Of a process and a round. A thread may be younger than a list. */
 enum { LISTS_MAX = 2, READS_MAX = 4096 };
 
 static struct tid_list *list_of(struct pid_namespaces *namespaces, const struct process *process)
@@ -185,15 +185,18 @@ static pid_t find_in_tids(struct tid_list *list, pid_t stated_tid)
     return 0;
 }
 
+/* 0: the thread is in no list as young as the call. *is_late: no such list may be made now. */
 static pid_t find_thread(struct pid_namespaces *namespaces, struct process *process,
-                         pid_t stated_tid)
+                         pid_t stated_tid, bool *is_late)
 {
     struct tid_list *list = list_of(namespaces, process);
     pid_t tid = guess(process, process->last_thread, stated_tid);
     if (!tid || inner_tid(list, tid) != stated_tid)
         tid = find_in_tids(list, stated_tid);
-    while (!tid && list_again(list))
+    bool is_new = !tid && list_again(list);
+    if (is_new)
         tid = find_in_tids(list, stated_tid);
+    *is_late = !tid && (!is_new || list->reads_left == 0);
     if (tid)
         process->last_thread = (struct inner_id){tid, stated_tid};
     return tid;
@@ -202,15 +205,17 @@ static pid_t find_thread(struct pid_namespaces *namespaces, struct process *proc
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot)
 {
-    pid_t stated_tid = (pid_t)load_relaxed(&slot->tid);
-    bool is_there = load_acquire(&slot->state) == THREAD_ACTIVE;
+    pid_t stated_tid = (pid_t)load_relaxed(&slot->tid), tid = 0;
+    bool is_there = load_acquire(&slot->state) == THREAD_ACTIVE, is_late = false;
     if (process->pid == process->stated_pid)
         return stated_tid;
     if (stated_tid == process->stated_pid)
         return process->pid;
-    bool is_tid = stated_tid > 0 && stated_tid < IDS_MAX;
-    pid_t tid = is_there && is_tid ? find_thread(namespaces, process, stated_tid) : 0;
-    return tid ? tid : (pid_t)(IDS_MAX + ++namespaces->made_up_tids % IDS_MAX);
+    if (is_there && stated_tid > 0 && stated_tid < IDS_MAX)
+        tid = find_thread(namespaces, process, stated_tid, &is_late);
+    if (tid || (is_late && process->gone_ns == 0))
+        return tid;
+    return (pid_t)(IDS_MAX + ++namespaces->made_up_tids % IDS_MAX);
 }
 
 void pid_namespaces_free(struct pid_namespaces *namespaces)

@@ -53,7 +53,8 @@ struct identity {
 bool pid_namespace_identify(struct pid_namespaces *namespaces, const struct join_request *request,
                             struct identity *identity);
 
-/* The tid in the launcher's namespace; a thread that is not found gets an unused number. */
+/* The tid in the launcher's namespace; a thread that has ended gets an unused number. 0: to be
+ * found in a later round. */
 pid_t pid_namespace_tid(struct pid_namespaces *namespaces, struct process *process,
                         const struct thread_slot *slot);
 

@@ -119,51 +119,53 @@ static struct thread *make(struct thread_table *table, struct process *process, 
     return place ? *place = *thread : NULL;
 }
 
-/* False: no room. */
-static bool adopt(struct thread_table *table, struct process *process, uint32_t slot)
+enum adoption { ADOPTED, WITHOUT_ROOM, LATER, ADOPTIONS };
+
+static enum adoption adopt(struct thread_table *table, struct process *process, uint32_t slot)
 {
     struct thread_memory *shared = &process->memory->shared->threads[slot];
-    struct thread *thread = make(table, process, slot);
+    pid_t tid = pid_namespace_tid(table->namespaces, process, &shared->slot);
+    struct thread *thread = tid ? make(table, process, slot) : NULL;
     if (!thread)
-        return false;
+        return tid ? WITHOUT_ROOM : LATER;
     *thread = (struct thread){
         .in_use = true,
         .process = process,
         .slot = slot,
         .shared = shared,
-        .tid = pid_namespace_tid(table->namespaces, process, &shared->slot),
+        .tid = tid,
         .start_ns = round_time_ns(table->round, load_relaxed(&shared->slot.start_ticks)),
         .name_wait_ns = NAME_FIRST_NS,
         .name_due_ns = table->round->now_ns + NAME_FIRST_NS,
     };
     process->threads++;
-    if (thread->tid != process->pid || !process->follows_exec)
+    if (tid != process->pid || !process->follows_exec)
         table->summary->threads++;
     memcpy(thread->name, process->name, sizeof(thread->name));
-    if (thread->tid == process->pid)
-        return true;
-    struct perfdata_task task = task_record(process, thread->tid, process->pid, thread->start_ns);
+    if (tid == process->pid)
+        return ADOPTED;
+    struct perfdata_task task = task_record(process, tid, process->pid, thread->start_ns);
     perfdata_write_fork(table->file, &task);
-    return true;
+    return ADOPTED;
 }
 
 /* Looks at all slots only when the shared counter of started threads has changed. */
 void thread_table_find_new(struct thread_table *table, struct process *process)
 {
     const struct process_slot *slot = process_slot(process);
-    uint32_t started = load_acquire(&slot->threads_started), without_room = 0;
+    uint32_t started = load_acquire(&slot->threads_started), adoptions[ADOPTIONS] = {0};
     uint32_t new = started - process->threads_started;
     if (new == 0)
         return;
-    process->threads_started = started;
     uint32_t used = load_acquire(&slot->threads_used);
     for (uint32_t i = 0; i < used && i < SESSION_THREADS; i++) {
         uint32_t state = load_acquire(&process->memory->shared->threads[i].slot.state);
         if (!is_known(process, i) && (state == THREAD_ACTIVE || state == THREAD_ENDED))
-            without_room += !adopt(table, process, i);
+            adoptions[adopt(table, process, i)]++;
     }
+    process->threads_started = adoptions[LATER] ? started - 1 : started;
     /* Threads refused before are looked at again. */
-    uint32_t refused = without_room < new ? without_room : new;
+    uint32_t refused = adoptions[WITHOUT_ROOM] < new ? adoptions[WITHOUT_ROOM] : new;
     table->summary->threads_without_slot += refused;
     table->summary->threads += refused;
 }

@@ -88,12 +88,24 @@ static void a_tid_of_no_thread_gets_an_unused_number(void **state)
     assert_true(first > 1 << 22 && second > 1 << 22 && first != second);
 }
 
+/* The threads of the ended process are in no list. */
+static void the_threads_of_an_ended_process_do_not_wait_for_a_later_round(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int i = 0; i < 10; i++)
+        find(fixture, UNKNOWN_TID);
+    assert_int_equal(find(fixture, UNKNOWN_TID), 0);
+    fixture->process.gone_ns = 1;
+    assert_true(find(fixture, UNKNOWN_TID) > 1 << 22);
+}
+
 /* Each of 1024 slots of each such process would else list all threads, in every round. */
 static void tids_of_no_threads_cost_a_limited_number_of_reads_a_round(void **state)
 {
     struct fixture *fixture = *state;
     for (int i = 0; i < 2000; i++)
         find(fixture, UNKNOWN_TID);
+    assert_int_equal(find(fixture, UNKNOWN_TID), 0); /* in a later round */
     assert_int_equal(fixture->namespaces.list.lists_left, 0);
     assert_int_equal(fixture->namespaces.list.reads_left, 0);
     fixture->round.now_ns++;
@@ -118,6 +130,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(every_thread_is_found_in_any_order),
         TEST(a_tid_of_no_thread_gets_an_unused_number),
+        TEST(the_threads_of_an_ended_process_do_not_wait_for_a_later_round),
         TEST(tids_of_no_threads_cost_a_limited_number_of_reads_a_round),
         TEST(a_thread_started_during_the_round_is_found),
     };
