@@ -145,7 +145,7 @@ class Races(Outputs):
         names = [f"{i}.folded" for i in range(4)]
         keep = self.in_theirs("keep")
         os.mkfifo(keep)
-        os.chown(keep, OTHER, OTHER)
+        os.chown(keep, OTHER if sudo else 0, OTHER)  # of the user of rec: others are refused
         reader = os.open(keep, os.O_RDWR)
         self.addCleanup(os.close, reader)
         threading.Thread(target=self.drain, args=(reader,), daemon=True).start()

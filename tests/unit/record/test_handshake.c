@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -135,20 +136,38 @@ static void a_memory_that_is_not_sealed_or_of_another_size_is_refused(void **sta
                  {4096, SESSION_MEMORY_SEALS}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct stat status;
+        struct process_slot slot = {0};
         int fd = memfd_create("rec-rings", MFD_ALLOW_SEALING);
+        fill_slot(&slot);
+        assert_int_equal(pwrite(fd, &slot, sizeof(slot), 0), sizeof(slot));
         assert_int_equal(ftruncate(fd, cases[i].bytes), 0);
         assert_int_equal(fcntl(fd, F_ADD_SEALS, cases[i].seals), 0);
         assert_int_equal(fstat(fd, &status), 0);
         ask_for(fixture, getpid(), fd, status.st_ino);
         assert_int_equal(request_of(fixture)->state, REQUEST_REPLIED);
+        assert_int_equal(pread(fd, &slot, sizeof(slot), 0), sizeof(slot));
+        assert_int_equal(slot.state, PROCESS_REQUESTED); /* not mapped by the launcher */
         close(fd);
     }
-    int zero = open("/dev/zero", O_RDWR);
-    struct stat device;
-    assert_int_equal(fstat(zero, &device), 0);
-    ask_for(fixture, getpid(), zero, device.st_ino);
-    close(zero);
     assert_int_equal(count(fixture), 0);
+}
+
+/* Opening has effects on devices, and contacts the server of a FUSE file. */
+static void a_file_that_is_no_memory_is_not_opened(void **state)
+{
+    struct fixture *fixture = *state;
+    struct stat status;
+    char path[] = "/tmp/rec-test-XXXXXX", event[4096];
+    int fd = mkstemp(path), watch = inotify_init1(IN_NONBLOCK);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+    ask_for(fixture, getpid(), fd, status.st_ino);
+    assert_int_equal(read(watch, event, sizeof(event)), -1);
+    close(open(path, O_RDWR));
+    assert_true(read(watch, event, sizeof(event)) > 0);
+    unlink(path);
+    close(watch);
+    close(fd);
 }
 
 /* For a process that may not write large files. A memfd of other content is nobody's to change. */
@@ -391,6 +410,7 @@ int main(void)
         TEST(statements_about_the_past_are_held_against_the_clocks),
         TEST(no_memory_no_answer),
         TEST(a_memory_that_is_not_sealed_or_of_another_size_is_refused),
+        TEST(a_file_that_is_no_memory_is_not_opened),
         TEST(an_empty_memory_gets_its_size_on_request),
         TEST(a_process_maps_its_memory_and_descends_from_the_command),
         TEST(a_memory_of_another_user_is_refused),
