@@ -2,6 +2,7 @@
 #include "record/perf_ring/ring_maps.h"
 
 #include "record/perf_ring/ring_map.h"
+#include "record/procfs/proc.h"
 #include "record/tables/map_path.h"
 #include "record/tables/mapping_record.h"
 
@@ -21,9 +22,11 @@ static void enter(struct ring_maps *maps, struct ring_process *process,
                   struct process_mapping *mapping, uint64_t time_ns)
 {
     mapping->is_file = is_file(mapping->path);
-    if (mapping->is_file)
+    if (mapping->is_file) {
+        proc_rights_lower(&process->process.rights, process->process.pid);
         ring_modules_resolve(maps->modules, mapping, process->process.pid,
                              &process->process.rights);
+    }
     process->map_generation = ++maps->generation;
     if (ring_map_put(process->process.map, mapping) != 0) {
         maps->summary->mappings_left_out++;

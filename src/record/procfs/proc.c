@@ -106,16 +106,30 @@ struct rights proc_rights_of(pid_t pid)
     return rights;
 }
 
-struct rights proc_rights_of_owner(pid_t pid)
+static int read_owner(struct rights *rights, pid_t pid)
 {
     char path[32];
     struct stat status;
-    if (geteuid() != 0)
-        return (struct rights){0};
     snprintf(path, sizeof(path), "/proc/%d", (int)pid);
     if (stat(path, &status) != 0)
+        return -errno;
+    *rights = (struct rights){.uid = status.st_uid, .gid = status.st_gid};
+    return 0;
+}
+
+struct rights proc_rights_of_owner(pid_t pid)
+{
+    struct rights rights = {0};
+    if (geteuid() == 0 && read_owner(&rights, pid) != 0)
         return nobody;
-    return (struct rights){.uid = status.st_uid, .gid = status.st_gid};
+    return rights;
+}
+
+void proc_rights_lower(struct rights *rights, pid_t pid)
+{
+    struct rights now;
+    if (geteuid() == 0 && rights->uid == 0 && read_owner(&now, pid) == 0)
+        *rights = now;
 }
 
 uint32_t proc_namespace(pid_t pid)

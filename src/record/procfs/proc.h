@@ -30,6 +30,10 @@ struct rights proc_rights_of(pid_t pid);
  * undumpable processes (fs/proc/base.c, task_dump_owner()). */
 struct rights proc_rights_of_owner(pid_t pid);
 
+/* Replaces root's rights by the present owner's, as above: daemons drop them. No change if the
+ * process has ended. */
+void proc_rights_lower(struct rights *rights, pid_t pid);
+
 /* Inode of the pid namespace; 0: unknown. */
 uint32_t proc_namespace(pid_t pid);
 

@@ -129,20 +129,6 @@ static int read_mappings(struct job *job)
     return err;
 }
 
-static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
-{
-    int err = job->mappings.count ? 0 : read_mappings(job);
-    map->left_out = job->mappings.left_out;
-    map->is_gone = err != 0 || job->mappings.count == 0;
-    for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
-        err = add_mapping(map, &job->mappings.mappings[i]);
-    for (size_t i = 0; err == 0 && i < map->count; i++)
-        if (map->mappings[i].is_file)
-            err = resolve_mapping(compiler, &map->mappings[i], job);
-    note_sampler(map);
-    return err;
-}
-
 /* A process without root's rights changes them by exec alone, and joins again after the exec. A
  * process with root's rights may have dropped them since the handshake, as daemons do. */
 static void update_rights(struct job *job)
@@ -152,6 +138,25 @@ static void update_rights(struct job *job)
         return;
     if (job->rights.uid == 0 || job->rights.uid == now.uid)
         job->rights = now;
+}
+
+/* The rights are read before and after: a process that drops root's rights may map what other
+ * users made, and may then execute a set-user-id program. */
+static int resolve(struct compiler *compiler, struct process_map *map, struct job *job)
+{
+    update_rights(job);
+    int err = job->mappings.count ? 0 : read_mappings(job);
+    if (job->rights.uid == 0)
+        update_rights(job);
+    map->left_out = job->mappings.left_out;
+    map->is_gone = err != 0 || job->mappings.count == 0;
+    for (size_t i = 0; err == 0 && i < job->mappings.count; i++)
+        err = add_mapping(map, &job->mappings.mappings[i]);
+    for (size_t i = 0; err == 0 && i < map->count; i++)
+        if (map->mappings[i].is_file)
+            err = resolve_mapping(compiler, &map->mappings[i], job);
+    note_sampler(map);
+    return err;
 }
 
 static uint64_t thread_cpu_ns(void)
@@ -169,7 +174,6 @@ static void fill_map(struct compiler *compiler, struct job *job)
         map->read_ns = monotonic_ns();
     if (job->memory)
         map->unload_count = load_acquire(&job->memory->shared->process.unload_count);
-    update_rights(job);
     if (resolve(compiler, map, job) != 0)
         map->is_gone = true;
     map->cost_ns = thread_cpu_ns() - start_ns;

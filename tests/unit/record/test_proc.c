@@ -490,6 +490,11 @@ static void the_rights_of_an_undumpable_process_are_those_of_its_user(void **sta
     const gid_t groups[] = {7, 101, 65000};
     pid_t pid = start_as(1234, 4321, groups, 3);
     struct rights rights = proc_rights_of(pid), owner = proc_rights_of_owner(pid);
+    struct rights root = {0}, dropped = {0}, other = {.uid = 77};
+    proc_rights_lower(&root, getpid());
+    proc_rights_lower(&dropped, pid);
+    proc_rights_lower(&other, pid);
+    assert_true(root.uid == 0 && dropped.uid == 1234 && dropped.gid == 4321 && other.uid == 77);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_true(rights.uid == 1234 && rights.gid == 4321 && rights.group_count == 3);
@@ -499,6 +504,8 @@ static void the_rights_of_an_undumpable_process_are_those_of_its_user(void **sta
     assert_int_equal(proc_rights_of_owner(pid).uid, 65534);
     assert_int_equal(proc_rights_read(&rights, pid), -ESRCH);
     assert_int_equal(proc_rights_of(0).uid, 0);
+    proc_rights_lower(&root, pid);
+    assert_int_equal(root.uid, 0); /* nothing is known of an ended process */
 }
 
 static void idle_and_stolen_time_is_no_cpu_time(void **state)
