@@ -7,7 +7,9 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -15,6 +17,14 @@
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, (what))
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE_CALL(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), REFUSE
+
+/* ioctl() that types into the terminal, for the shell to run (ioctl_tty(2)). Newer kernels refuse
+ * unless dev.tty.legacy_tiocsti is set. */
+#define REFUSE_TYPING                                                                              \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_ioctl, 0, 5),                                         \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])), /* low half */ \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCSTI, 1, 0),                                        \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TIOCLINUX, 0, 1), REFUSE, RETURN(SECCOMP_RET_ALLOW)
 
 enum { X32_BIT = 0x40000000 }; /* __X32_SYSCALL_BIT, arch/x86/include/uapi/asm/unistd.h */
 
@@ -31,6 +41,7 @@ static const struct sock_filter filter[] = {
     LOAD(nr),
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1),
     REFUSE,
+    REFUSE_TYPING,
     /* Programs and other processes. */
     REFUSE_CALL(__NR_execve),
     REFUSE_CALL(__NR_execveat),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
@@ -122,6 +123,7 @@ static int starts_workers(void)
 
 ATTEMPT(reads_etc, open("/etc/passwd", O_RDONLY))
 ATTEMPT(reads_its_own_state, open("/proc/self/status", O_RDONLY))
+ATTEMPT(reads_the_width, ioctl(open("/dev/null", O_RDONLY), TIOCGWINSZ, (struct winsize[1]){0}))
 ATTEMPT(makes_a_pair, socketpair(AF_UNIX, SOCK_SEQPACKET, 0, (int[2]){0}))
 
 static void what_a_conversion_needs_is_allowed(void **state)
@@ -132,8 +134,12 @@ static void what_a_conversion_needs_is_allowed(void **state)
     expect("/etc", reads_etc, DONE);
     expect("/proc/self", reads_its_own_state, DONE);
     expect("socketpair", makes_a_pair, DONE);
+    expect("the width of the terminal", reads_the_width, ENOTTY);
 }
 
+/* The descriptor need be no terminal: the system call is refused before. */
+ATTEMPT(types_into_the_terminal, ioctl(open("/dev/null", O_RDONLY), TIOCSTI, "x"))
+ATTEMPT(types_by_the_console, ioctl(open("/dev/null", O_RDONLY), TIOCLINUX, "\2"))
 ATTEMPT(creates_elsewhere, open(place("created"), O_WRONLY | O_CREAT, 0600))
 ATTEMPT(writes_elsewhere, open(place("other"), O_WRONLY))
 ATTEMPT(truncates_elsewhere, truncate(place("other"), 0))
@@ -187,6 +193,8 @@ static void neither_programs_nor_the_network_nor_the_system_are_reached(void **s
     expect("finit_module", loads_a_module, EPERM);
     expect("io_uring_setup", makes_a_ring, EPERM);
     expect("x32", calls_x32, EPERM);
+    expect("TIOCSTI", types_into_the_terminal, EPERM);
+    expect("TIOCLINUX", types_by_the_console, EPERM);
 #ifndef __SANITIZE_ADDRESS__
     expect("ptrace", traces, EPERM);
 #endif
