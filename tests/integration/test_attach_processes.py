@@ -4,6 +4,7 @@
 of children, with names; the recording ends as requested, the target never with the recording."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -156,6 +157,22 @@ class Stacks(Attached):
         run = self.attach("-p", target.pid)
         self.assertGreater(run.share_of("first", self_only=True), 20)
         self.assertGreater(run.share_of("second", self_only=True), 20)
+
+    def test_code_made_at_run_time_with_a_private_tmp(self):
+        """As in a container: the perf map of a process that goes on has no name here."""
+        if os.geteuid() != 0:
+            self.skipTest("mount namespaces need root")
+        script = 'exec 3<"$0"; mount -t tmpfs none /tmp && echo ready && exec /proc/self/fd/3 map 20'
+        target = self.start("unshare", "--mount", "sh", "-c", script, rec.target("jit"))
+        time.sleep(0.5)
+        maps = pathlib.Path(f"/proc/{target.pid}/maps").read_text(encoding="utf-8")
+        start, end = re.search(r"^(\w+)-(\w+) r.xp 00000000 00:00 0 $", maps, re.M).groups()
+        path = f"/tmp/perf-{target.pid}.map"
+        with open(f"/proc/{target.pid}/root{path}", "w", encoding="utf-8") as file:
+            file.write(f"{start} {int(end, 16) - int(start, 16):x} made_at_run_time\n")
+        run = self.attach("-p", target.pid, "--duration", "1")
+        self.assertFalse(os.path.exists(path))
+        self.assertGreater(run.share_of("made_at_run_time"), 50)
 
 
 class End(Attached):

@@ -236,20 +236,23 @@ class Sandbox(rec.Case):
         self.assertGreater(run.share_of("hot_70"), 5, run.stderr.decode())
 
     def state_of_waiting(self, *words):
-        """The state of a rec that waits: for the reader of a full pipe as its standard output, or of a FIFO."""
+        """The state of a rec, or of its child, that waits: for the reader of a full pipe as its standard output, or of a
+        FIFO."""
         read_end, write_end = os.pipe()
         fcntl.fcntl(write_end, fcntl.F_SETFL, os.O_NONBLOCK)
         with contextlib.suppress(BlockingIOError):
             while True:
                 os.write(write_end, b" " * 4096)
         fcntl.fcntl(write_end, fcntl.F_SETFL, 0)
-        process = subprocess.Popen([self.rec, *words], cwd=self.directory, stdout=write_end, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([rec.REC, *words], cwd=self.directory, stdout=write_end, stdin=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         os.close(write_end)
         try:
             time.sleep(1)
             self.assertIsNone(process.poll(), words)
-            with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+            with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+                pids = [str(process.pid), *file.read().split()]
+            with open(f"/proc/{pids[-1]}/status", encoding="utf-8") as file:
                 return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
         finally:
             process.kill()
@@ -260,7 +263,7 @@ class Sandbox(rec.Case):
         path = self.capture(self.directory)
         os.mkfifo(os.path.join(self.directory, "out.folded"))
         for words in (("report", path), ("info", path), ("convert", path, "-o", "-", "--format", "collapsed"),
-                      ("convert", path, "-o", "out.folded")):
+                      ("convert", path, "-o", "out.folded"), ("-q", "-o", "out.folded", "--", "true")):
             state = self.state_of_waiting(*words)
             self.assertEqual((state["NoNewPrivs"], state["Seccomp"]), ("1", "2"), words)
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/files/io.h"
 
+#include "base/files/kept_roots.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -111,10 +113,12 @@ int io_open_in_root_of(pid_t pid, const char *path, int flags)
         return fd < 0 ? -errno : fd;
     }
     snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-    int directory = open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
+    int kept = kept_roots_find(pid);
+    int directory = kept >= 0 ? kept : open(root, O_PATH | O_CLOEXEC | O_DIRECTORY);
     if (directory < 0)
         return -errno;
     int fd = open_in_directory(directory, path, flags);
-    close(directory);
+    if (kept < 0)
+        close(directory);
     return fd;
 }

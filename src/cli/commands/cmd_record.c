@@ -5,12 +5,15 @@
  */
 #include "cli/commands/commands.h"
 
+#include "base/files/kept_roots.h"
+#include "base/sandbox/step_process.h"
 #include "base/text/log.h"
 #include "cli/commands/command_check.h"
 #include "cli/commands/end_as.h"
 #include "cli/commands/repeat.h"
 #include "cli/commands/view_exec.h"
 #include "cli/files/capture_file.h"
+#include "cli/files/confine_outputs.h"
 #include "cli/files/embedded_sources.h"
 #include "cli/files/memory_limit.h"
 #include "cli/options/help.h"
@@ -22,10 +25,12 @@
 #include "cli/summary/run_summary.h"
 #include "convert/convert.h"
 #include "record/attach/attach.h"
+#include "record/procfs/proc.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -184,39 +189,105 @@ static void name_target(const struct record_request *request, const struct recor
                  (int)request->targets.ids[0], result->target_name);
 }
 
-/* All steps after the recording. Returns the exit status. */
-static int finish(struct record_request *request, struct capture_file *capture,
-                  struct record_result *result, bool is_private, int recorded, struct error *error)
+/* What the conversion needs after the recording. */
+struct conversion {
+    struct record_request *request;
+    struct capture_file *capture;
+    struct record_result *result;
+    bool is_private, is_apart;
+    int recorded; /* 0, or the error of the recording */
+    struct error *error;
+};
+
+static void print_summary(const struct conversion *conversion, const struct profile *profile)
 {
-    struct profile *profile = NULL;
-    const struct record_summary *summary = &result->summary;
-    int err = recorded ? recorded : convert(request, capture, result, &profile, error);
     char target[128];
-    name_target(request, result, target, sizeof(target));
+    struct record_request *request = conversion->request;
+    name_target(request, conversion->result, target, sizeof(target));
     struct run_summary run = {
         .command = is_attached(request) ? target : request->options.argv[0],
         .is_attached = is_attached(request),
-        .result = result,
+        .result = conversion->result,
         .profile = profile,
         .outputs = &request->outputs,
-        .is_private = is_private,
+        .is_private = conversion->is_private,
         .is_verbose = request->verbose,
     };
+    run_summary_print(&run);
+}
+
+/* Perf maps of processes that still run may lie in a container. */
+static void hold_roots(const struct conversion *conversion)
+{
+    const struct record_processes *left = &conversion->result->summary.left_running;
+    size_t count = 0;
+    pid_t *pids = is_attached(conversion->request) ? proc_list("/proc", &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        kept_roots_hold(pids[i], rights_reader());
+    for (size_t i = 0; i < left->count; i++)
+        kept_roots_hold(left->items[i].pid, rights_reader());
+    free(pids);
+}
+
+/* Returns 0 or 1: a failure, printed. */
+static int convert_and_print(void *context)
+{
+    const struct conversion *conversion = context;
+    struct record_request *request = conversion->request;
+    struct profile *profile = NULL;
+    int err = conversion->recorded;
+    if (conversion->is_apart) {
+        capture_file_enter_child(conversion->capture);
+        hold_roots(conversion);
+        confine_to_recording(&request->outputs, conversion->capture->path.directory,
+                             request->use_debuginfod);
+    }
+    if (!err)
+        err =
+            convert(request, conversion->capture, conversion->result, &profile, conversion->error);
     if (!request->quiet)
-        run_summary_print(&run);
+        print_summary(conversion, profile);
     if (err)
-        log_error("%s", error->text);
-    if (run_summary_lacks_samples(summary))
-        print_why_no_samples(summary, request->quiet);
-    int own_status = check_completeness(request, summary);
+        log_error("%s", conversion->error->text);
     profile_free(profile);
+    return err != 0;
+}
+
+/* The capture, perf maps and jitdumps hold what the recorded programs wrote: parsed in a confined
+ * process. */
+static int convert_apart(struct conversion *conversion)
+{
+    conversion->is_apart = true;
+    int status = step_process_run(convert_and_print, conversion);
+    if (status < 0) {
+        log_error("the conversion is not confined: no process can be started: %s",
+                  strerror(-status));
+        conversion->is_apart = false;
+        status = convert_and_print(conversion);
+    }
+    if (status >= STEP_PROCESS_SIGNAL)
+        log_error("the conversion was ended by signal %d (%s); %s is complete",
+                  status - STEP_PROCESS_SIGNAL, strsignal(status - STEP_PROCESS_SIGNAL),
+                  conversion->capture->name);
+    return status;
+}
+
+/* All steps after the recording. Returns the exit status. */
+static int finish(struct conversion *conversion)
+{
+    struct record_request *request = conversion->request;
+    struct record_result *result = conversion->result;
+    int failed = convert_apart(conversion);
+    if (run_summary_lacks_samples(&result->summary))
+        print_why_no_samples(&result->summary, request->quiet);
+    int own_status = check_completeness(request, &result->summary);
     record_wait(result);
-    if (request->view && !err)
-        return view(request, capture);
+    if (request->view && !failed)
+        return view(request, conversion->capture);
     int status = status_of(result);
     if (status != STATUS_OK)
         return status;
-    return err ? STATUS_FAILED : own_status;
+    return failed ? STATUS_FAILED : own_status;
 }
 
 static int record(struct record_request *request)
@@ -240,7 +311,12 @@ static int record(struct record_request *request)
     int err = is_attached(request) ? record_attach(&request->options, &result, &error)
                                    : record_run(&request->options, &result, &error);
     if (result.started) {
-        status = finish(request, &capture, &result, is_private, err, &error);
+        status = finish(&(struct conversion){.request = request,
+                                             .capture = &capture,
+                                             .result = &result,
+                                             .is_private = is_private,
+                                             .recorded = err,
+                                             .error = &error});
         capture_file_release(&capture);
     } else {
         log_error("%s", error.text);

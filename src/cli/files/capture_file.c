@@ -182,6 +182,11 @@ int capture_file_check_name(const struct capture_file *capture, struct error *er
                      capture->name);
 }
 
+void capture_file_enter_child(struct capture_file *capture)
+{
+    set_descriptor(capture, capture->fd);
+}
+
 void capture_file_unlock(struct capture_file *capture)
 {
     (void)flock(capture->fd, LOCK_UN);

@@ -39,6 +39,9 @@ int capture_file_claim_unnamed(struct capture_file *capture, const char *beside,
 /* 0, or -ENOENT: another process removed or replaced the name. */
 int capture_file_check_name(const struct capture_file *capture, struct error *error);
 
+/* In a child process: the path of the file leads to the child's descriptor. */
+void capture_file_enter_child(struct capture_file *capture);
+
 /* The recording is complete: other processes may take the lock or rename the file. */
 void capture_file_unlock(struct capture_file *capture);
 

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of directories opened; a failure is left to the writing of the output. */
-static size_t open_directories(int *directories, const struct outputs *outputs)
+/* Adds to the directories; a failure is left to the writing of the output. */
+static size_t open_directories(int *directories, size_t count, const struct outputs *outputs)
 {
-    size_t count = 0;
     for (size_t i = 0; outputs && i < outputs->count; i++) {
         struct output_path path;
         if (output_path_open(&path, outputs->items[i].path, NULL) == 0)
@@ -21,7 +20,7 @@ static size_t open_directories(int *directories, const struct outputs *outputs)
     return count;
 }
 
-void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod)
+void confine_to_recording(const struct outputs *outputs, int capture_directory, bool use_debuginfod)
 {
     int err = -ENOMEM;
     size_t most = outputs ? outputs->count : 0;
@@ -29,9 +28,11 @@ void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod)
         return;
     int *directories = calloc(most + 1, sizeof(*directories));
     if (directories) {
-        size_t count = open_directories(directories, outputs);
+        size_t held = capture_directory >= 0;
+        directories[0] = capture_directory;
+        size_t count = open_directories(directories, held, outputs);
         err = confine_conversion(directories, count);
-        while (count > 0) {
+        while (count > held) {
             struct output_path path = {.directory = directories[--count]};
             output_path_close(&path);
         }
@@ -39,4 +40,9 @@ void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod)
     free(directories);
     if (err)
         log_error("the conversion is not confined: %s; see `rec doctor`", strerror(-err));
+}
+
+void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod)
+{
+    confine_to_recording(outputs, -1, use_debuginfod);
 }

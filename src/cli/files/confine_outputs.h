@@ -8,3 +8,8 @@
  * capture is parsed. Not with --debuginfod: the client connects to servers and writes a cache. A
  * failure is printed, and the conversion continues. */
 void confine_to_outputs(const struct outputs *outputs, bool use_debuginfod);
+
+/* The same for the conversion at the end of a recording, which also writes names into the capture,
+ * below this directory. */
+void confine_to_recording(const struct outputs *outputs, int capture_directory,
+                          bool use_debuginfod);
