@@ -13,11 +13,9 @@
 /* The size of a record is a u16. */
 #define RECORD_BYTES_LIMIT 65536
 #define DATA_BYTES_MIN (UINT32_C(64) << 10)
-/* The kernel wakes the reader when this part of the ring is new. */
-#define WAKEUP_PARTS 4
 
 /* The clock must be the clock of the events (perf_event_set_output() in kernel/events/core.c). */
-static int open_owner(uint32_t processor, size_t data_bytes)
+static int open_owner(uint32_t processor, size_t wakeup_bytes)
 {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -26,7 +24,7 @@ static int open_owner(uint32_t processor, size_t data_bytes)
         .exclude_kernel = 1,
         .exclude_hv = 1,
         .watermark = 1,
-        .wakeup_watermark = (uint32_t)(data_bytes / WAKEUP_PARTS),
+        .wakeup_watermark = (uint32_t)wakeup_bytes,
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
@@ -34,10 +32,10 @@ static int open_owner(uint32_t processor, size_t data_bytes)
     return fd < 0 ? -errno : (int)fd;
 }
 
-static int map_ring(struct kernel_ring *ring, size_t data_bytes)
+static int map_ring(struct kernel_ring *ring, size_t data_bytes, size_t wakeup_bytes)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    int fd = open_owner(ring->processor, data_bytes);
+    int fd = open_owner(ring->processor, wakeup_bytes < data_bytes ? wakeup_bytes : data_bytes / 4);
     if (fd < 0)
         return fd;
     void *memory = mmap(NULL, page_bytes + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -53,14 +51,15 @@ static int map_ring(struct kernel_ring *ring, size_t data_bytes)
     return 0;
 }
 
-int kernel_ring_open(struct kernel_ring *ring, uint32_t processor, size_t data_bytes)
+int kernel_ring_open(struct kernel_ring *ring, uint32_t processor, size_t data_bytes,
+                     size_t wakeup_bytes)
 {
     *ring = (struct kernel_ring){.fd = -1, .processor = processor};
     ring->joined = malloc(RECORD_BYTES_LIMIT);
-    int err = ring->joined ? map_ring(ring, data_bytes) : -ENOMEM;
+    int err = ring->joined ? map_ring(ring, data_bytes, wakeup_bytes) : -ENOMEM;
     while ((err == -EPERM || err == -ENOMEM) && ring->joined && data_bytes > DATA_BYTES_MIN) {
         data_bytes /= 2;
-        err = map_ring(ring, data_bytes);
+        err = map_ring(ring, data_bytes, wakeup_bytes);
     }
     if (err)
         kernel_ring_close(ring);

@@ -24,8 +24,9 @@ struct kernel_ring {
 };
 
 /* 0 or a negative errno. The memory counts as locked: less than data_bytes is taken when the limit
- * of the user is lower. */
-int kernel_ring_open(struct kernel_ring *ring, uint32_t processor, size_t data_bytes);
+ * of the user is lower. wakeup_bytes: of new records wake the reader. */
+int kernel_ring_open(struct kernel_ring *ring, uint32_t processor, size_t data_bytes,
+                     size_t wakeup_bytes);
 void kernel_ring_close(struct kernel_ring *ring);
 
 /* Takes the records written since the last call into view. */

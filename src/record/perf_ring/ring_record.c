@@ -139,3 +139,24 @@ bool ring_record_decode(struct ring_record *record, const uint8_t *bytes, size_t
     }
     return !c.failed;
 }
+
+struct kernel_ring *ring_record_oldest(struct kernel_ring *rings, size_t count, uint64_t until_ns,
+                                       struct ring_record *first, size_t *first_bytes)
+{
+    struct kernel_ring *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct ring_record record;
+        size_t bytes;
+        const uint8_t *next = kernel_ring_next(&rings[i], &bytes);
+        if (!next)
+            continue;
+        if (!ring_record_decode(&record, next, bytes))
+            record.time_ns = 0; /* too short: dropped at once */
+        if (record.time_ns > until_ns || (found && record.time_ns >= first->time_ns))
+            continue;
+        found = &rings[i];
+        *first = record;
+        *first_bytes = bytes;
+    }
+    return found;
+}

@@ -3,6 +3,8 @@
  * RING_SAMPLE_TYPE. */
 #pragma once
 
+#include "record/perf_ring/kernel_ring.h"
+
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,3 +40,8 @@ struct ring_record {
 
 /* False: the record is shorter than its type requires. bytes: header included, aligned to 8. */
 bool ring_record_decode(struct ring_record *record, const uint8_t *bytes, size_t size);
+
+/* The ring with the oldest next record in view, decoded; NULL: no record up to this time. Its place
+ * is freed by kernel_ring_advance() with *first_bytes. */
+struct kernel_ring *ring_record_oldest(struct kernel_ring *rings, size_t count, uint64_t until_ns,
+                                       struct ring_record *first, size_t *first_bytes);

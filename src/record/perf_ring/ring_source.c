@@ -2,9 +2,9 @@
 #include "record/perf_ring/ring_source.h"
 
 #include "base/containers/array.h"
-#include "base/files/io.h"
 #include "record/procfs/kernel_image.h"
 #include "record/procfs/proc.h"
+#include "record/procfs/processors.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,37 +21,14 @@ enum { SAMPLES_TO_JUDGE = 500, CUTS_PARTS = 100 };
 #define RINGS_BYTES (UINT64_C(64) << 20)
 #define RING_BYTES_MAX (UINT64_C(16) << 20)
 #define RING_BYTES_MIN (UINT64_C(256) << 10)
+/* The kernel wakes the reader when this part of a ring is new. */
+enum { WAKEUP_PARTS = 4 };
 /* The kernel writes the FORK record of a thread shortly after the thread appears in /proc. */
 #define FORK_RECORD_WAIT_NS 1000000
 /* The rings must not fill while the events of many threads are opened. */
 #define THREADS_UNTIL_DRAIN 32
 /* A process that creates threads faster than events can be opened. */
 #define PASSES_MAX 100
-
-/* Processors may be missing in the middle: "0-3,6". */
-static size_t parse_processors(const char *text, uint32_t *list, size_t room)
-{
-    size_t count = 0;
-    for (const char *at = text; at && *at >= '0' && *at <= '9';) {
-        char *end;
-        unsigned long first = strtoul(at, &end, 10);
-        unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
-        for (; first <= last && count < room; first++)
-            list[count++] = (uint32_t)first;
-        at = *end == ',' ? end + 1 : NULL;
-    }
-    return count;
-}
-
-static size_t list_online(uint32_t *list, size_t room)
-{
-    struct buffer text = {0};
-    if (io_read_file("/sys/devices/system/cpu/online", &text, 4096) == 0)
-        buffer_append(&text, "", 1);
-    size_t count = parse_processors(text.failed ? NULL : (const char *)text.bytes, list, room);
-    buffer_free(&text);
-    return count;
-}
 
 static size_t ring_bytes(size_t rings)
 {
@@ -61,17 +38,15 @@ static size_t ring_bytes(size_t rings)
     return (size_t)bytes;
 }
 
-enum { PROCESSORS_MAX = 4096 };
-
 static int open_rings(struct ring_source *source, const char *processors)
 {
     uint32_t list[PROCESSORS_MAX];
-    size_t count = processors ? parse_processors(processors, list, PROCESSORS_MAX)
-                              : list_online(list, PROCESSORS_MAX);
+    size_t count = processors_list(processors, list, PROCESSORS_MAX);
     source->rings = calloc(count ? count : 1, sizeof(*source->rings));
+    size_t bytes = ring_bytes(count);
     int err = !source->rings ? -ENOMEM : count == 0 ? -ENOENT : 0;
     for (size_t i = 0; err == 0 && i < count; i++) {
-        err = kernel_ring_open(&source->rings[i], list[i], ring_bytes(count));
+        err = kernel_ring_open(&source->rings[i], list[i], bytes, bytes / WAKEUP_PARTS);
         source->ring_count += err == 0;
     }
     return err;
@@ -227,28 +202,6 @@ static void take(struct ring_source *source, const struct ring_record *record)
     }
 }
 
-/* The ring with the oldest next record, decoded; NULL: no record up to this time. */
-static struct kernel_ring *oldest(struct ring_source *source, uint64_t until_ns,
-                                  struct ring_record *first, size_t *first_bytes)
-{
-    struct kernel_ring *found = NULL;
-    for (size_t i = 0; i < source->ring_count; i++) {
-        struct ring_record record;
-        size_t bytes;
-        const uint8_t *next = kernel_ring_next(&source->rings[i], &bytes);
-        if (!next)
-            continue;
-        if (!ring_record_decode(&record, next, bytes))
-            record.time_ns = 0; /* too short: dropped at once */
-        if (record.time_ns > until_ns || (found && record.time_ns >= first->time_ns))
-            continue;
-        found = &source->rings[i];
-        *first = record;
-        *first_bytes = bytes;
-    }
-    return found;
-}
-
 uint64_t ring_source_fill_ns(const struct ring_source *source)
 {
     uint64_t smallest_bytes = UINT64_MAX;
@@ -288,7 +241,8 @@ void ring_source_drain(struct ring_source *source, uint64_t until_ns)
     size_t bytes;
     for (size_t i = 0; i < source->ring_count; i++)
         kernel_ring_look(&source->rings[i]);
-    while ((ring = oldest(source, until_ns, &record, &bytes))) {
+    while (
+        (ring = ring_record_oldest(source->rings, source->ring_count, until_ns, &record, &bytes))) {
         take(source, &record);
         kernel_ring_advance(ring, bytes);
     }

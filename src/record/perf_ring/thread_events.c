@@ -59,6 +59,18 @@ void event_set_release(struct event_set *set)
     free(set);
 }
 
+/* A user may watch the switches of an event without kernel samples (perf_event_open(2),
+ * context_switch). */
+static void watch_switches(struct perf_event_attr *attr)
+{
+    attr->config = PERF_COUNT_SW_DUMMY;
+    attr->sample_period = 0;
+    attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+    attr->sample_regs_user = attr->sample_stack_user = 0;
+    attr->exclude_kernel = 1;
+    attr->context_switch = 1;
+}
+
 /* sigtrap events deliver no samples to rings, so this event is separate from perf_event.c. */
 static struct perf_event_attr sampler(const struct thread_events *events)
 {
@@ -75,6 +87,8 @@ static struct perf_event_attr sampler(const struct thread_events *events)
     attr.task = 1;
     event_attr_take_stacks(&attr, events->stack_bytes);
     attr.exclude_callchain_kernel = !events->kernel_stacks;
+    if (events->are_switches)
+        watch_switches(&attr);
     return attr;
 }
 

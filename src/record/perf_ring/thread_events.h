@@ -49,10 +49,15 @@ struct thread_events {
     bool exclude_kernel; /* kernel time is not sampled */
     bool exclude_user;   /* user time is not sampled */
     bool kernel_stacks;  /* samples in the kernel have the kernel's callchain */
+    bool are_switches;   /* no samples: SWITCH records of context switches */
 };
 
 /* When the events begin to sample. */
-enum event_start { EVENTS_NOW, EVENTS_AT_EXEC };
+enum event_start {
+    EVENTS_NOW,
+    EVENTS_AT_EXEC,
+    EVENTS_LATER, /* disabled */
+};
 
 /* Opens the events of one thread and adds them to the set. 0, or the kernel's negative errno: then
  * the thread has no event. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/procfs/processors.h"
+
+#include "base/containers/buffer.h"
+#include "base/files/io.h"
+
+#include <stdlib.h>
+
+/* Processors may be missing in the middle: "0-3,6". */
+static size_t parse(const char *text, uint32_t *list, size_t room)
+{
+    size_t count = 0;
+    for (const char *at = text; at && *at >= '0' && *at <= '9';) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10);
+        unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        for (; first <= last && count < room; first++)
+            list[count++] = (uint32_t)first;
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    return count;
+}
+
+size_t processors_list(const char *text, uint32_t *list, size_t room)
+{
+    struct buffer online = {0};
+    if (text)
+        return parse(text, list, room);
+    if (io_read_file("/sys/devices/system/cpu/online", &online, 4096) == 0)
+        buffer_append(&online, "", 1);
+    size_t count = parse(online.failed ? NULL : (const char *)online.bytes, list, room);
+    buffer_free(&online);
+    return count;
+}
