@@ -200,12 +200,28 @@ void perfdata_writer_close(struct perfdata_writer *writer)
     free(writer);
 }
 
+void perfdata_observe_tasks(struct perfdata_writer *writer,
+                            const struct perfdata_task_observer *observer)
+{
+    writer->observer = *observer;
+}
+
+static void note_start(struct perfdata_writer *writer, const struct perfdata_task *task,
+                       bool is_fork)
+{
+    const struct perfdata_task_observer *observer = &writer->observer;
+    if (observer->started)
+        observer->started(observer->context, task->tid, is_fork, date(writer, task->time_ns));
+}
+
 int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_task *task,
                         const char *name, bool is_exec)
 {
     int err = check_open(writer);
     if (err)
         return err;
+    if (is_exec)
+        note_start(writer, task, false);
     size_t start = begin_record(writer, RECORD_COMM, is_exec ? MISC_COMM_EXEC : 0);
     buffer_u32(&writer->pending, task->pid);
     buffer_u32(&writer->pending, task->tid);
@@ -230,11 +246,15 @@ static int write_birth_or_death(struct perfdata_writer *writer, enum record_type
 
 int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task)
 {
+    note_start(writer, task, true);
     return write_birth_or_death(writer, RECORD_FORK, task);
 }
 
 int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_task *task)
 {
+    const struct perfdata_task_observer *observer = &writer->observer;
+    if (observer->ended)
+        observer->ended(observer->context, task->tid, date(writer, task->time_ns));
     return write_birth_or_death(writer, RECORD_EXIT, task);
 }
 

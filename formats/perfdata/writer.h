@@ -71,6 +71,15 @@ int perfdata_write_comm(struct perfdata_writer *writer, const struct perfdata_ta
 int perfdata_write_fork(struct perfdata_writer *writer, const struct perfdata_task *task);
 int perfdata_write_exit(struct perfdata_writer *writer, const struct perfdata_task *task);
 
+/* Called for each FORK, each COMM of an exec, and each EXIT, with its time in the file. */
+struct perfdata_task_observer {
+    void (*started)(void *context, uint32_t tid, bool is_fork, uint64_t time_ns);
+    void (*ended)(void *context, uint32_t tid, uint64_t time_ns);
+    void *context;
+};
+void perfdata_observe_tasks(struct perfdata_writer *writer,
+                            const struct perfdata_task_observer *observer);
+
 struct perfdata_mapping {
     uint32_t pid, tid;
     uint64_t time_ns;

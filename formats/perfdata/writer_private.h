@@ -25,7 +25,8 @@ struct perfdata_writer {
     uint64_t newest_ns;                       /* of all records */
     uint64_t last_round_ns;                   /* newest_ns at the last round mark */
     uint64_t promised_ns;                     /* nothing older is written any more */
-    struct intern *build_ids;                 /* entries of the BUILD_ID feature, each once */
+    struct perfdata_task_observer observer;
+    struct intern *build_ids; /* entries of the BUILD_ID feature, each once */
     struct private_feature *features;
     size_t feature_count, feature_capacity;
 };

@@ -9,6 +9,8 @@ bool finished_round_is_due(const struct finished_round *round, const struct perf
                            uint64_t now_ns)
 {
     uint64_t bytes = perfdata_bytes_written(file) - round->begin_bytes;
+    if (now_ns - round->end_ns < round->hold_ns)
+        return false;
     return bytes >= ROUND_BYTES || (bytes > 0 && now_ns - round->end_ns >= ROUND_NS);
 }
 

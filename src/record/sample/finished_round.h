@@ -14,6 +14,7 @@
 struct finished_round {
     uint64_t begin_bytes; /* size of the file at the end of the last round, */
     uint64_t end_ns;      /* and its time */
+    uint64_t hold_ns;     /* no shorter round: records may be that old */
 };
 
 /* Pending records are older than all records to come. */

@@ -72,9 +72,21 @@ static void a_round_waits_for_samples_always_and_for_maps_up_to_a_second(void **
     assert_true(is_written(&round, facts));
 }
 
+/* Records may be older than the round by this time. */
+static void a_round_is_held_for_old_records(void **state)
+{
+    (void)state;
+    struct finished_round round = {.begin_bytes = perfdata_bytes_written(file),
+                                   .hold_ns = (uint64_t)2000 * MS};
+    write_records(2 << 20);
+    assert_false(is_written(&round, (struct finished_round_facts){.now_ns = 1999 * MS}));
+    assert_true(is_written(&round, (struct finished_round_facts){.now_ns = (uint64_t)2000 * MS}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_round_is_held_for_old_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_round_needs_records_and_age_or_size, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_round_waits_for_samples_always_and_for_maps_up_to_a_second, set_up, tear_down),
