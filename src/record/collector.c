@@ -66,6 +66,8 @@ static void begin_sampling(struct collector *collector)
     }
     untracked_processes_begin(&collector->untracked);
     outside_begin(&collector->outside);
+    if (collector->config.off_cpu)
+        off_recorder_begin(collector->config.off_cpu, collector->round.now_ns);
     collector->round.is_quiet = false;
     session_start_sampling(collector->config.session);
     for (size_t i = 0; i < collector->processes.live_count; i++)
@@ -145,6 +147,8 @@ static void run_round(struct collector *collector)
     drain_all(&collector->drain);
     pending_finish(&collector->pending, false);
     outside_round(&collector->outside);
+    if (collector->config.off_cpu)
+        off_recorder_write(collector->config.off_cpu, collector->round.now_ns);
     departures_settle(&collector->departures);
     if (collector->round.now_ns >= collector->look_due_ns || collector->watch.waits_for_rusage)
         look_around(collector);
@@ -177,6 +181,8 @@ static uint64_t next_wait_ns(struct collector *collector)
                           idle_wakeup_arm(&collector->processes, collector->samples.period_ns);
     uint64_t wait_ns = poll_interval_next(poll, &facts, can_sleep_long);
     wait_ns = outside_wait_ns(&collector->outside, wait_ns);
+    if (collector->config.off_cpu && wait_ns > OFF_RECORDER_WRITE_NS)
+        wait_ns = OFF_RECORDER_WRITE_NS;
     poll->wait_ns = untracked_processes_wait_ns(&collector->untracked, wait_ns);
     return not_past_delay_ns(collector, poll->wait_ns);
 }
@@ -343,6 +349,7 @@ int collector_init(struct collector *collector, const struct collector_config *c
     collector->round.is_quiet = config->options->delay_ns > 0;
     collector->quiet_until_ns = collector->round.now_ns + config->options->delay_ns;
     collector->finished_round.begin_bytes = perfdata_bytes_written(config->writer);
+    collector->finished_round.hold_ns = config->off_cpu ? off_recorder_age_ns(config->off_cpu) : 0;
     file_limit_open(&collector->file_limit, config->writer, config->options->size_max,
                     config->options->keep_free_bytes);
     poll_interval_start(&collector->poll, collector->samples.period_ns);
@@ -366,6 +373,8 @@ int collector_start(struct collector **out, const struct collector_config *confi
     int err = collector ? collector_init(collector, config) : -ENOMEM;
     if (err == 0 && config->outside_pid)
         err = record_command_outside(collector);
+    if (err == 0 && config->off_cpu)
+        err = off_recorder_start(config->off_cpu);
     if (err == 0)
         err = -pthread_create(&collector->thread, NULL, collector_thread, collector);
     if (err) {
@@ -444,6 +453,8 @@ void collector_stop(struct collector *collector, bool command_runs)
     end_thread(collector);
     look_around_now(collector);
     run_round(collector);
+    if (collector->config.off_cpu)
+        off_recorder_stop(collector->config.off_cpu, &collector->config.summary->off_cpu);
     finish_maps(collector);
     look_around_now(collector);
     run_round(collector);

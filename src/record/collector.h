@@ -26,7 +26,8 @@ struct collector_config {
     const struct record_options *options;
     struct record_summary *summary;
     struct open_file_cache *open_files;
-    bool may_arm;      /* perf-trap is requested, and permitted for this user */
+    bool may_arm;                 /* perf-trap is requested, and permitted for this user */
+    struct off_recorder *off_cpu; /* opened, not started; NULL: not recorded */
     pid_t outside_pid; /* the waiting command, to be recorded by perf-ring; 0: by the sampler */
 };
 

@@ -9,6 +9,7 @@
  *         read every ring         drain ─▶ pending_stacks ─▶ sample_writer
  *         finish pending samples  pending_stacks ────────────▲
  *         read kernel rings       outside ─▶ sample_writer
+ *         write waits             off_cpu
  *         look at processes       process_watch, untracked_processes ─▶ accounting
  *         end the file's round    finished_round
  *     until the next round ▶ poll_interval       no activity ▶ idle_wakeup
@@ -23,6 +24,7 @@
 #include "record/sample/drain.h"
 #include "record/sample/file_limit.h"
 #include "record/sample/finished_round.h"
+#include "record/off_cpu/off_recorder.h"
 #include "record/process/departure.h"
 #include "record/process/handshake.h"
 #include "record/perf_ring/outside.h"

@@ -17,6 +17,7 @@ const char *record_engine_name(enum record_engine engine); /* "perf-trap", "time
 
 #define RECORD_FREQUENCY_DEFAULT 999
 #define RECORD_FREQUENCY_MAX 20000
+#define RECORD_OFF_CPU_INTERVAL_NS 10000000
 
 struct record_options {
     /* The command and its arguments, NULL-terminated; NULL: none. Beside targets or the system, its
@@ -41,12 +42,13 @@ struct record_options {
     bool no_command_line;  /* leave argv out of the file */
     /* a stack copy with every n-th sample, for comparison; 0: never */
     uint32_t self_check_every;
-    bool withhold_tables;     /* test switch: every sample goes through the offline unwinder */
-    bool no_inherit;          /* only the first process */
-    bool wait_all;            /* until the last process of the tree has ended */
-    bool end_command;         /* end the command if the recording ends first */
-    uint64_t delay_ns;        /* before sampling begins; 0: none */
-    uint64_t duration_ns;     /* of sampling; 0: until the command ends */
-    uint64_t size_max;        /* bytes of the file; 0: no limit */
+    bool withhold_tables;         /* test switch: every sample goes through the offline unwinder */
+    bool no_inherit;              /* only the first process */
+    bool wait_all;                /* until the last process of the tree has ended */
+    bool end_command;             /* end the command if the recording ends first */
+    uint64_t off_cpu_interval_ns; /* between two looks at waiting threads; not 0 */
+    uint64_t delay_ns;            /* before sampling begins; 0: none */
+    uint64_t duration_ns;         /* of sampling; 0: until the command ends */
+    uint64_t size_max;            /* bytes of the file; 0: no limit */
     uint64_t keep_free_bytes; /* free space of the file system; 0: the default (base/budget.h) */
 };

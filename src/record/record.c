@@ -10,6 +10,7 @@
 #include "record/tables/compiler.h"
 #include "record/perf_ring/thread_events.h"
 #include "record/procfs/proc.h"
+#include "record/off_cpu/off_recorder.h"
 #include "record/recorders/recorders.h"
 #include "record/launch/exec_target.h"
 #include "record/session.h"
@@ -40,8 +41,9 @@ struct recording {
     struct compiler *compiler;
     struct perfdata_writer *writer;
     struct collector *collector;
-    bool is_outside; /* the command is recorded by perf-ring, without the sampler */
-    int probe_fd;    /* keeps the kernel's perf machinery switched on; -1: not permitted */
+    struct off_recorder *off_cpu; /* NULL: not recorded */
+    bool is_outside;              /* the command is recorded by perf-ring, without the sampler */
+    int probe_fd; /* keeps the kernel's perf machinery switched on; -1: not permitted */
     uint64_t start_ns;
     char program[4096];
     struct exec_target target; /* the program */
@@ -152,6 +154,23 @@ static int open_session(struct recording *recording, struct error *error)
     return err;
 }
 
+/* On the command, which waits before its exec. */
+static int open_off_cpu(struct recording *recording, struct error *error)
+{
+    const struct record_options *options = recording->options;
+    const struct off_recorder_config config = {
+        .interval_ns = options->off_cpu_interval_ns,
+        .reach = options->no_inherit ? REACH_PROCESS : REACH_CHILDREN,
+        .open_files = &recording->result->open_files,
+        .file = recording->writer,
+        .is_quiet = options->delay_ns > 0,
+    };
+    int err = off_recorder_open(&recording->off_cpu, &config);
+    if (err == 0)
+        err = off_recorder_await_exec(recording->off_cpu, recording->launch->pid);
+    return err ? error_set(error, err, "cannot record off-CPU time: %s", strerror(-err)) : 0;
+}
+
 static int start_threads(struct recording *recording, struct error *error)
 {
     int err = compiler_start(&recording->compiler, &recording->session,
@@ -165,6 +184,7 @@ static int start_threads(struct recording *recording, struct error *error)
         .options = recording->options,
         .summary = &recording->result->summary,
         .open_files = &recording->result->open_files,
+        .off_cpu = recording->off_cpu,
         .outside_pid = recording->is_outside ? recording->launch->pid : 0,
         .may_arm = recording->result->summary.engine == RECORD_ENGINE_PERF_TRAP,
     };
@@ -206,6 +226,9 @@ static int start(struct recording *recording, struct error *error)
     bool is_unchanged = recording->target.is_foreign || recording->is_outside;
     int status = launch_fork(recording->launch, recording->program, options->argv,
                              is_unchanged ? environ : recording->environment.variables, error);
+    if (status == 0 && recorders_have_off_cpu(options->recorders) &&
+        open_off_cpu(recording, error) != 0)
+        status = 125;
     if (status == 0 && start_threads(recording, error) != 0)
         status = 125;
     if (status == 0)
@@ -283,6 +306,7 @@ static void release(struct recording *recording)
     compiler_stop(recording->compiler);
     open_file_cache_drop_present(&recording->result->open_files);
     perfdata_writer_close(recording->writer);
+    off_recorder_free(recording->off_cpu);
     session_environment_free(&recording->environment);
     session_close(&recording->session);
     if (recording->probe_fd >= 0)

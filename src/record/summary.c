@@ -229,6 +229,41 @@ static void append_counters(const struct record_summary *summary, struct buffer 
         buffer_printf(out, "%s=%" PRIu64 "\n", counters[i].key, counters[i].value);
 }
 
+static void append_off_cpu(const struct record_off_cpu *off_cpu, struct buffer *out)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counters[] = {
+        {"interval_ns", off_cpu->interval_ns},
+        {"waiting_ns", off_cpu->waiting_ns},
+        {"runnable_ns", off_cpu->runnable_ns},
+        {"lost_ns", off_cpu->lost_ns},
+        {"with_stack_ns", off_cpu->with_stack_ns},
+        {"short_ns", off_cpu->short_ns},
+        {"unseen_ns", off_cpu->unseen_ns},
+        {"samples", off_cpu->samples},
+        {"switches", off_cpu->switches},
+        {"lost_records", off_cpu->lost_records},
+        {"looks", off_cpu->looks},
+        {"torn", off_cpu->torn},
+        {"running", off_cpu->running},
+        {"refused", off_cpu->refused},
+        {"failed", off_cpu->failed},
+        {"stackless", off_cpu->stackless},
+        {"incomplete", off_cpu->incomplete},
+        {"inferred", off_cpu->inferred},
+        {"guessed", off_cpu->guessed},
+        {"cpu_ns", off_cpu->cpu_ns},
+        {"stuck", off_cpu->is_stuck},
+    };
+    if (!off_cpu->method)
+        return;
+    append_text(out, "off_cpu.method", off_cpu->method);
+    for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+        buffer_printf(out, "off_cpu.%s=%" PRIu64 "\n", counters[i].key, counters[i].value);
+}
+
 void record_summary_text(const struct record_summary *summary, struct buffer *out)
 {
     buffer_text(out, "version=1\n");
@@ -255,6 +290,7 @@ void record_summary_text(const struct record_summary *summary, struct buffer *ou
         append_text(out, "worst_module", summary->worst_module.path);
         buffer_printf(out, "worst_module_misses=%" PRIu64 "\n", summary->worst_module.misses);
     }
+    append_off_cpu(&summary->off_cpu, out);
     append_text(out, "end", record_end_name(summary->end));
     append_processes(out, "not_followed", &summary->not_followed);
     append_processes(out, "left_running", &summary->left_running);

@@ -86,6 +86,28 @@ struct record_cut_module {
     uint64_t samples;
 };
 
+/* Off-CPU time. */
+struct record_off_cpu {
+    const char *method; /* static text: "switch-records"; NULL: not recorded */
+    uint64_t interval_ns;
+    uint64_t waiting_ns, runnable_ns, lost_ns; /* of all threads; lost: records are missing */
+    /* Parts of waiting_ns: with a stack; shorter than two ticks, and met by none; not seen. */
+    uint64_t with_stack_ns, short_ns, unseen_ns;
+    uint64_t samples;
+    uint64_t switches, lost_records; /* of the kernel */
+    uint64_t looks;                  /* at stacks, of these: */
+    uint64_t torn;                   /* the thread ran meanwhile */
+    uint64_t running;                /* the thread did not wait any more */
+    uint64_t refused;                /* no right to trace the process */
+    uint64_t failed;                 /* for another reason: the thread had ended, mostly */
+    uint64_t stackless;              /* threads without a user stack */
+    uint64_t incomplete;             /* stacks without a root */
+    uint64_t inferred;               /* stacks with an inferred frame pointer */
+    uint64_t guessed;                /* stacks that end at a guess: incomplete */
+    uint64_t cpu_ns;                 /* cost in rec */
+    bool is_stuck;                   /* a read of a process did not return: all but method is 0 */
+};
+
 struct record_summary {
     enum record_engine engine;
     const char *engine_reason; /* why not perf-trap; NULL */
@@ -133,6 +155,7 @@ struct record_summary {
         tables_ready_ns;
     uint64_t compile_ns; /* CPU spent compiling rows */
     uint64_t rows;
+    struct record_off_cpu off_cpu;
     uint64_t launcher_cpu_ns; /* of rec itself, while recording */
     uint64_t file_bytes;
 };

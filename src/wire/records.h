@@ -60,6 +60,7 @@ enum record_event {
     RECORD_EVENT_THREAD_CREATE = 1,
     RECORD_EVENT_THREAD_JOIN = 2,
     RECORD_EVENT_THREAD_DETACH = 3,
+    RECORD_EVENT_OFF_CPU = 4, /* waiting, or runnable without a processor, in nanoseconds */
     RECORD_EVENTS,
 };
 

@@ -14,7 +14,7 @@ from test_security_sandbox import NOBODY, install
 
 SAMPLER = "librec-sampler.so"
 # Ids and units, and sources of cpu: the rows of src/record/recorders.
-RECORDERS = {"cpu": "ns", "thread-lifecycle": "count"}
+RECORDERS = {"cpu": "ns", "thread-lifecycle": "count", "off-cpu": "ns"}
 SOURCES = [*rec.ENGINES, "perf-ring"]
 NAMES = ", ".join(RECORDERS)
 NR_PERF_EVENT_OPEN, NR_TIMER_CREATE = 298, 222

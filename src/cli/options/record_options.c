@@ -49,6 +49,20 @@ static int parse_period(struct record_request *request, const char *value, struc
     return err;
 }
 
+static int parse_off_cpu_interval(struct record_request *request, const char *value,
+                                  struct error *error)
+{
+    const struct record_parameter *row = recorders_parameter("off-cpu-interval");
+    uint64_t *interval_ns = &request->options.off_cpu_interval_ns;
+    int err = units_parse_time(value, "--off-cpu-interval", interval_ns, error);
+    if (err == 0 && (*interval_ns < row->least || *interval_ns > row->most))
+        err = error_set(error, -EINVAL, "--off-cpu-interval takes a time from 1ms to 1s, not '%s'",
+                        value);
+    if (err == 0)
+        err = recorder_names_add(&request->options.recorders, "off-cpu", error);
+    return err;
+}
+
 static int parse_self_check(struct record_request *request, const char *value, struct error *error)
 {
     unsigned long every = SELF_CHECK_DEFAULT;
@@ -204,6 +218,9 @@ static int check_targets(struct record_request *request, struct error *error)
     struct record_options *options = &request->options;
     options->targets = request->targets.ids;
     options->target_count = request->targets.count;
+    if (options->records_system && recorders_have_off_cpu(options->recorders))
+        return error_set(error, -EINVAL,
+                         "--off-cpu is for commands and for -p, -t and -u, not for -a, -C and -G");
     if (options->records_system && options->target_count > 0)
         return error_set(error, -EINVAL, "-a, -C and -G cannot be combined with -p, -t and -u");
     if (options->engine != RECORD_ENGINE_AUTO && options->engine != RECORD_ENGINE_PERF_RING)
@@ -251,6 +268,10 @@ static int apply(struct record_request *request, int id, const char *value, stru
         return add_targets(request, id, value, error);
     case OPTION_RECORD:
         return recorder_names_add(&request->options.recorders, value, error);
+    case OPTION_OFF_CPU:
+        return recorder_names_add(&request->options.recorders, "off-cpu", error);
+    case OPTION_OFF_CPU_INTERVAL:
+        return parse_off_cpu_interval(request, value, error);
     case 'u':
         return target_list_add_user(&request->targets, value, error);
     case 'a':
@@ -317,7 +338,8 @@ static int apply(struct record_request *request, int id, const char *value, stru
 int record_request_parse(struct record_request *request, char *const *words, struct error *error)
 {
     const struct record_parameter *frequency = recorders_parameter("freq");
-    *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default};
+    *request = (struct record_request){.options.frequency = (uint32_t)frequency->value_default,
+                                       .options.off_cpu_interval_ns = RECORD_OFF_CPU_INTERVAL_NS};
     struct options options = options_of(words, record_command.options);
     const char *value;
     int id;

@@ -100,9 +100,9 @@ static int print_nothing_to_sample(const struct run_summary *run)
     const struct record_summary *summary = &run->result->summary;
     if (ended_before_sampling(summary))
         return 0; /* see print_part() */
-    log_info("%s used %s CPU in %s: nothing to sample; rec records CPU time, not waiting",
-             run->command, format_duration(summary->cpu_billed_ns).text,
-             format_duration(summary->wall_ns).text);
+    log_info("%s used %s CPU in %s: nothing to sample%s", run->command,
+             format_duration(summary->cpu_billed_ns).text, format_duration(summary->wall_ns).text,
+             summary->off_cpu.method ? "" : "; rec records CPU time, and waiting with --off-cpu");
     return 1;
 }
 
@@ -120,6 +120,28 @@ static int print_samples(const struct record_summary *summary)
              format_samples(summary->samples).text, format_count(rate).text,
              format_percent(summary->complete, summary->samples).text,
              lost ? lost_share.text : "none", record_engine_name(summary->engine));
+    return 1;
+}
+
+static int print_off_cpu(const struct record_off_cpu *off_cpu)
+{
+    char torn[80] = "", runnable[80] = "";
+    if (!off_cpu->method)
+        return 0;
+    if (off_cpu->is_stuck) {
+        log_info("off-CPU: stacks are missing: the memory of a process could not be read within "
+                 "2 s; the process hangs in the kernel");
+        return 1;
+    }
+    if (off_cpu->runnable_ns)
+        snprintf(runnable, sizeof(runnable), ", %s ready without a processor",
+                 format_duration(off_cpu->runnable_ns).text);
+    if (off_cpu->torn)
+        snprintf(torn, sizeof(torn), ", %s discarded", format_count(off_cpu->torn).text);
+    log_info("off-CPU: %s waiting, %s of it with stacks%s (%s, %s looks%s)",
+             format_duration(off_cpu->waiting_ns).text,
+             format_percent(off_cpu->with_stack_ns, off_cpu->waiting_ns).text, runnable,
+             off_cpu->method, format_count(off_cpu->looks).text, torn);
     return 1;
 }
 
@@ -269,7 +291,7 @@ void run_summary_print(const struct run_summary *run)
         room -= print_ran(run) + print_why_no_samples(summary);
     else
         room -= print_nothing_to_sample(run);
-    room -= print_part(run) + print_left_running(summary);
+    room -= print_off_cpu(&summary->off_cpu) + print_part(run) + print_left_running(summary);
     print_diagnostics(run, room);
     print_files(run);
     if (is_terminal && summary->samples > 0 && run->profile)

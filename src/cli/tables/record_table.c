@@ -34,6 +34,8 @@ static const struct option_spec options[] = {
                   "{parameter}. An unavailable engine is an error."),
     OPTION_TAKING(OPTION_RECORD, 0, "record", "RECORDER[,...]",
                   "Record more than CPU time: {recorders}; see `rec list`."),
+    OPTION_SWITCH(OPTION_OFF_CPU, 0, "off-cpu", "{parameter}."),
+    OPTION_TAKING(OPTION_OFF_CPU_INTERVAL, 0, "off-cpu-interval", "TIME", "{parameter}."),
     OPTION_TAKING('c', 'c', "count", "NS",
                   "Take a sample every NS nanoseconds of CPU time, instead of -F."),
     OPTION_TAKING(

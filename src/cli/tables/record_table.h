@@ -29,6 +29,8 @@ enum {
     OPTION_ALL_KERNEL,
     OPTION_KERNEL_CALLCHAINS,
     OPTION_ALL_USER,
+    OPTION_OFF_CPU,
+    OPTION_OFF_CPU_INTERVAL,
 };
 
 extern const struct command_spec record_command;

@@ -7,6 +7,7 @@
 #include "record/launch/kernel_access.h"
 #include "record/launch/launch.h"
 #include "record/launch/perf_event.h"
+#include "record/off_cpu/off_recorder.h"
 #include "record/perf_ring/ring_source.h"
 #include "record/procfs/proc.h"
 #include "record/recorders/recorders.h"
@@ -37,6 +38,7 @@ struct attachment {
     const struct record_options *options;
     struct record_result *result;
     struct ring_source source;
+    struct off_recorder *off_cpu; /* NULL: not recorded */
     struct round round;
     struct perfdata_writer *writer;
     struct finished_round finished_round;
@@ -143,6 +145,34 @@ static int open_source(struct attachment *attachment, uint64_t period_ns, struct
                : 0;
 }
 
+/* Before the events of the targets, whose starts enter the file. */
+static int open_off_cpu(struct attachment *attachment, struct error *error)
+{
+    const struct record_options *options = attachment->options;
+    const struct off_recorder_config config = {
+        .interval_ns = options->off_cpu_interval_ns,
+        .reach = attachment->source.events.reach,
+        .open_files = &attachment->result->open_files,
+        .file = attachment->writer,
+        .is_quiet = true,
+    };
+    if (!recorders_have_off_cpu(options->recorders))
+        return 0;
+    int err = off_recorder_open(&attachment->off_cpu, &config);
+    return err ? error_set(error, err, "cannot record off-CPU time: %s", strerror(-err)) : 0;
+}
+
+static int start_off_cpu(struct attachment *attachment, const struct observer_facts *observer,
+                         struct error *error)
+{
+    if (!attachment->off_cpu)
+        return 0;
+    int err = attach_targets_add_off_cpu(attachment->off_cpu, attachment->options, observer, error);
+    if (err == 0 && (err = off_recorder_start(attachment->off_cpu)) != 0)
+        err = error_set(error, err, "cannot record off-CPU time: %s", strerror(-err));
+    return err;
+}
+
 /* The command is not recorded itself. Its signals, limits and priority are not those of rec: the
  * child exists before rec changes its own, and waits. */
 static int fork_command(struct attachment *attachment, struct error *error)
@@ -192,14 +222,20 @@ static int prepare(struct attachment *attachment, struct error *error)
         err = error_set(error, -errno, "cannot wait for signals: %s", strerror(errno));
     if (err)
         return err;
+    if ((err = open_off_cpu(attachment, error)) != 0)
+        return err;
     err = attach_targets_open(&attachment->source, attachment->options, &observer, error);
     attachment->busy_before_ns = proc_busy_ns();
+    if (err == 0)
+        err = start_off_cpu(attachment, &observer, error);
     return err || !attachment->options->argv ? err : start_command(attachment, error);
 }
 
 static void begin_sampling(struct attachment *attachment)
 {
     attachment->round.is_quiet = false;
+    if (attachment->off_cpu)
+        off_recorder_begin(attachment->off_cpu, attachment->round.now_ns);
     ring_tasks_restart(&attachment->source.tasks);
 }
 
@@ -234,6 +270,8 @@ static void look_around(struct attachment *attachment)
     const struct finished_round_facts facts = {.now_ns = now_ns};
     attachment->look_due_ns = now_ns + LOOK_NS;
     ring_tasks_look(&attachment->source.tasks);
+    if (attachment->off_cpu)
+        off_recorder_write(attachment->off_cpu, now_ns);
     finished_round_write(&attachment->finished_round, attachment->writer, &facts);
     if (now_ns >= attachment->checkpoint_due_ns) {
         perfdata_checkpoint(attachment->writer);
@@ -298,6 +336,8 @@ static int prepare_wait(struct attachment *attachment)
     for (size_t i = 0; i < source->ring_count; i++)
         attachment->polled[FIXED_POLLED + i] =
             (struct pollfd){.fd = source->rings[i].fd, .events = POLLIN};
+    if (attachment->off_cpu)
+        attachment->finished_round.hold_ns = off_recorder_age_ns(attachment->off_cpu);
     attachment->finished_round.begin_bytes = perfdata_bytes_written(attachment->writer);
     file_limit_open(&attachment->file_limit, attachment->writer, attachment->options->size_max,
                     attachment->options->keep_free_bytes);
@@ -331,6 +371,8 @@ static int finish(struct attachment *attachment, struct error *error)
     struct buffer text = {0};
     round_begin(&attachment->round);
     ring_source_stop(&attachment->source);
+    if (attachment->off_cpu)
+        off_recorder_stop(attachment->off_cpu, &summary->off_cpu);
     if (attachment->options->records_system)
         summary->cpu_billed_ns = system_cpu_ns(attachment);
     summary->wall_ns = monotonic_ns() - attachment->start_ns;
@@ -352,6 +394,7 @@ static void release(struct attachment *attachment)
     ring_source_close(&attachment->source);
     open_file_cache_drop_present(&attachment->result->open_files);
     perfdata_writer_close(attachment->writer);
+    off_recorder_free(attachment->off_cpu);
     free(attachment->polled);
     if (attachment->command_fd >= 0)
         close(attachment->command_fd);

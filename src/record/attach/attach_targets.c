@@ -98,3 +98,16 @@ int attach_targets_open(struct ring_source *source, const struct record_options 
     return options->records_system ? record_system(source, options->cgroup, observer, error)
                                    : attach_running(source, options, observer, error);
 }
+
+int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
+                               const struct observer_facts *observer, struct error *error)
+{
+    for (size_t i = 0; i < options->target_count; i++) {
+        pid_t id = options->targets[i];
+        struct target_facts facts = target_facts_read(id);
+        int err = off_recorder_attach(off_cpu, facts.pid, &id, options->targets_are_threads);
+        if (err && err != -ESRCH) /* it has ended since its other events were opened */
+            return refusal_explain(&facts, observer, id, err, error);
+    }
+    return 0;
+}

@@ -4,6 +4,7 @@
 
 #include "base/text/error.h"
 #include "record/attach/refusal.h"
+#include "record/off_cpu/off_recorder.h"
 #include "record/options.h"
 #include "record/perf_ring/ring_source.h"
 
@@ -18,3 +19,7 @@ int attach_targets_check(const struct record_options *options,
 /* Opens the events of all targets. 0, or a negative errno with the rule. */
 int attach_targets_open(struct ring_source *source, const struct record_options *options,
                         const struct observer_facts *observer, struct error *error);
+
+/* Opens the off-CPU events of running processes and threads. */
+int attach_targets_add_off_cpu(struct off_recorder *off_cpu, const struct record_options *options,
+                               const struct observer_facts *observer, struct error *error);

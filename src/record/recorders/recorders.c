@@ -55,6 +55,24 @@ static const struct recorder_event cpu_events[] = {
     {.id = RECORD_EVENT_CPU, .name = "cpu-clock", .unit = "ns"},
 };
 
+static const struct record_parameter off_cpu_parameters[] = {
+    {.name = "off-cpu",
+     .type = RECORD_PARAMETER_SWITCH,
+     .help = "record also where threads wait, for what, and how long, with stacks"},
+    {.name = "off-cpu-interval",
+     .type = RECORD_PARAMETER_TIME,
+     .unit = "ns",
+     .value_default = RECORD_OFF_CPU_INTERVAL_NS,
+     .least = 1000000,
+     .most = 1000000000,
+     .default_text = "10ms",
+     .help = "time between two looks at the stacks of waiting threads, 1ms to 1s"},
+};
+
+static const struct recorder_event off_cpu_events[] = {
+    {.id = RECORD_EVENT_OFF_CPU, .name = "off-cpu", .unit = "ns"},
+};
+
 /* Address: the pthread_t. Number of a creation: the new thread's tid. */
 static const struct recorder_event thread_events[] = {
     {RECORD_EVENT_THREAD_CREATE, "thread-create", "count", true},
@@ -89,6 +107,20 @@ const struct recorder recorders[RECORDERS] = {
         .privileges = "none",
         .sources = &record_hooks,
         .source_count = 1,
+    },
+    {
+        .id = "off-cpu",
+        .name = "Off-CPU time",
+        .description = "where threads wait, for what, and how long",
+        .events = off_cpu_events,
+        .event_count = sizeof(off_cpu_events) / sizeof(off_cpu_events[0]),
+        .can_start = true,
+        .can_attach = true,
+        .privileges = "none",
+        .sources = &record_switches,
+        .source_count = 1,
+        .parameters = off_cpu_parameters,
+        .parameter_count = sizeof(off_cpu_parameters) / sizeof(off_cpu_parameters[0]),
     },
 };
 
@@ -131,6 +163,11 @@ bool recorders_have_hooks(uint32_t set)
     for (size_t i = 0; i < RECORDERS; i++)
         has_hooks |= recorders[i].has_hooks && (set & recorder_bit(&recorders[i]));
     return has_hooks;
+}
+
+bool recorders_have_off_cpu(uint32_t set)
+{
+    return set & recorder_bit(recorder_find("off-cpu"));
 }
 
 static void describe(const struct recorder_event *event, uint64_t period_ns,

@@ -57,7 +57,7 @@ struct recorder {
     size_t parameter_count;
 };
 
-#define RECORDERS 2
+#define RECORDERS 3
 extern const struct recorder recorders[RECORDERS];
 
 /* NULL: no such row. */
@@ -87,6 +87,9 @@ void recorders_describe(uint32_t set, uint64_t period_ns,
  * or -EINVAL with the remedy. `rows` is the table, or a test's. */
 int recorders_check(const struct recorder *rows, size_t count, uint32_t set, bool from_outside,
                     struct error *error);
+
+/* Whether the set has off-CPU time. */
+bool recorders_have_off_cpu(uint32_t set);
 
 struct recorder_availability {
     bool is_available;

@@ -40,6 +40,14 @@ const struct record_source record_sources[RECORD_SOURCES] = {
     },
 };
 
+const struct record_source record_switches = {
+    .engine = RECORD_ENGINE_AUTO,
+    .name = "switch-records",
+    .description = "kernel rings of context switches; stacks from /proc and process memory",
+    .needs = "perf_event_paranoid <= 2 or CAP_PERFMON",
+    .refusal = refuse_perf_ring,
+};
+
 static const char *refuse_never(const struct record_probe *probe)
 {
     (void)probe;

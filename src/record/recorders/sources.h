@@ -21,5 +21,8 @@ struct record_source {
 #define RECORD_SOURCES 3
 extern const struct record_source record_sources[RECORD_SOURCES]; /* in order of preference */
 
+/* Of off-CPU time, beside each engine. */
+extern const struct record_source record_switches;
+
 /* Hooks of the injected sampler: not a value of --engine, beside each of its engines. */
 extern const struct record_source record_hooks;

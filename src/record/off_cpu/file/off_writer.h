@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the entries of the off-CPU thread into the file. An entry is held until the file has the
+ * start of its thread and program, for a limited time; samples from before are moved to the start.
+ */
+#pragma once
+
+#include "record/off_cpu/file/file_tasks.h"
+#include "record/off_cpu/file/off_queue.h"
+
+struct off_writer {
+    struct perfdata_writer *file;
+    struct file_tasks tasks;
+    struct buffer entries, held;
+    uint64_t samples;
+};
+
+/* Observes the tasks of the file from now on: before the first of them is written. */
+void off_writer_open(struct off_writer *writer, struct perfdata_writer *file);
+void off_writer_close(struct off_writer *writer);
+
+/* is_last: nothing is held. */
+void off_writer_round(struct off_writer *writer, struct off_queue *queue, uint64_t now_ns,
+                      bool is_last);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* A stack found by a look, shared by the samples of a wait. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct look_stack {
+    uint32_t users;
+    uint32_t frame_count;
+    uint64_t frames[]; /* innermost first: the reason, a synthetic frame */
+};
+
+/* With one user. The frames follow the reason. NULL: out of memory. */
+struct look_stack *look_stack_new(uint64_t reason_avma, const uint64_t *frames,
+                                  uint32_t frame_count, uint64_t end_avma);
+struct look_stack *look_stack_use(struct look_stack *stack);
+/* NULL is fine. */
+void look_stack_release(struct look_stack *stack);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Begins with the threads of a running process. */
+#pragma once
+
+#include "record/off_cpu/off_rings.h"
+#include "record/off_cpu/off_waits.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Opens the events of all threads of the process, or of tids, and enters the threads. New threads
+ * inherit the events. 0, or the negative errno for the first refused thread; -ESRCH: no thread is
+ * left. */
+int off_attach(struct off_rings *rings, struct off_tasks *tasks, struct off_waits *waits, pid_t pid,
+               const pid_t *tids, size_t tid_count);

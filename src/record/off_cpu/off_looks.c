@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/off_cpu/off_looks.h"
+
+#include "base/clock.h"
+#include "base/containers/array.h"
+#include "record/attach/snapshot/snapshot_map.h"
+#include "record/off_cpu/file/wait_frames.h"
+#include "record/procfs/proc.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Mappings are read again at the earliest after this many times the duration of a read. */
+enum { READ_COST_PARTS = 50 };
+enum { MAPPINGS_MAX = 4096 };
+
+int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files)
+{
+    return ring_modules_open(&looks->modules, open_files);
+}
+
+void off_looks_close(struct off_looks *looks)
+{
+    blocked_looker_free(&looks->looker);
+    wait_modules_free(&looks->waits);
+    ring_modules_close(&looks->modules);
+}
+
+/* 0, or the negative errno without a map. */
+static int read_map(struct off_looks *looks, struct off_process *process)
+{
+    struct process_map *map;
+    uint64_t begin_ns = monotonic_ns();
+    if (process->map && begin_ns < process->map_due_ns)
+        return 0;
+    struct rights rights = proc_rights_of_owner(process->pid);
+    int err = snapshot_map_read(&map, &looks->modules, process->pid, &rights);
+    if (err)
+        return process->map ? 0 : err;
+    uint64_t end_ns = monotonic_ns();
+    process_map_release(process->map);
+    process->map = map;
+    process->generation = ++looks->tasks->generation;
+    process->is_map_old = false;
+    process->map_due_ns = end_ns + READ_COST_PARTS * (end_ns - begin_ns);
+    return 0;
+}
+
+static bool is_written(const struct off_process *process, const struct process_mapping *mapping)
+{
+    for (size_t i = 0; i < process->written_count; i++) {
+        const struct off_mapping *written = &process->written[i];
+        if (written->start_avma == mapping->start_avma && written->end_avma == mapping->end_avma &&
+            written->file_offset == mapping->file_offset && written->inode == mapping->inode)
+            return true;
+    }
+    return false;
+}
+
+static void put_mapping(struct off_looks *looks, struct off_process *process,
+                        const struct process_mapping *mapping)
+{
+    struct off_entry entry = {.kind = OFF_ENTRY_MAPPING,
+                              .pid = process->pid,
+                              .tid = process->pid,
+                              .time_ns = monotonic_ns(),
+                              .since_ns = process->program_ns,
+                              .program_ns = process->program_ns,
+                              .mapping = {.start_avma = mapping->start_avma,
+                                          .end_avma = mapping->end_avma,
+                                          .file_offset = mapping->file_offset}};
+    const char *path = mapping->path[0] ? mapping->path : "//anon";
+    if (mapping->module) {
+        entry.mapping.build_id_bytes = (uint32_t)mapping->module->build_id_bytes;
+        memcpy(entry.mapping.build_id, mapping->module->build_id, sizeof(entry.mapping.build_id));
+    }
+    off_queue_put(looks->queue, &entry, path, strlen(path) + 1);
+}
+
+static void write_mappings(struct off_looks *looks, struct off_process *process,
+                           uint32_t frame_count)
+{
+    for (uint32_t i = 0; i < frame_count && process->map; i++) {
+        uint64_t pc = looks->looker.frames[i] - (i > 0);
+        const struct process_mapping *mapping = process_map_find(process->map, pc);
+        if (!mapping || is_written(process, mapping) || process->written_count >= MAPPINGS_MAX)
+            continue;
+        struct off_mapping *written =
+            ARRAY_PUSH(process->written, process->written_count, process->written_capacity);
+        if (!written)
+            return;
+        *written = (struct off_mapping){mapping->start_avma, mapping->end_avma,
+                                        mapping->file_offset, mapping->inode};
+        put_mapping(looks, process, mapping);
+    }
+}
+
+static struct look_process look_process_of(const struct off_looks *looks,
+                                           const struct off_process *process)
+{
+    return (struct look_process){.pid = process->pid,
+                                 .modules = looks->modules.cache,
+                                 .map = process->map,
+                                 .generation = process->generation};
+}
+
+static struct blocked_look look_at(struct off_looks *looks, struct off_process *process,
+                                   const struct thread_files *files)
+{
+    struct look_process target = look_process_of(looks, process);
+    struct blocked_look look = blocked_look(&looks->looker, &target, files);
+    bool leads_out = look.result == LOOK_STACK && !look.is_complete &&
+                     look.end == OFFLINE_UNMAPPED && process->is_map_old;
+    if (!leads_out || read_map(looks, process) != 0)
+        return look;
+    target = look_process_of(looks, process);
+    return blocked_look(&looks->looker, &target, files);
+}
+
+static void count(struct look_counts *counts, const struct blocked_look *look)
+{
+    bool is_stack = look->result == LOOK_STACK;
+    bool is_refused = look->error == -EPERM || look->error == -EACCES;
+    counts->looks++;
+    counts->torn += look->result == LOOK_TORN;
+    counts->running += look->result == LOOK_RUNNING;
+    counts->stackless += look->result == LOOK_STACKLESS;
+    counts->refused += look->result == LOOK_FAILED && is_refused;
+    counts->failed += look->result == LOOK_FAILED && !is_refused;
+    counts->incomplete += is_stack && !look->is_complete;
+    counts->inferred += is_stack && look->inferred_fps > 0;
+    counts->guessed += is_stack && look->end == OFFLINE_GUESS;
+}
+
+static void keep_stack(struct off_looks *looks, struct off_thread *thread,
+                       const struct blocked_look *look)
+{
+    struct off_process *process = thread->process;
+    const struct look_process target = look_process_of(looks, process);
+    struct proc_stat stat = {.state = 'S'};
+    (void)proc_stat_read(&stat, process->pid, thread->tid);
+    struct wait_reason reason =
+        wait_reason_find(&looks->waits, &target, look, looks->looker.frames, stat.state);
+    write_mappings(looks, process, look->frame_count);
+    thread->look.stack =
+        look_stack_new(wait_frame_avma(reason.kind), looks->looker.frames, look->frame_count,
+                       look->is_complete ? 0 : synthetic_avma(SYNTHETIC_TRUNCATED));
+}
+
+void off_look(struct off_looks *looks, struct off_thread *thread)
+{
+    struct off_process *process = thread->process;
+    struct thread_files files = {-1, -1};
+    struct blocked_look look = {.result = LOOK_FAILED};
+    thread->look.tries++;
+    thread->look.begin_ns = monotonic_ns();
+    look.error = process->is_refused ? -EPERM : 0;
+    if (look.error == 0 && !process->map)
+        look.error = read_map(looks, process);
+    if (look.error == 0)
+        look.error = thread_files_open(&files, process->pid, thread->tid);
+    if (look.error == 0)
+        look = look_at(looks, process, &files);
+    thread_files_close(&files);
+    thread->look.end_ns = monotonic_ns();
+    count(&looks->counts, &look);
+    if (look.result == LOOK_STACK && look.frame_count > 0)
+        keep_stack(looks, thread, &look);
+    process->is_refused |= look.error == -EPERM || look.error == -EACCES;
+}

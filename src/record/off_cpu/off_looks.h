@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks at the stacks of waiting threads, by procfs/blocked: the stack becomes a callchain with the
+ * reason as its leaf, and its mappings go into the queue. For the off-CPU thread alone: a read of
+ * another process' memory may hang in the kernel.
+ */
+#pragma once
+
+#include "record/off_cpu/file/off_queue.h"
+#include "record/off_cpu/off_tasks.h"
+#include "record/perf_ring/ring_modules.h"
+#include "record/procfs/blocked/blocked_look.h"
+#include "record/procfs/blocked/wait_reason.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct look_counts {
+    uint64_t looks;      /* with a stack, torn, or without */
+    uint64_t torn;       /* the thread ran meanwhile */
+    uint64_t running;    /* the thread did not wait any more */
+    uint64_t refused;    /* no right to trace the process */
+    uint64_t failed;     /* for another reason: the thread has ended, in most cases */
+    uint64_t stackless;  /* threads without a user stack */
+    uint64_t incomplete; /* stacks without a root */
+    uint64_t inferred;   /* stacks with an inferred frame pointer */
+    uint64_t guessed;    /* stacks that end with a guessed caller; also incomplete */
+};
+
+struct off_looks {
+    struct off_tasks *tasks;
+    struct off_queue *queue;
+    struct ring_modules modules;
+    struct blocked_looker looker;
+    struct wait_modules waits;
+    struct look_counts counts;
+};
+
+/* 0 or a negative errno; off_looks_close() in any case. */
+int off_looks_open(struct off_looks *looks, struct open_file_cache *open_files);
+void off_looks_close(struct off_looks *looks);
+
+/* Looks at a thread and keeps the result in thread->look. */
+void off_look(struct off_looks *looks, struct off_thread *thread);

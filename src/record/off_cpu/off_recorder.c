@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/off_cpu/off_recorder.h"
+
+#include "base/clock.h"
+#include "record/off_cpu/off_attach.h"
+#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/off_rings.h"
+#include "wire/atomic.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Short waits share their sum this often, at the earliest. */
+#define WINDOW_NS UINT64_C(1000000000)
+enum { WINDOW_TICKS = 4 };
+/* Without a record for so many ticks, the program is idle. With more threads, switching the events
+ * costs more than the ticks. */
+enum { IDLE_TICKS = 2, IDLE_THREADS_MAX = 64 };
+/* Records are read again after so many looks: the rings must not fill. */
+enum { LOOKS_AT_ONCE = 32, TRIES_MAX = 4 };
+/* A look that has not returned after this time hangs in the kernel. */
+enum { STUCK_SECONDS = 2 };
+
+struct off_recorder {
+    struct off_rings rings;
+    struct off_tasks tasks;
+    struct off_waits waits;
+    struct off_looks looks;
+    struct off_records records;
+    struct off_queue queue;
+    struct off_writer writer; /* of the writer's thread */
+    pthread_t thread;
+    bool has_thread;
+    int wake_fd;
+    uint32_t stop;     /* atomic */
+    uint64_t begin_ns; /* atomic: end of the delay before sampling; 0: not yet */
+    uint64_t next_tick, flush_due_ns;
+    uint64_t record_ns; /* the latest look that has found a record */
+    uint64_t cpu_ns;    /* of the thread, when it has ended */
+};
+
+static uint64_t window_ns(const struct off_recorder *recorder)
+{
+    uint64_t ticks_ns = WINDOW_TICKS * recorder->waits.ticks.interval_ns;
+    return ticks_ns > WINDOW_NS ? ticks_ns : WINDOW_NS;
+}
+
+uint64_t off_recorder_age_ns(const struct off_recorder *recorder)
+{
+    return 2 * window_ns(recorder) + OFF_RECORDER_WRITE_NS;
+}
+
+static uint64_t seed(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32;
+}
+
+int off_recorder_open(struct off_recorder **out, const struct off_recorder_config *config)
+{
+    struct off_recorder *recorder = calloc(1, sizeof(*recorder));
+    *out = NULL;
+    if (!recorder)
+        return -ENOMEM;
+    off_queue_open(&recorder->queue);
+    recorder->waits = (struct off_waits){.ticks = {config->interval_ns, seed()},
+                                         .queue = &recorder->queue,
+                                         .is_quiet = config->is_quiet};
+    recorder->looks.tasks = &recorder->tasks;
+    recorder->looks.queue = &recorder->queue;
+    recorder->records = (struct off_records){.tasks = &recorder->tasks, .waits = &recorder->waits};
+    recorder->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int err = recorder->wake_fd < 0 ? -errno : 0;
+    if (err == 0)
+        err = off_rings_open(&recorder->rings, config->reach, config->processors);
+    if (err == 0)
+        err = off_looks_open(&recorder->looks, config->open_files);
+    if (err) {
+        off_recorder_free(recorder);
+        return err;
+    }
+    off_writer_open(&recorder->writer, config->file);
+    *out = recorder;
+    return 0;
+}
+
+int off_recorder_await_exec(struct off_recorder *recorder, pid_t pid)
+{
+    return off_rings_await_exec(&recorder->rings, pid);
+}
+
+int off_recorder_attach(struct off_recorder *recorder, pid_t pid, const pid_t *tids,
+                        size_t tid_count)
+{
+    return off_attach(&recorder->rings, &recorder->tasks, &recorder->waits, pid, tids, tid_count);
+}
+
+static uint64_t read_records(struct off_recorder *recorder)
+{
+    struct ring_record record;
+    uint64_t until_ns = off_rings_look(&recorder->rings);
+    while (off_rings_next(&recorder->rings, until_ns, &record)) {
+        recorder->record_ns = until_ns;
+        if (record.time_ns)
+            off_records_take(&recorder->records, &record);
+    }
+    return until_ns;
+}
+
+static bool may_wait(const struct off_thread *thread)
+{
+    return thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN;
+}
+
+/* At the threads that wait since before the tick. The others keep their place in the list. */
+static void look_at_waiting(struct off_recorder *recorder, uint64_t tick_ns)
+{
+    struct off_waits *waits = &recorder->waits;
+    struct off_thread *thread, *again = NULL;
+    for (int looks = 0; (thread = off_waits_next(waits));) {
+        bool is_due = may_wait(thread) && !thread->look.stack;
+        if (is_due && thread->run.since_ns <= tick_ns && thread->look.tries < TRIES_MAX) {
+            off_look(&recorder->looks, thread);
+            if (thread->look.stack) /* no record of an attached thread yet: it waits since then */
+                thread->run.state = RUN_BLOCKED;
+            looks++;
+        }
+        if (is_due && !thread->look.stack && thread->look.tries < TRIES_MAX) {
+            thread->is_to_look = true; /* not freed when it ends */
+            thread->next_to_look = again;
+            again = thread;
+        }
+        if (looks % LOOKS_AT_ONCE == LOOKS_AT_ONCE - 1)
+            read_records(recorder);
+    }
+    while ((thread = again)) {
+        again = thread->next_to_look;
+        thread->is_to_look = false;
+        if (thread->has_ended)
+            off_thread_free(thread);
+        else
+            off_waits_look_again(waits, thread);
+    }
+}
+
+static void flush(struct off_recorder *recorder, uint64_t until_ns)
+{
+    for (size_t i = 0; i < recorder->tasks.count; i++)
+        off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
+    recorder->flush_due_ns = until_ns + window_ns(recorder);
+}
+
+static void begin(struct off_recorder *recorder, uint64_t begin_ns)
+{
+    recorder->waits.is_quiet = false;
+    for (size_t i = 0; i < recorder->tasks.count; i++)
+        off_waits_restart(&recorder->waits, recorder->tasks.threads[i], begin_ns);
+}
+
+static void run_once(struct off_recorder *recorder)
+{
+    const struct wait_ticks *ticks = &recorder->waits.ticks;
+    uint64_t now_ns = read_records(recorder), begin_ns = load_acquire(&recorder->begin_ns);
+    if (recorder->waits.is_quiet && begin_ns)
+        begin(recorder, now_ns);
+    uint64_t tick_ns = wait_tick_ns(ticks, recorder->next_tick);
+    if (now_ns >= tick_ns && !recorder->waits.is_quiet) {
+        uint64_t following = wait_tick_from(ticks, now_ns + 1);
+        look_at_waiting(recorder, wait_tick_ns(ticks, following - 1));
+    }
+    if (now_ns >= tick_ns)
+        recorder->next_tick = wait_tick_from(ticks, now_ns + 1);
+    if (now_ns >= recorder->flush_due_ns)
+        flush(recorder, now_ns);
+}
+
+/* All threads wait, and their stacks are known: ticks have no work until the next record. */
+static bool is_idle(const struct off_recorder *recorder, uint64_t now_ns)
+{
+    uint64_t idle_ns = IDLE_TICKS * recorder->waits.ticks.interval_ns;
+    return !recorder->waits.to_look && recorder->tasks.count <= IDLE_THREADS_MAX &&
+           now_ns - recorder->record_ns > idle_ns;
+}
+
+/* A record may come before the events are switched on. */
+static bool go_idle(struct off_recorder *recorder)
+{
+    bool is_on = off_rings_wake(&recorder->rings, true);
+    read_records(recorder);
+    return is_on && is_idle(recorder, monotonic_ns());
+}
+
+static void wait_for_work(struct off_recorder *recorder)
+{
+    uint64_t due_ns = wait_tick_ns(&recorder->waits.ticks, recorder->next_tick);
+    uint64_t now_ns = monotonic_ns();
+    bool stays_idle = is_idle(recorder, now_ns) && go_idle(recorder);
+    if (!stays_idle)
+        off_rings_wake(&recorder->rings, false);
+    else if (due_ns < recorder->flush_due_ns)
+        due_ns = recorder->flush_due_ns;
+    if (due_ns > now_ns)
+        off_rings_wait(&recorder->rings, recorder->wake_fd, due_ns - now_ns);
+}
+
+static void finish(struct off_recorder *recorder)
+{
+    uint64_t end_ns = read_records(recorder);
+    while (recorder->tasks.count > 0)
+        off_records_end_thread(&recorder->records, recorder->tasks.threads[0], end_ns);
+    while (off_waits_next(&recorder->waits))
+        ;
+}
+
+static void *off_recorder_thread(void *argument)
+{
+    struct off_recorder *recorder = argument;
+    struct timespec cpu;
+    uint64_t now_ns = monotonic_ns();
+    recorder->next_tick = wait_tick_from(&recorder->waits.ticks, now_ns);
+    recorder->flush_due_ns = now_ns + window_ns(recorder);
+    recorder->record_ns = now_ns;
+    while (!load_acquire(&recorder->stop)) {
+        run_once(recorder);
+        wait_for_work(recorder);
+    }
+    finish(recorder);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+    recorder->cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    return NULL;
+}
+
+int off_recorder_start(struct off_recorder *recorder)
+{
+    int err = -pthread_create(&recorder->thread, NULL, off_recorder_thread, recorder);
+    recorder->has_thread = err == 0;
+    return err;
+}
+
+static void wake(const struct off_recorder *recorder)
+{
+    const uint64_t one = 1;
+    while (write(recorder->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        continue;
+}
+
+void off_recorder_begin(struct off_recorder *recorder, uint64_t now_ns)
+{
+    store_release(&recorder->begin_ns, now_ns);
+    wake(recorder);
+}
+
+void off_recorder_write(struct off_recorder *recorder, uint64_t now_ns)
+{
+    off_writer_round(&recorder->writer, &recorder->queue, now_ns, false);
+}
+
+/* False: the thread hangs in the kernel, at the memory of a process. */
+static bool join(struct off_recorder *recorder)
+{
+    struct timespec limit;
+    store_release(&recorder->stop, 1);
+    wake(recorder);
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += STUCK_SECONDS;
+    return pthread_timedjoin_np(recorder->thread, NULL, &limit) == 0;
+}
+
+static void add_totals(const struct off_recorder *recorder, struct record_off_cpu *summary)
+{
+    const struct look_counts *looks = &recorder->looks.counts;
+    const struct off_sums *sums = &recorder->waits.sums;
+    summary->waiting_ns = sums->waiting_ns;
+    summary->runnable_ns = sums->runnable_ns;
+    summary->lost_ns = sums->lost_ns;
+    summary->with_stack_ns = sums->with_stack_ns;
+    summary->short_ns = sums->short_ns;
+    summary->unseen_ns = sums->unseen_ns;
+    summary->samples = recorder->writer.samples;
+    summary->switches = recorder->records.switches;
+    summary->lost_records = recorder->records.lost;
+    summary->looks = looks->looks;
+    summary->torn = looks->torn;
+    summary->running = looks->running;
+    summary->refused = looks->refused;
+    summary->failed = looks->failed;
+    summary->stackless = looks->stackless;
+    summary->incomplete = looks->incomplete;
+    summary->inferred = looks->inferred;
+    summary->guessed = looks->guessed;
+    summary->cpu_ns = recorder->cpu_ns;
+}
+
+void off_recorder_stop(struct off_recorder *recorder, struct record_off_cpu *summary)
+{
+    *summary = (struct record_off_cpu){.method = "switch-records",
+                                       .interval_ns = recorder->waits.ticks.interval_ns,
+                                       .is_stuck = recorder->has_thread && !join(recorder)};
+    off_writer_round(&recorder->writer, &recorder->queue, monotonic_ns(), true);
+    if (summary->is_stuck)
+        return;
+    recorder->has_thread = false;
+    add_totals(recorder, summary);
+}
+
+void off_recorder_free(struct off_recorder *recorder)
+{
+    /* A hanging thread uses the memory when it returns: it stays until the end of rec. */
+    if (!recorder || recorder->has_thread)
+        return;
+    off_writer_close(&recorder->writer);
+    off_tasks_free(&recorder->tasks);
+    off_looks_close(&recorder->looks);
+    off_rings_close(&recorder->rings);
+    off_queue_close(&recorder->queue);
+    if (recorder->wake_fd >= 0)
+        close(recorder->wake_fd);
+    free(recorder);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/off_cpu/off_records.h"
+
+void off_records_end_thread(struct off_records *records, struct off_thread *thread,
+                            uint64_t time_ns)
+{
+    struct run_interval interval = thread_run_end(&thread->run, time_ns);
+    off_waits_end(records->waits, thread, &interval);
+    off_waits_finish(records->waits, thread);
+    off_thread_remove(records->tasks, thread);
+}
+
+/* A thread older than the events, or one whose FORK was lost. */
+static struct off_thread *thread_of(struct off_records *records, const struct ring_record *record)
+{
+    struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
+    return thread ? thread
+                  : off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid,
+                                   RUN_UNSEEN, record->time_ns);
+}
+
+static void take_switch(struct off_records *records, const struct ring_record *record)
+{
+    struct off_thread *thread = thread_of(records, record);
+    struct run_interval interval;
+    bool is_out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    bool is_preempted = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+    records->switches++;
+    if (!thread)
+        return;
+    interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
+                      : thread_run_in(&thread->run, record->time_ns);
+    if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
+        thread->cut = wait_cut_begin(&records->waits->ticks, interval.start_ns);
+    off_waits_end(records->waits, thread, &interval);
+    if (thread->run.state == RUN_BLOCKED)
+        off_waits_begin(records->waits, thread);
+}
+
+/* A new thread is runnable until its first IN. */
+static void take_fork(struct off_records *records, const struct ring_record *record)
+{
+    struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
+    if (thread) /* its EXIT was lost, and the tid is in use again */
+        off_records_end_thread(records, thread, record->time_ns);
+    thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_PREEMPTED,
+                            record->time_ns);
+    if (!thread)
+        return;
+    thread->file_ns = record->time_ns;
+    if (record->pid != record->parent_pid)
+        thread->process->program_ns = record->time_ns;
+}
+
+static void take_exit(struct off_records *records, const struct ring_record *record)
+{
+    struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
+    if (thread)
+        off_records_end_thread(records, thread, record->time_ns);
+}
+
+/* execve() ends all other threads; without an EXIT record, if one of them was the caller, which
+ * gets the id of the first thread. */
+static void end_others(struct off_records *records, const struct off_thread *kept, uint64_t time_ns)
+{
+    for (size_t i = records->tasks->count; i-- > 0 && kept->process->threads > 1;) {
+        struct off_thread *thread = records->tasks->threads[i];
+        if (thread != kept && thread->process == kept->process)
+            off_records_end_thread(records, thread, time_ns);
+    }
+}
+
+static void take_exec(struct off_records *records, const struct ring_record *record)
+{
+    struct off_thread *thread = off_thread_find(records->tasks, (pid_t)record->tid);
+    if (thread)
+        off_waits_finish(records->waits, thread);
+    else
+        thread = off_thread_add(records->tasks, (pid_t)record->pid, (pid_t)record->tid, RUN_ON,
+                                record->time_ns);
+    if (!thread)
+        return;
+    end_others(records, thread, record->time_ns);
+    off_process_drop_map(records->tasks, thread->process);
+    thread->process->is_refused = false;
+    thread->process->program_ns = thread->file_ns = record->time_ns;
+    const struct off_entry entry = {.kind = OFF_ENTRY_PROGRAM,
+                                    .pid = (pid_t)record->pid,
+                                    .tid = (pid_t)record->pid,
+                                    .time_ns = record->time_ns};
+    off_queue_put(records->waits->queue, &entry, NULL, 0);
+}
+
+static void take_mapping(struct off_records *records, const struct ring_record *record)
+{
+    struct off_process *process = off_process_find(records->tasks, (pid_t)record->pid);
+    if (process)
+        process->is_map_old = true;
+}
+
+/* The threads of the missing records are not known. */
+static void take_lost(struct off_records *records, const struct ring_record *record)
+{
+    records->lost += record->lost;
+    for (size_t i = 0; i < records->tasks->count; i++)
+        thread_run_lose(&records->tasks->threads[i]->run);
+}
+
+void off_records_take(struct off_records *records, const struct ring_record *record)
+{
+    switch (record->type) {
+    case PERF_RECORD_SWITCH:
+        take_switch(records, record);
+        break;
+    case PERF_RECORD_FORK:
+        take_fork(records, record);
+        break;
+    case PERF_RECORD_EXIT:
+        take_exit(records, record);
+        break;
+    case PERF_RECORD_COMM:
+        if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+            take_exec(records, record);
+        break;
+    case PERF_RECORD_MMAP2:
+        take_mapping(records, record);
+        break;
+    case PERF_RECORD_LOST:
+        take_lost(records, record);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The living threads and processes with switch records, by id. No I/O. */
+#pragma once
+
+#include "record/off_cpu/look_stack.h"
+#include "record/off_cpu/short_waits.h"
+#include "record/off_cpu/thread_run.h"
+#include "record/off_cpu/wait_cut.h"
+#include "record/tables/process_map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A mapping that the file has for the stacks of waits. */
+struct off_mapping {
+    uint64_t start_avma, end_avma, file_offset, inode;
+};
+
+struct off_process {
+    struct off_process *next_in_bucket;
+    pid_t pid;
+    uint32_t threads;
+    uint64_t program_ns;         /* fork or exec; 0: older than the events */
+    struct process_map *map;     /* NULL: not read */
+    uint64_t generation;         /* changes with the map, unique in the recording */
+    uint64_t map_due_ns;         /* no further read of the mappings before */
+    bool is_map_old;             /* code was mapped since the map was read */
+    bool is_refused;             /* rec may not trace the process */
+    struct off_mapping *written; /* owned */
+    size_t written_count, written_capacity;
+};
+
+/* What is known of the wait under way. */
+struct wait_look {
+    struct look_stack *stack;  /* NULL: none yet; used */
+    uint64_t begin_ns, end_ns; /* of the look */
+    uint32_t tries;
+};
+
+struct off_thread {
+    struct off_thread *next_in_bucket;
+    pid_t tid;
+    struct off_process *process;
+    uint64_t file_ns; /* the file has the start of the thread from this time on; 0: before */
+    struct thread_run run;
+    struct wait_cut cut;   /* while blocked */
+    struct wait_look look; /* while blocked */
+    struct short_waits shorts;
+    struct short_waits runnable; /* intervals of any length, none met */
+    struct off_thread *next_to_look;
+    bool is_to_look; /* in the list of threads to look at */
+    bool has_ended;  /* to be freed by the owner of this list */
+    size_t place;    /* in struct off_tasks */
+};
+
+#define OFF_BUCKETS 1024u
+
+struct off_tasks {                              /* zeros: empty */
+    struct off_process *processes[OFF_BUCKETS]; /* by pid */
+    struct off_thread *buckets[OFF_BUCKETS];    /* by tid */
+    struct off_thread **threads;                /* in no order; owned */
+    size_t count, capacity;
+    uint64_t generation; /* the latest */
+};
+
+/* NULL: not there. */
+struct off_thread *off_thread_find(const struct off_tasks *tasks, pid_t tid);
+struct off_process *off_process_find(const struct off_tasks *tasks, pid_t pid);
+
+/* A new thread, and its process if new, in this state. NULL: out of memory. */
+struct off_thread *off_thread_add(struct off_tasks *tasks, pid_t pid, pid_t tid,
+                                  enum run_state state, uint64_t start_ns);
+/* Takes the thread out of the tables, and its process with the last thread. Frees the thread unless
+ * it is in the list of threads to look at: then has_ended is set. */
+void off_thread_remove(struct off_tasks *tasks, struct off_thread *thread);
+void off_thread_free(struct off_thread *thread);
+
+/* Another program, or code mapped since: drops the map. */
+void off_process_drop_map(struct off_tasks *tasks, struct off_process *process);
+
+void off_tasks_free(struct off_tasks *tasks);

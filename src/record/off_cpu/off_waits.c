@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/off_cpu/off_waits.h"
+
+#include "record/off_cpu/file/wait_frames.h"
+
+static void put(struct off_waits *waits, const struct off_thread *thread,
+                const struct wait_piece *piece, const uint64_t *frames, size_t count)
+{
+    const struct off_entry entry = {
+        .kind = OFF_ENTRY_SAMPLE,
+        .pid = thread->process->pid,
+        .tid = thread->tid,
+        .time_ns = piece->start_ns,
+        .since_ns = thread->file_ns,
+        .program_ns = thread->process->program_ns,
+        .sample = {.weight_ns = piece->end_ns - piece->start_ns, .frame_count = count},
+    };
+    if (piece->end_ns > piece->start_ns)
+        off_queue_put(waits->queue, &entry, frames, 8 * count);
+}
+
+static void put_frame(struct off_waits *waits, const struct off_thread *thread,
+                      const struct wait_piece *piece, enum wait_frame frame)
+{
+    const uint64_t avma = wait_frame_avma(frame);
+    put(waits, thread, piece, &avma, 1);
+}
+
+/* stack NULL: not seen. */
+static void put_wait(struct off_waits *waits, const struct off_thread *thread,
+                     const struct wait_piece *piece, const struct look_stack *stack)
+{
+    uint64_t length_ns = piece->end_ns - piece->start_ns;
+    if (stack) {
+        waits->sums.with_stack_ns += length_ns;
+        put(waits, thread, piece, stack->frames, stack->frame_count);
+    } else {
+        waits->sums.unseen_ns += length_ns;
+        put_frame(waits, thread, piece, WAIT_FRAME_UNSEEN);
+    }
+}
+
+static void add_to_look(struct off_waits *waits, struct off_thread *thread)
+{
+    if (thread->is_to_look || waits->is_quiet)
+        return;
+    thread->is_to_look = true;
+    thread->next_to_look = waits->to_look;
+    waits->to_look = thread;
+}
+
+struct off_thread *off_waits_next(struct off_waits *waits)
+{
+    struct off_thread *thread;
+    while ((thread = waits->to_look)) {
+        waits->to_look = thread->next_to_look;
+        thread->is_to_look = false;
+        if (!thread->has_ended)
+            return thread;
+        off_thread_free(thread);
+    }
+    return NULL;
+}
+
+void off_waits_look_again(struct off_waits *waits, struct off_thread *thread)
+{
+    add_to_look(waits, thread);
+}
+
+static void drop_look(struct off_thread *thread)
+{
+    look_stack_release(thread->look.stack);
+    thread->look = (struct wait_look){.stack = NULL};
+}
+
+void off_waits_begin(struct off_waits *waits, struct off_thread *thread)
+{
+    drop_look(thread);
+    thread->cut = wait_cut_begin(&waits->ticks, thread->run.since_ns);
+    add_to_look(waits, thread);
+}
+
+/* A look after the end of the wait was at a later wait. */
+static struct look_stack *stack_of(const struct off_thread *thread, uint64_t end_ns)
+{
+    return thread->look.end_ns <= end_ns ? thread->look.stack : NULL;
+}
+
+static void cut_wait(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns,
+                     bool is_over)
+{
+    struct wait_piece piece;
+    const struct look_stack *stack = stack_of(thread, until_ns);
+    while (wait_cut_next(&thread->cut, &waits->ticks, until_ns, is_over, &piece))
+        put_wait(waits, thread, &piece, stack);
+}
+
+static void end_wait(struct off_waits *waits, struct off_thread *thread,
+                     const struct run_interval *interval)
+{
+    waits->sums.waiting_ns += interval->end_ns - interval->start_ns;
+    if (wait_is_long(&thread->cut, &waits->ticks, interval->end_ns)) {
+        cut_wait(waits, thread, interval->end_ns, true);
+    } else {
+        struct look_stack *stack = stack_of(thread, interval->end_ns);
+        short_waits_add(&thread->shorts, interval->start_ns, interval->end_ns);
+        if (stack)
+            (void)short_waits_meet(&thread->shorts, interval->start_ns, stack);
+    }
+    drop_look(thread);
+}
+
+void off_waits_end(struct off_waits *waits, struct off_thread *thread,
+                   const struct run_interval *interval)
+{
+    uint64_t length_ns = interval->end_ns - interval->start_ns;
+    if (waits->is_quiet)
+        return;
+    switch (interval->state) {
+    case RUN_BLOCKED:
+        end_wait(waits, thread, interval);
+        break;
+    case RUN_PREEMPTED:
+        waits->sums.runnable_ns += length_ns;
+        short_waits_add(&thread->runnable, interval->start_ns, interval->end_ns);
+        break;
+    case RUN_LOST:
+        waits->sums.lost_ns += length_ns;
+        drop_look(thread);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The sum as one sample, from the first of the waits on. */
+static void put_sum(struct off_waits *waits, const struct off_thread *thread,
+                    struct short_waits *shorts, enum wait_frame frame)
+{
+    const struct wait_piece piece = {shorts->since_ns, shorts->since_ns + shorts->sum_ns};
+    put_frame(waits, thread, &piece, frame);
+    short_waits_clear(shorts);
+}
+
+static void share(struct off_waits *waits, struct off_thread *thread)
+{
+    struct short_waits *shorts = &thread->shorts;
+    for (size_t i = 0; i < shorts->count; i++) {
+        struct wait_piece piece = {.start_ns = shorts->met[i].start_ns};
+        piece.end_ns = piece.start_ns + short_waits_part_ns(shorts, i);
+        put_wait(waits, thread, &piece, shorts->met[i].stack);
+    }
+    short_waits_clear(shorts);
+}
+
+void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
+{
+    if (waits->is_quiet)
+        return;
+    if (thread->shorts.count > 0)
+        share(waits, thread);
+    if (thread->runnable.sum_ns > 0)
+        put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
+    if (thread->run.state == RUN_BLOCKED && wait_is_long(&thread->cut, &waits->ticks, until_ns) &&
+        (!thread->look.stack || stack_of(thread, until_ns)))
+        cut_wait(waits, thread, until_ns, false);
+}
+
+void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
+{
+    if (waits->is_quiet)
+        return;
+    if (thread->shorts.count > 0)
+        share(waits, thread);
+    waits->sums.short_ns += thread->shorts.sum_ns;
+    put_sum(waits, thread, &thread->shorts, WAIT_FRAME_SHORT);
+    put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
+}
+
+void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns)
+{
+    thread_run_restart(&thread->run, now_ns);
+    short_waits_clear(&thread->shorts);
+    short_waits_clear(&thread->runnable);
+    if (thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN)
+        off_waits_begin(waits, thread);
+}

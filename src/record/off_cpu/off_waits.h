@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From the intervals of a thread to its samples.
+ *
+ *     blocked, two ticks or more     a sample for each tick, now and at the end of each window
+ *     blocked, shorter               shared at the end of the window; a window without a met wait
+ *                                    leaves its sum to the next one
+ *     runnable                       one sample for each window
+ */
+#pragma once
+
+#include "record/off_cpu/file/off_queue.h"
+#include "record/off_cpu/off_tasks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Sums of all threads. */
+struct off_sums {
+    uint64_t waiting_ns, runnable_ns, lost_ns;
+    /* Parts of waiting_ns: with a stack; shorter than two ticks and not met; not seen. */
+    uint64_t with_stack_ns, short_ns, unseen_ns;
+};
+
+struct off_waits {
+    struct wait_ticks ticks;
+    struct off_queue *queue;
+    bool is_quiet; /* sampling has not begun */
+    struct off_sums sums;
+    struct off_thread *to_look; /* threads in a wait without a look */
+};
+
+/* The thread waits since thread->run.since_ns. */
+void off_waits_begin(struct off_waits *waits, struct off_thread *thread);
+/* An interval of the thread has ended. */
+void off_waits_end(struct off_waits *waits, struct off_thread *thread,
+                   const struct run_interval *interval);
+
+/* Writes what the thread's window has, and the wait under way up to this time. */
+void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns);
+/* The last window of the thread, or of its program. */
+void off_waits_finish(struct off_waits *waits, struct off_thread *thread);
+
+/* Sampling begins: what was before does not count. */
+void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint64_t now_ns);
+
+/* The next thread to look at, out of the list; NULL: no more. Ended threads are freed. */
+struct off_thread *off_waits_next(struct off_waits *waits);
+/* Another look is due at the next tick. */
+void off_waits_look_again(struct off_waits *waits, struct off_thread *thread);

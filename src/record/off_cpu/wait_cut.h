@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A wait with two ticks or more becomes one sample for each tick, with contiguous intervals:
+ *
+ *     start      tick     tick     tick        end
+ *       ├─────────·────────┼────────┼───────────┤
+ *             sample 1     sample 2   sample 3           the sum is the exact length
+ *
+ * The first tick does not cut: there are as many samples as ticks. Beyond WAIT_CUTS_SINGLE ticks a
+ * sample stands for a second: a thousand idle threads would fill the file otherwise.
+ */
+#pragma once
+
+#include "record/off_cpu/wait_ticks.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { WAIT_CUTS_SINGLE = 256 };
+
+struct wait_cut {
+    uint64_t start_ns; /* of the wait */
+    uint64_t first;    /* number of the first tick inside */
+    uint64_t next;     /* the cut is at the tick first + next */
+    uint64_t at_ns;    /* start of the next sample */
+};
+
+struct wait_piece {
+    uint64_t start_ns, end_ns;
+};
+
+struct wait_cut wait_cut_begin(const struct wait_ticks *ticks, uint64_t start_ns);
+
+/* Whether a wait until this time has two ticks or more. */
+bool wait_is_long(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns);
+/* Whether a wait until this time has a tick. */
+bool wait_has_tick(const struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t end_ns);
+
+/* The next sample of a long wait; is_over: the wait ends at until_ns. False: no more yet. */
+bool wait_cut_next(struct wait_cut *cut, const struct wait_ticks *ticks, uint64_t until_ns,
+                   bool is_over, struct wait_piece *piece);

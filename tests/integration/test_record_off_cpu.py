@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rec --off-cpu: waits have their exact length, a complete stack and the reason, as perf script reads the capture; no
+call of the program notices; without the option nothing of the kind is there."""
+import collections
+import os
+import re
+import subprocess
+
+import rec
+
+NOBODY = 65534
+SAMPLE = re.compile(r"^(?P<name>.*?) +(?P<tid>\d+) +(?P<time>[\d.]+): +(?P<weight>\d+) +(?P<event>[\w-]+):")
+Sample = collections.namedtuple("Sample", "name tid time weight frames")
+
+
+def waits_of(run):
+    """The off-cpu samples of a capture; frames from the leaf, the first one is the reason."""
+    text = subprocess.run(["perf", "script", "-f", "-i", run.path()], capture_output=True, text=True, check=True,
+                          timeout=60).stdout
+    found = []
+    for block in text.split("\n\n"):
+        head, *frames = block.strip("\n").split("\n")
+        sample = SAMPLE.match(head)
+        if sample and sample["event"] == "off-cpu":
+            reason = re.search(r"\((\[.*\])\)$", frames[0])[1]
+            rest = [frame.split()[1].split("+")[0].split("@")[0] for frame in frames[1:]]
+            found.append(Sample(sample["name"], int(sample["tid"]), float(sample["time"]), int(sample["weight"]),
+                                [reason, *rest]))
+    return found
+
+
+def seconds(samples):
+    return sum(sample.weight for sample in samples) / 1e9
+
+
+class OffCpu(rec.Case):
+    def setUp(self):
+        super().setUp()
+        self.need_program("perf")
+        os.chmod(self.directory, 0o755)
+
+    def recorded_waits(self, *command, options=(), **more):
+        run = self.recorded(*command, rec_options=("--off-cpu", "-o", "rec.data", *options), **more)
+        return run, waits_of(run)
+
+    def assert_is_one_wait(self, samples):
+        """Contiguous intervals."""
+        for before, after in zip(samples, samples[1:]):
+            self.assertAlmostEqual(before.time + before.weight / 1e9, after.time, delta=2e-6)
+
+    def test_a_sleep_has_its_length_a_sample_for_each_tick_and_a_complete_stack(self):
+        _, waits = self.recorded_waits("sleep", "2")
+        sleeps = [sample for sample in waits if sample.frames[0] == "[waiting: sleep]"]
+        self.assertTrue(180 <= len(sleeps) <= 220, len(sleeps))
+        self.assertTrue(1.98 < seconds(sleeps) < 2.05, seconds(sleeps))
+        self.assert_is_one_wait(sleeps)
+        for sample in sleeps:
+            self.assertIn("clock_nanosleep", sample.frames)
+            self.assertIn("__libc_start_main", sample.frames)
+
+    def test_no_call_notices(self):
+        for options in (("--off-cpu-interval", "1ms"), ("--engine", "perf-ring")):
+            run, waits = self.recorded_waits(rec.target("blocked_calls"), "2", options=options)
+            self.assertIn(b"0 of 50 differ", run.stdout)
+            calls = collections.Counter()
+            for sample in waits:
+                calls[next((frame for frame in sample.frames if frame.startswith("call_")), None)] += sample.weight
+            met = [call for call in calls if call and calls[call] > 1.5e9]
+            self.assertGreaterEqual(len(met), 48, sorted(map(str, calls)))
+
+    def test_reasons_are_those_of_the_calls(self):
+        _, waits = self.recorded_waits(rec.target("blocked_calls"), "2")
+        reasons = {frame: sample.frames[0] for sample in waits for frame in sample.frames if frame.startswith("call_")}
+        for call, reason in (("call_mutex", "lock"), ("call_nanosleep", "sleep"), ("call_poll", "poll"),
+                             ("call_waitpid", "child"), ("call_join", "join"), ("call_accept", "accept"),
+                             ("call_barrier", "barrier"), ("call_flock", "file lock")):
+            self.assertEqual(reasons.get(call), f"[waiting: {reason}]", call)
+
+    def check_shares(self, points, *options):
+        run, waits = self.recorded_waits(rec.target("wait_places"), "3", options=options)
+        truth = {name: int(value) for name, value in map(str.split, run.stdout.decode().splitlines())}
+        found = {name: sum(sample.weight for sample in waits if name in sample.frames) for name in truth}
+        for name, expected in truth.items():
+            self.assert_within(100 * found[name] / sum(found.values()), 100 * expected / sum(truth.values()), points,
+                               name)
+        threads = [sample for sample in waits if not {"pthread_join", "___pthread_join"} & set(sample.frames)
+                   and sample.frames[0] != "[waiting: join]"]
+        self.assert_within(seconds(threads), sum(truth.values()) / 1e9, 0.02 * sum(truth.values()) / 1e9, "sum")
+
+    def test_short_waits_have_their_shares(self):
+        self.check_shares(6)
+        self.check_shares(3, "--off-cpu-interval", "1ms")
+
+    def test_children_and_programs_are_told_apart(self):
+        _, waits = self.recorded_waits("sh", "-c", "sleep 0.5; exec sleep 0.3")
+        by_reason = collections.defaultdict(list)
+        for sample in waits:
+            by_reason[sample.name, sample.frames[0]].append(sample)
+        self.assert_within(seconds(by_reason["sh", "[waiting: child]"]), 0.5, 0.1, "sh")
+        self.assert_within(seconds(by_reason["sleep", "[waiting: sleep]"]), 0.8, 0.1, "sleep")
+        self.assertEqual(len({sample.tid for sample in by_reason["sleep", "[waiting: sleep]"]}), 2)
+
+    def test_waits_before_the_delay_do_not_count(self):
+        _, waits = self.recorded_waits("sleep", "1", options=("-D", "500"))
+        self.assert_within(seconds(waits), 0.5, 0.1)
+
+    def test_the_end_of_the_recording_ends_the_waits(self):
+        _, waits = self.recorded_waits("sleep", "2", options=("--duration", "500ms"))
+        self.assert_within(seconds(waits), 0.5, 0.15)
+
+    def test_an_ordinary_user_records_waits(self):
+        more = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        directory = self.new_directory()
+        os.chmod(directory, 0o777)
+        run = self.run_in(directory, [rec.REC, "--off-cpu", "-o", "rec.data", "--", "sleep", "0.5"], **more)
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assert_within(seconds([w for w in waits_of(run) if w.frames[0] == "[waiting: sleep]"]), 0.5, 0.05)
+        self.assertEqual(run.summary["off_cpu.method"], "switch-records")
+
+    def test_it_is_off_by_default(self):
+        run = self.recorded("sleep", "0.2", rec_options=("-o", "rec.data"))
+        self.assertEqual(waits_of(run), [])
+        self.assertNotIn("off_cpu.method", run.summary)
+
+    def test_intervals_out_of_range_are_refused(self):
+        for value in ("100us", "2s", "0", "x"):
+            run = self.record("true", rec_options=("--off-cpu-interval", value))
+            self.assertEqual(run.status, 125, value)
+
+
+if __name__ == "__main__":
+    rec.main()

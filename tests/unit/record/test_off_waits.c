@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* From switch records to samples: the samples of a thread add up to its waits, whatever the looks have found. */
+#include "record/off_cpu/off_records.h"
+#include "record/off_cpu/file/wait_frames.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS UINT64_C(1000000)
+enum { PID = 100, TID = 101 };
+
+struct world {
+    struct off_tasks tasks;
+    struct off_queue queue;
+    struct off_waits waits;
+    struct off_records records;
+};
+
+static int set_up(void **state)
+{
+    struct world *world = calloc(1, sizeof(*world));
+    off_queue_open(&world->queue);
+    world->waits = (struct off_waits){.ticks = {10 * MS, 42}, .queue = &world->queue};
+    world->records = (struct off_records){.tasks = &world->tasks, .waits = &world->waits};
+    *state = world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *world = *state;
+    while (off_waits_next(&world->waits))
+        continue;
+    off_tasks_free(&world->tasks);
+    off_queue_close(&world->queue);
+    free(world);
+    return 0;
+}
+
+static void take(struct world *world, uint32_t type, uint16_t misc, uint64_t time_ns)
+{
+    const struct ring_record record = {.type = type,
+                                       .misc = misc,
+                                       .pid = PID,
+                                       .tid = TID,
+                                       .parent_pid = PID,
+                                       .parent_tid = PID,
+                                       .time_ns = time_ns};
+    off_records_take(&world->records, &record);
+}
+
+static void start(struct world *world, uint64_t time_ns)
+{
+    take(world, PERF_RECORD_FORK, 0, time_ns);
+    take(world, PERF_RECORD_SWITCH, 0, time_ns);
+}
+
+static void out(struct world *world, uint64_t time_ns)
+{
+    take(world, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, time_ns);
+}
+
+static void in(struct world *world, uint64_t time_ns)
+{
+    take(world, PERF_RECORD_SWITCH, 0, time_ns);
+}
+
+/* A look of 10 us whose stack is a frame at this address. */
+static void look(struct world *world, uint64_t time_ns, uint64_t avma)
+{
+    struct off_thread *thread = off_thread_find(&world->tasks, TID);
+    thread->look.stack = look_stack_new(wait_frame_avma(WAIT_LOCK), &avma, 1, 0);
+    thread->look.begin_ns = time_ns;
+    thread->look.end_ns = time_ns + 10000;
+}
+
+static void flush(struct world *world, uint64_t time_ns)
+{
+    off_waits_flush(&world->waits, off_thread_find(&world->tasks, TID), time_ns);
+}
+
+/* Weight and number of the samples with this frame next to the leaf, or, without, as the leaf. */
+struct found {
+    uint64_t weight_ns, count, first_ns;
+};
+
+static struct found find(struct world *world, uint64_t avma)
+{
+    struct found found = {.first_ns = UINT64_MAX};
+    const struct off_entry *entry;
+    size_t at = 0;
+    while ((entry = off_entry_next(&world->queue.entries, &at))) {
+        const uint64_t *frames = off_entry_content(entry);
+        assert_int_equal(entry->kind, OFF_ENTRY_SAMPLE);
+        assert_int_equal(entry->tid, TID);
+        if (frames[entry->sample.frame_count - 1] != avma)
+            continue;
+        found.weight_ns += entry->sample.weight_ns;
+        found.count++;
+        if (entry->time_ns < found.first_ns)
+            found.first_ns = entry->time_ns;
+    }
+    return found;
+}
+
+static void a_long_wait_has_its_exact_length(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    flush(world, 1100 * MS);
+    in(world, 1205 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1206 * MS);
+    struct found found = find(world, 0x1000);
+    assert_int_equal(found.weight_ns, 204 * MS);
+    assert_in_range(found.count, 19, 21);
+    assert_int_equal(found.first_ns, 1001 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 204 * MS);
+    assert_int_equal(world->waits.sums.with_stack_ns, 204 * MS);
+}
+
+static void a_wait_without_a_look_is_not_explained(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1101 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_UNSEEN)).weight_ns, 100 * MS);
+    assert_int_equal(world->waits.sums.unseen_ns, 100 * MS);
+}
+
+/* The look came late: its stack belongs to a later wait. */
+static void a_look_after_the_wait_does_not_count(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1101 * MS, 0x1000);
+    in(world, 1101 * MS);
+    assert_int_equal(find(world, 0x1000).count, 0);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_UNSEEN)).weight_ns, 100 * MS);
+}
+
+/* Waits of 1 ms, every third with a look: at two places, one of them three times as often. */
+static void short_waits_share_the_exact_sum(void **state)
+{
+    struct world *world = *state;
+    uint64_t time_ns = 1000 * MS;
+    start(world, time_ns);
+    for (int i = 0; i < 120; i++, time_ns += 3 * MS) {
+        out(world, time_ns);
+        if (i % 3 == 0)
+            look(world, time_ns + MS / 2, i % 12 ? 0x1000 : 0x2000);
+        in(world, time_ns + MS);
+    }
+    assert_int_equal(find(world, 0x1000).count, 0);
+    flush(world, time_ns);
+    struct found often = find(world, 0x1000), seldom = find(world, 0x2000);
+    assert_int_equal(often.weight_ns + seldom.weight_ns, 120 * MS);
+    assert_int_equal(often.weight_ns, 90 * MS);
+    assert_int_equal(often.count, 30);
+}
+
+static void a_window_without_a_look_leaves_its_sum_to_the_next(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1002 * MS);
+    flush(world, 2000 * MS);
+    assert_int_equal(world->queue.entries.size, 0);
+    out(world, 2001 * MS);
+    look(world, 2001 * MS, 0x1000);
+    in(world, 2002 * MS);
+    flush(world, 3000 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 2 * MS);
+}
+
+static void waits_that_no_tick_has_met_are_named_at_the_end(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    in(world, 1002 * MS);
+    take(world, PERF_RECORD_EXIT, 0, 1003 * MS);
+    struct found found = find(world, wait_frame_avma(WAIT_FRAME_SHORT));
+    assert_int_equal(found.weight_ns, MS);
+    assert_int_equal(found.first_ns, 1001 * MS);
+    assert_int_equal(world->waits.sums.short_ns, MS);
+    assert_null(off_thread_find(&world->tasks, TID));
+}
+
+static void a_preempted_thread_does_not_wait(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    take(world, PERF_RECORD_SWITCH,
+         PERF_RECORD_MISC_SWITCH_OUT | PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, 1001 * MS);
+    in(world, 1091 * MS);
+    flush(world, 1100 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 90 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 0);
+    assert_int_equal(world->waits.sums.runnable_ns, 90 * MS);
+}
+
+static void lost_records_make_no_wait(void **state)
+{
+    struct world *world = *state;
+    const struct ring_record lost = {.type = PERF_RECORD_LOST, .lost = 7, .time_ns = 1050 * MS};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    off_records_take(&world->records, &lost);
+    in(world, 5000 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 0);
+    assert_int_equal(world->waits.sums.lost_ns, 3999 * MS);
+    assert_int_equal(world->records.lost, 7);
+    assert_int_equal(world->queue.entries.size, 0);
+}
+
+static void time_before_sampling_does_not_count(void **state)
+{
+    struct world *world = *state;
+    world->waits.is_quiet = true;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    world->waits.is_quiet = false;
+    off_waits_restart(&world->waits, off_thread_find(&world->tasks, TID), 1101 * MS);
+    in(world, 1201 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_UNSEEN)).weight_ns, 100 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 100 * MS);
+}
+
+/* execve() by another thread than the first: the first has ended, the caller gets its id. */
+static void an_exec_ends_the_other_threads(void **state)
+{
+    struct world *world = *state;
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    const struct ring_record exec = {.type = PERF_RECORD_COMM,
+                                     .misc = PERF_RECORD_MISC_COMM_EXEC,
+                                     .pid = PID,
+                                     .tid = PID,
+                                     .time_ns = 1050 * MS};
+    off_records_take(&world->records, &exec);
+    assert_int_equal(world->tasks.count, 1);
+    assert_null(off_thread_find(&world->tasks, TID));
+    assert_int_equal(off_thread_find(&world->tasks, PID)->run.state, RUN_ON);
+    assert_int_equal(off_process_find(&world->tasks, PID)->program_ns, 1050 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 49 * MS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_long_wait_has_its_exact_length),
+        TEST(a_wait_without_a_look_is_not_explained),
+        TEST(a_look_after_the_wait_does_not_count),
+        TEST(short_waits_share_the_exact_sum),
+        TEST(a_window_without_a_look_leaves_its_sum_to_the_next),
+        TEST(waits_that_no_tick_has_met_are_named_at_the_end),
+        TEST(a_preempted_thread_does_not_wait),
+        TEST(lost_records_make_no_wait),
+        TEST(time_before_sampling_does_not_count),
+        TEST(an_exec_ends_the_other_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
