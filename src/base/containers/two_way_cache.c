@@ -49,7 +49,7 @@ static void grow(struct two_way_cache *cache, size_t entry_bytes)
 void *two_way_cache_add(struct two_way_cache *cache, size_t entry_bytes, size_t most_slots,
                         struct two_way_cache_key key)
 {
-    if (cache->added >= cache->slot_count && cache->slot_count < most_slots)
+    if (cache->added >= cache->slot_count / 2 && cache->slot_count < most_slots)
         grow(cache, entry_bytes);
     if (cache->slot_count == 0)
         return NULL;
