@@ -9,8 +9,9 @@
  *
  *     expected = SAMPLING_SHARE * variance of random sampling + (usual variation * mean)^2
  *
- * The usual variation is the median of all tested rows, or the total's variation if larger. Samples
- * are periodic, not random: unchanged programs show half of the variance of random sampling.
+ * The usual variation is the median of all tested rows, weighted by their means, or the total's
+ * variation if larger: in rows of a few samples, chance hides the variation. Samples are periodic,
+ * not random: unchanged programs show half of the variance of random sampling.
  * docs/comparing.md measures the method.
  */
 #include "compare/compare.h"
@@ -74,8 +75,9 @@ static bool is_single(const struct comparison *comparison)
     return comparison->runs_of[COMPARE_BASE] == 1 && comparison->runs_of[COMPARE_NEW] == 1;
 }
 
-/* The squared variation of a row beyond sampling. Sides with more runs weigh more. */
-static double squared_variation(const struct judging *judging, const struct tested_row *tested)
+/* The squared variation of a row beyond sampling, and the mean. Sides with more runs weigh more. */
+static struct weighted squared_variation(const struct judging *judging,
+                                         const struct tested_row *tested)
 {
     const struct moments *base = &tested->sides[COMPARE_BASE], *next = &tested->sides[COMPARE_NEW];
     double freedom = (double)(base->count + next->count - 2);
@@ -84,7 +86,7 @@ static double squared_variation(const struct judging *judging, const struct test
         (base->variance * (double)(base->count - 1) + next->variance * (double)(next->count - 1)) /
         freedom;
     double beyond = variance - sampling_variance(judging, mean);
-    return beyond > 0 && mean > 0 ? beyond / (mean * mean) : 0;
+    return (struct weighted){beyond > 0 && mean > 0 ? beyond / (mean * mean) : 0, mean};
 }
 
 static int set_variation(struct judging *judging)
@@ -94,13 +96,15 @@ static int set_variation(struct judging *judging)
         judging->variation = noise > 0 ? noise : 0;
         return 0;
     }
-    double *squares = malloc((judging->count + 1) * sizeof(*squares));
+    size_t rows = judging->comparison->tested;
+    struct weighted *squares = malloc((rows + 1) * sizeof(*squares));
     if (!squares)
         return -ENOMEM;
-    for (size_t i = 0; i < judging->count; i++)
+    for (size_t i = 0; i < rows; i++)
         squares[i] = squared_variation(judging, &judging->tested[i]);
-    double of_total = judging->count ? squares[judging->count - 1] : 0;
-    judging->variation = sqrt(fmax(median_of(squares, judging->count), of_total));
+    double of_total =
+        judging->count > rows ? squared_variation(judging, &judging->tested[rows]).value : 0;
+    judging->variation = sqrt(fmax(weighted_median(squares, rows), of_total));
     free(squares);
     return 0;
 }

@@ -29,12 +29,24 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-double median_of(double *values, size_t count)
+static int by_weighted_value(const void *left, const void *right)
 {
+    const struct weighted *a = left, *b = right;
+    return by_value(&a->value, &b->value);
+}
+
+double weighted_median(struct weighted *items, size_t count)
+{
+    double sum = 0, below = 0;
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof(*values), by_value);
-    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+    qsort(items, count, sizeof(*items), by_weighted_value);
+    for (size_t i = 0; i < count; i++)
+        sum += items[i].weight;
+    size_t at = 0;
+    while (at + 1 < count && (below += items[at].weight) < sum / 2)
+        at++;
+    return items[at].value;
 }
 
 double welch_freedom(double base_error, double base_freedom, double new_error, double new_freedom)

@@ -19,8 +19,13 @@ struct moments moments_of(const double *values, size_t count);
  * its degrees of freedom. INFINITY: an error without measurement. */
 double welch_freedom(double base_error, double base_freedom, double new_error, double new_freedom);
 
-/* The median; reorders the values. 0 without values. */
-double median_of(double *values, size_t count);
+struct weighted {
+    double value, weight; /* weight: not negative */
+};
+
+/* The least value that, with the smaller ones, has half of the weight. Reorders the items. 0
+ * without items. */
+double weighted_median(struct weighted *items, size_t count);
 
 /* P(|T| > |t|), Student's t distribution. freedom INFINITY: the normal distribution. */
 double student_two_sided(double t, double freedom);

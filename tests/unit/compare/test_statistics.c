@@ -77,13 +77,16 @@ static void a_single_value_has_no_variance(void **state)
     assert_int_equal(one.count, 1);
 }
 
-static void the_median_is_the_middle_or_the_mean_of_two(void **state)
+static void the_weighted_median_has_half_of_the_weight(void **state)
 {
     (void)state;
-    double odd[] = {9, 1, 4}, even[] = {8, 2, 4, 1};
-    assert_near(median_of(odd, 3), 4);
-    assert_near(median_of(even, 4), 3);
-    assert_true(median_of(odd, 0) == 0);
+    struct weighted equal[] = {{9, 1}, {1, 1}, {4, 1}};
+    struct weighted heavy[] = {{2, 1}, {8, 5}, {1, 1}, {9, 1}};
+    struct weighted light[] = {{2, 3}, {8, 0}, {1, 3}};
+    assert_near(weighted_median(equal, 3), 4);
+    assert_near(weighted_median(heavy, 4), 8);
+    assert_near(weighted_median(light, 3), 1);
+    assert_true(weighted_median(equal, 0) == 0);
 }
 
 /* The example of Benjamini and Hochberg (1995), section 3.2: 15 p-values; the first four are
@@ -114,7 +117,7 @@ int main(void)
         cmocka_unit_test(welchs_test_is_that_of_scipy),
         cmocka_unit_test(a_known_error_has_no_limit_of_freedom),
         cmocka_unit_test(a_single_value_has_no_variance),
-        cmocka_unit_test(the_median_is_the_middle_or_the_mean_of_two),
+        cmocka_unit_test(the_weighted_median_has_half_of_the_weight),
         cmocka_unit_test(the_false_discovery_rate_is_held_as_in_the_paper),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
