@@ -421,23 +421,23 @@ static size_t put_known(const struct stack_walk *walk, const struct cached_walk 
 }
 
 static struct cached_walk *keep(const struct stack_walk *walk, const struct cached_frame *first,
-                                const struct cached_walk *joined)
+                                const struct cached_walk *joined, bool root_is_in_code)
 {
-    return walk->map->walks ? unwind_cache_keep(walk->map->walks, first, joined) : NULL;
+    if (!walk->map->walks)
+        return NULL;
+    walk->map->walks->root_is_in_code = root_is_in_code;
+    return unwind_cache_keep(walk->map->walks, first, joined);
 }
 
+/* Of a walk without a root. */
 static enum offline_end end_of(const struct stack_walk *walk, enum unwind_result result)
 {
-    switch (result) {
-    case UNWIND_END:
-        return OFFLINE_ROOT;
-    case UNWIND_OFF_STACK:
+    if (result == UNWIND_OFF_STACK)
         return OFFLINE_CUT;
-    default: /* complex: dependent on unknown values */
-        if (walk->leads_nowhere)
-            return OFFLINE_NO_CODE;
-        return walk->evidence == CALLER_GUESSED ? OFFLINE_GUESS : OFFLINE_NO_CFI;
-    }
+    /* Also of complex frames, dependent on unknown values. */
+    if (walk->leads_nowhere)
+        return OFFLINE_NO_CODE;
+    return walk->evidence == CALLER_GUESSED ? OFFLINE_GUESS : OFFLINE_NO_CFI;
 }
 
 /* The end of a walk at a PC outside of all mappings. */
@@ -450,13 +450,19 @@ static enum offline_end end_outside(const struct stack_walk *walk)
 static struct offline_result result_of(const struct stack_walk *walk, size_t count,
                                        enum offline_end end, struct cached_walk *cached)
 {
-    bool root_is_in_code = end == OFFLINE_ROOT && walk->evidence == CALLER_IS_ROOT;
     return (struct offline_result){.frame_count = count,
                                    .end = end,
                                    .walk = cached,
                                    .searched = walk->searched,
-                                   .root_is_in_code = root_is_in_code,
                                    .inferred_fps = walk->inferred_fps};
+}
+
+static struct offline_result root_of(const struct stack_walk *walk, size_t count,
+                                     bool root_is_in_code, struct cached_walk *cached)
+{
+    struct offline_result result = result_of(walk, count, OFFLINE_ROOT, cached);
+    result.root_is_in_code = root_is_in_code;
+    return result;
 }
 
 /* Frames of the result may exceed the room. */
@@ -468,7 +474,9 @@ static struct offline_result walk_up(struct stack_walk *walk, const struct offli
         struct cached_walk *known = find_known(walk, frames, count);
         if (known) {
             size_t all = put_known(walk, known, frames, count);
-            return result_of(walk, all, OFFLINE_ROOT, count ? keep(walk, &first, known) : known);
+            bool is_in_code = known->root_is_in_code; /* keep() may move known */
+            return root_of(walk, all, is_in_code,
+                           count ? keep(walk, &first, known, is_in_code) : known);
         }
         uint64_t lookup_pc = unwind_lookup_pc(walk->frame.regs.pc, walk->frame.is_return_address);
         struct offline_place place;
@@ -479,11 +487,13 @@ static struct offline_result walk_up(struct stack_walk *walk, const struct offli
         if (!is_found)
             return result_of(walk, count ? count : 1, end_outside(walk), NULL);
         enum unwind_result result = step(walk, &place);
-        if (result == UNWIND_END)
+        if (result == UNWIND_END) {
             put_frame(frames, count, walk); /* maybe another address of the root */
+            bool is_in_code = walk->evidence == CALLER_IS_ROOT;
+            return root_of(walk, count + 1, is_in_code, keep(walk, &first, NULL, is_in_code));
+        }
         if (result != UNWIND_OK)
-            return result_of(walk, count + 1, end_of(walk, result),
-                             result == UNWIND_END ? keep(walk, &first, NULL) : NULL);
+            return result_of(walk, count + 1, end_of(walk, result), NULL);
     }
     return result_of(walk, most, OFFLINE_TOO_DEEP, NULL);
 }

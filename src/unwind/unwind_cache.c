@@ -117,6 +117,7 @@ static struct cached_walk *keep_frame(struct unwind_cache *walks, const struct c
     walk->count = (uint32_t)count;
     walk->call = 0;
     walk->is_return_address = frame->is_return_address;
+    walk->root_is_in_code = walks->root_is_in_code;
     return walk;
 }
 

@@ -39,6 +39,7 @@ struct cached_walk { /* from a frame on */
     uint32_t first, count; /* steps of the walk */
     uint32_t call;         /* the user's id of the callchain; 0: not set */
     bool is_return_address;
+    bool root_is_in_code; /* as in struct offline_result */
 };
 
 struct unwind_cache {           /* zeros: none */
@@ -47,7 +48,8 @@ struct unwind_cache {           /* zeros: none */
     size_t count, capacity;
     struct cached_step *made; /* by the walk under way */
     size_t made_count;
-    bool is_simple; /* rows only so far; other walks are not cached */
+    bool is_simple;       /* rows only so far; other walks are not cached */
+    bool root_is_in_code; /* of the walk that ends; set before unwind_cache_keep() */
 };
 
 enum { UNWIND_CACHE_FRAMES = 2 }; /* joinable frames of a walk */
