@@ -5,6 +5,7 @@
 #include "record/process/idle_wakeup.h"
 #include "record/launch/launch.h"
 #include "record/procfs/proc.h"
+#include "record/recorders/recorders.h"
 #include "record/sample/task_records.h"
 #include "wire/atomic.h"
 
@@ -104,6 +105,7 @@ static void look_around(struct collector *collector)
 {
     process_watch_check(&collector->watch);
     untracked_processes_look(&collector->untracked);
+    outside_take_fibers(&collector->outside, &collector->watch);
     process_watch_find_ended(&collector->watch);
     handshake_free_abandoned(&collector->handshake);
     count_running(collector);
@@ -321,6 +323,8 @@ static void connect_outside(struct collector *collector, const struct collector_
                    .options = config->options,
                    .reach = config->options->no_inherit ? REACH_PROCESS : REACH_CHILDREN},
         .is_permitted = engine == RECORD_ENGINE_AUTO || engine == RECORD_ENGINE_PERF_RING};
+    bool has_other_recorders = config->options->recorders & ~recorder_bit(recorder_find("cpu"));
+    collector->outside.takes_fibers = collector->outside.is_permitted && !has_other_recorders;
 }
 
 static void connect_departures(struct collector *collector)

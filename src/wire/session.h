@@ -136,8 +136,9 @@ struct process_verdict {
     uint32_t unload_count;
     /* Number of the published map; 0: none yet. The current map is number generation % 2. */
     uint64_t generation;
-    uint32_t counts[2]; /* modules in either map */
-    uint32_t unused[8];
+    uint32_t counts[2];      /* modules in either map */
+    uint32_t is_handed_over; /* 1: recorded from outside from now on; the sampler stays inert */
+    uint32_t unused[7];
 };
 _Static_assert(sizeof(struct process_verdict) == 64, "one cache line");
 

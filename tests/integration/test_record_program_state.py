@@ -128,7 +128,8 @@ class ProgramState(rec.Case):
 
     def test_stacks_of_which_one_page_is_known_are_told(self):
         for code in ([], ["copied"]):
-            run = self.recorded(rec.target("foreign_stack"), "500", *code, rec_options=FAST)
+            run = self.recorded(rec.target("foreign_stack"), "500", *code,
+                                rec_options=[*FAST, "--engine=perf-trap"])
             cuts = {key: int(value) for key, value in run.summary.items() if key.startswith("cut.")}
             # A search for the caller in the one known page can end in a guess; the guess is named, too.
             named = cuts.get("cut.foreign-stack", 0) + cuts.get("cut.guess", 0)

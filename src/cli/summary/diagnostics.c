@@ -169,8 +169,8 @@ static const char *explain_cut(enum record_cut cut, const char *path)
     case RECORD_CUT_STACK_COPY:
         return "stacks larger than the copied part";
     case RECORD_CUT_FOREIGN:
-        return "stacks allocated by the program, as of coroutines: only a page of each can be read "
-               "safely";
+        return "stacks allocated by the program, as of coroutines: without perf-ring (see `rec "
+               "doctor`) only a page of each can be read safely";
     case RECORD_CUT_DEEP:
         return "too deep, the middle is left out: raise --max-frames";
     default:

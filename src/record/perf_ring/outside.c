@@ -2,6 +2,7 @@
 #include "record/perf_ring/outside.h"
 
 #include "record/procfs/proc.h"
+#include "wire/atomic.h"
 
 #include <errno.h>
 
@@ -11,6 +12,9 @@
 #define LOOK_NS 100000000
 /* A round must come before this part of a ring is full. */
 #define RING_PARTS 4
+/* Incomplete stacks before a process is taken over, and their least part of all samples. */
+#define FOREIGN_CUTS_MIN 4
+#define FOREIGN_CUTS_PARTS 100
 
 static int open_source(struct outside *outside)
 {
@@ -72,6 +76,39 @@ int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool i
     if (!outside->config.round->is_quiet)
         process->process.account.seen_ns -= missed_ns; /* before start_cpu_ns */
     return 0;
+}
+
+static bool has_deep_fibers(const struct process *process)
+{
+    return process->engine == ENGINE_PERF_TRAP && !process->has_ended && !process->is_departing &&
+           !process->keeps_sampler && process->foreign_cuts >= FOREIGN_CUTS_MIN &&
+           process->foreign_cuts >= process->samples / FOREIGN_CUTS_PARTS;
+}
+
+/* The sampler stops first: no period may be in both engines. */
+static void take_over(struct outside *outside, struct process_watch *watch, struct process *process)
+{
+    uint32_t *is_handed_over = &process->memory->shared->verdict.is_handed_over;
+    process->keeps_sampler = open_source(outside) != 0;
+    if (process->keeps_sampler)
+        return;
+    uint64_t cpu_ns = 0;
+    store_relaxed(is_handed_over, 1);
+    if (ring_source_take_over(&outside->source, process->pid, &cpu_ns) == 0) {
+        process_leave(watch, process, cpu_ns);
+        return;
+    }
+    store_relaxed(is_handed_over, 0);
+    process->keeps_sampler = true;
+}
+
+void outside_take_fibers(struct outside *outside, struct process_watch *watch)
+{
+    for (size_t i = 0; outside->takes_fibers && i < watch->processes->live_count; i++) {
+        struct process *process = process_table_at(watch->processes, i);
+        if (has_deep_fibers(process))
+            take_over(outside, watch, process);
+    }
 }
 
 bool outside_has(struct outside *outside, pid_t pid)

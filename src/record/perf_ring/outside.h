@@ -3,9 +3,10 @@
  * The perf-ring engine in the recording of a command: records the processes without a sampler, each
  * with all its descendants.
  *
- *     static, Go, musl command           the child waits before its exec       outside_await_exec()
- *     program announced by a sampler     the process waits before its exec     outside_await_exec()
- *     process of the tree, found later   events opened on all its threads      outside_adopt()
+ *     static, Go, musl command          the child waits before its exec     outside_await_exec()
+ *     program announced by a sampler    the process waits before its exec   outside_await_exec()
+ *     process of the tree, found later  events opened on all its threads    outside_adopt()
+ *     sampled process with deep fibers  the same                            outside_take_fibers()
  *
  * The handshake refuses a process recorded here, so no process is sampled twice. The rings are
  * opened with the first process. Collector thread only; before its start, the thread of rec.
@@ -13,6 +14,7 @@
 #pragma once
 
 #include "record/perf_ring/ring_source.h"
+#include "record/process/process_watch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +24,7 @@ struct outside {
     struct ring_source source;
     struct ring_source_config config;
     bool is_permitted; /* by the choice of the engine */
+    bool takes_fibers; /* cpu is the only recorder: see outside_take_fibers() */
     bool is_open;
     int open_error; /* 0, or why the rings cannot be opened: there is no second attempt */
     uint64_t look_due_ns;
@@ -42,6 +45,21 @@ pid_t outside_take_executed(struct outside *outside);
 /* A running process of the tree. missed_ns: its CPU time so far, becomes [not followed]. 0, or a
  * negative errno: the process is not recorded. */
 int outside_adopt(struct outside *outside, pid_t pid, uint64_t missed_ns, bool is_in_file);
+
+/*
+ * Takes sampled processes over that run on stacks of their own making, deeper than a page. The
+ * sampler cannot read behind the page of SP: the next page may be unmapped. The kernel copies the
+ * stack at the moment of the sample, up to the first unmapped page.
+ *
+ *     sampler                       launcher                         kernel
+ *     page of SP, [truncated] ────▶ four such stacks
+ *     inert ◀────────────────────── is_handed_over = 1
+ *                                   events on all threads ─────────▶ registers, 64 KiB of stack
+ *                                   account and old event closed
+ *
+ * Needs the engine perf-trap: a user with the rights for its event may open the other events.
+ */
+void outside_take_fibers(struct outside *outside, struct process_watch *watch);
 
 /* Whether the process is recorded here. */
 bool outside_has(struct outside *outside, pid_t pid);

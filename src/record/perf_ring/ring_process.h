@@ -25,6 +25,7 @@ struct ring_process {
     uint32_t live_threads;
     struct event_set *events; /* NULL: FORK was lost */
     bool awaits_exec;         /* a command before its exec */
+    bool has_fibers;          /* runs on stacks made by the program: see outside.h */
     bool is_in_file;          /* the file has a FORK of this pid, */
     bool is_started;          /* and the name of this program */
     pid_t *tids;              /* where single threads are recorded: the threads; owned */

@@ -66,6 +66,7 @@ static void connect(struct ring_source *source, const struct ring_source_config 
                                             .exclude_kernel = exclude_kernel,
                                             .exclude_user = options->kernel_only,
                                             .kernel_stacks = options->kernel_stacks};
+    source->stack_bytes_max = STACK_BYTES;
     source->samples = (struct sample_writer){.file = config->file,
                                              .list = &source->written_frames,
                                              .summary = config->summary,
@@ -208,7 +209,7 @@ uint64_t ring_source_fill_ns(const struct ring_source *source)
     for (size_t i = 0; i < source->ring_count; i++)
         if (source->rings[i].data_bytes < smallest_bytes)
             smallest_bytes = source->rings[i].data_bytes;
-    return smallest_bytes / (source->events.stack_bytes + SAMPLE_BYTES) * source->events.period_ns;
+    return smallest_bytes / (source->stack_bytes_max + SAMPLE_BYTES) * source->events.period_ns;
 }
 
 /* Replaces the events of the system by events with larger copies. */
@@ -222,6 +223,7 @@ static void grow_stacks(struct ring_source *source)
         event_set_release(source->system);
         source->system = set;
         source->events = larger;
+        source->stack_bytes_max = larger.stack_bytes;
     } else {
         event_set_release(set);
     }
@@ -276,7 +278,10 @@ static int open_threads(struct ring_source *source, pid_t pid, const pid_t *tids
         struct ring_process *process = ring_process_find(&source->tasks.processes, pid);
         if (!process)
             break;
-        int err = thread_events_open(&source->events, process->events, list[i], EVENTS_NOW);
+        struct thread_events events = source->events;
+        if (process->has_fibers)
+            source->stack_bytes_max = events.stack_bytes = STACK_BYTES_MAX;
+        int err = thread_events_open(&events, process->events, list[i], EVENTS_NOW);
         if (err == 0)
             ring_tasks_add_thread(&source->tasks, process, list[i]);
         else if (err != -ESRCH && refusal == 0)
@@ -332,18 +337,38 @@ int ring_source_attach(struct ring_source *source, pid_t pid, const pid_t *tids,
     return attach_threads(source, pid, tids, tid_count);
 }
 
-int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file)
+static int adopt(struct ring_source *source, struct ring_process *process)
 {
-    struct ring_process *process = new_process(source, pid, is_in_file);
-    if (!process)
-        return -ENOMEM;
-    ring_process_restart(process);
+    pid_t pid = process->process.pid;
     int err = attach_threads(source, pid, NULL, 0);
     process = ring_process_find(&source->tasks.processes, pid);
     bool is_recorded = !process || process->is_started; /* it may have ended meanwhile */
     if (!is_recorded)
         ring_process_end(&source->tasks.processes, process);
     return is_recorded ? 0 : err;
+}
+
+int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file)
+{
+    struct ring_process *process = new_process(source, pid, is_in_file);
+    if (!process)
+        return -ENOMEM;
+    ring_process_restart(process);
+    return adopt(source, process);
+}
+
+int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns)
+{
+    struct ring_process *process = new_process(source, pid, true);
+    uint32_t threads = source->samples.summary->threads;
+    if (!process)
+        return -ENOMEM;
+    process->has_fibers = true;
+    ring_process_restart(process);
+    *cpu_ns = process->process.account.start_cpu_ns;
+    int err = adopt(source, process);
+    source->samples.summary->threads = threads;
+    return err;
 }
 
 void ring_source_forget(struct ring_source *source, pid_t pid)

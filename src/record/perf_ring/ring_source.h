@@ -35,6 +35,7 @@ struct ring_source {
     struct kernel_ring *rings;
     size_t ring_count;
     struct thread_events events;
+    uint32_t stack_bytes_max; /* of any event */
     struct event_set *system; /* of REACH_SYSTEM; else NULL */
     bool can_grow;            /* the copied stacks of the system */
     bool kernel_callers;      /* as in the options */
@@ -69,6 +70,10 @@ void ring_source_forget(struct ring_source *source, pid_t pid);
 /* As ring_source_attach(), for all threads of a process of the recording; is_in_file: as for
  * ring_tasks_attach(). An error leaves no trace of the process. */
 int ring_source_adopt(struct ring_source *source, pid_t pid, bool is_in_file);
+
+/* The same for a process with its threads in the file, on stacks made by the program: with the
+ * largest copies of the stack. *cpu_ns: the CPU time of the process at the start. */
+int ring_source_take_over(struct ring_source *source, pid_t pid, uint64_t *cpu_ns);
 
 /* The time in which busy processors fill their rings. */
 uint64_t ring_source_fill_ns(const struct ring_source *source);

@@ -8,7 +8,9 @@ static enum record_cut cut_of(enum offline_end end, const struct ring_record *re
 {
     switch (end) {
     case OFFLINE_CUT:
-        return record->is_stack_full ? RECORD_CUT_STACK_COPY : RECORD_CUT_NO_CFI;
+        /* In a page fault at SP, the kernel copies nothing. */
+        return record->is_stack_full || record->stack_bytes == 0 ? RECORD_CUT_STACK_COPY
+                                                                 : RECORD_CUT_NO_CFI;
     case OFFLINE_UNMAPPED:
         return RECORD_CUT_UNMAPPED;
     case OFFLINE_TOO_DEEP:
@@ -60,8 +62,10 @@ bool ring_unwind(struct ring_unwinder *unwinder, const struct ring_process *proc
     sample->frames = unwinder->frames;
     sample->frame_count = (uint32_t)count;
     sample->dropped = count > record_frames_leaf(max) ? result.dropped : 0;
-    sample->is_complete = result.end == OFFLINE_ROOT && count == result.frame_count;
-    sample->is_fiber = result.root_is_in_code;
+    bool lacks_caller = result.end == OFFLINE_NO_CALLER && process->has_fibers;
+    sample->is_complete =
+        (result.end == OFFLINE_ROOT || lacks_caller) && count == result.frame_count;
+    sample->is_fiber = result.root_is_in_code || lacks_caller;
     sample->cut = cut_of(count == result.frame_count ? result.end : OFFLINE_UNMAPPED, record);
     return count > 0;
 }

@@ -39,13 +39,14 @@ struct inner_id {
 
 struct process {
     bool in_use;
-    bool is_gone;      /* reaped before it could be watched */
-    bool follows_exec; /* its pid ran another recorded program before */
-    bool is_detached;  /* no longer a descendant of the command: see process_tree.h */
-    bool has_ended;    /* settled; the slot waits for maps under way */
-    bool has_run;      /* used CPU time since its children were last listed */
-    bool is_retired;   /* its sampler ended the sampling: see retirement.h */
-    bool is_departing; /* about to execute a program without a sampler: see departure.h */
+    bool is_gone;       /* reaped before it could be watched */
+    bool follows_exec;  /* its pid ran another recorded program before */
+    bool is_detached;   /* no longer a descendant of the command: see process_tree.h */
+    bool has_ended;     /* settled; the slot waits for maps under way */
+    bool has_run;       /* used CPU time since its children were last listed */
+    bool is_retired;    /* its sampler ended the sampling: see retirement.h */
+    bool is_departing;  /* about to execute a program without a sampler: see departure.h */
+    bool keeps_sampler; /* perf-ring could not take it over: see outside.h */
 
     /* Identity. */
     uint32_t slot; /* index in the table */
@@ -71,9 +72,10 @@ struct process {
     struct target_memory *memory;
     struct thread **thread_slots; /* by thread slot, see thread_table.h; owned */
     size_t thread_slot_count, thread_slot_capacity;
-    uint32_t threads_started; /* of its slot, when all thread slots were looked at */
-    uint32_t threads;         /* in the thread table */
-    uint64_t ended_threads;   /* with a last record */
+    uint32_t threads_started;       /* of its slot, when all thread slots were looked at */
+    uint32_t threads;               /* in the thread table */
+    uint64_t ended_threads;         /* with a last record */
+    uint64_t samples, foreign_cuts; /* of these, incomplete on a stack made by the program */
 
     struct cpu_account account;
     uint64_t departed_cpu_ns; /* CPU time when is_departing was set */

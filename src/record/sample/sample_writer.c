@@ -117,6 +117,8 @@ static void count(struct sample_writer *writer, const struct walked_sample *samp
     if (sample->event != RECORD_EVENT_CPU)
         return;
     summary->samples++;
+    sample->process->samples++;
+    sample->process->foreign_cuts += !sample->is_complete && sample->cut == RECORD_CUT_FOREIGN;
     if (sample->dropped)
         record_cut_add(summary, RECORD_CUT_DEEP, NULL);
     else if (!sample->is_complete)

@@ -125,7 +125,8 @@ static inline bool process_is_followed(void)
 /* The same, and sampling has not ended early. Async-signal-safe. */
 static inline bool process_is_sampled(void)
 {
-    return process_is_followed() && !load_relaxed(&process.is_retired);
+    return process_is_followed() && !load_relaxed(&process.is_retired) &&
+           !load_relaxed(&process.verdict->is_handed_over);
 }
 
 /* The launcher's heart has not beaten for so long. Async-signal-safe. */

@@ -34,6 +34,7 @@ static struct {
 static struct thread_state thread;
 static struct thread_slot thread_slot;
 static struct process_slot process_slot;
+static struct process_verdict verdict;
 static ucontext_t context;
 
 static void raise_event(void);
@@ -131,8 +132,12 @@ static int set_up(void **state)
     memset(&process_slot, 0, sizeof(process_slot));
     memset(&context, 0, sizeof(context));
     thread.slot = &thread_slot;
-    process = (struct process){
-        .tables = tables, .slot = &process_slot, .engine = ENGINE_PERF_TRAP, .signal = SIGTRAP};
+    verdict = (struct process_verdict){0};
+    process = (struct process){.tables = tables,
+                               .slot = &process_slot,
+                               .verdict = &verdict,
+                               .engine = ENGINE_PERF_TRAP,
+                               .signal = SIGTRAP};
     thread_self = &thread;
     alive = 1;
     interrupted_in(false);
@@ -451,6 +456,18 @@ static void without_a_launcher_nothing_is_written(void **state)
     assert_int_equal(seen.records, 1);
 }
 
+static void a_process_handed_over_writes_nothing(void **state)
+{
+    (void)state;
+    verdict.is_handed_over = 1;
+    raise_event();
+    assert_int_equal(seen.records, 0);
+    assert_int_equal(seen.delivered, 0);
+    verdict.is_handed_over = 0;
+    raise_event();
+    assert_int_equal(seen.records, 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -477,6 +494,7 @@ int main(void)
         TEST(a_thread_without_a_state_is_counted),
         TEST(a_forked_child_does_nothing),
         TEST(without_a_launcher_nothing_is_written),
+        TEST(a_process_handed_over_writes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

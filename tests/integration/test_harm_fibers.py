@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Stacks made by the program, deeper than a page: complete, and each the stack of one fiber at one time. The
+oracle is in the names: see tests/targets/deep_fibers.c."""
+import rec
+
+DEPTH = 40
+COUNT, BITS = 8, 3
+WORK_MS = rec.figure(1500, 1800000)
+TIMEOUT_S = 60 + 8 * WORK_MS / 1000
+
+
+def is_true(frames):
+    """Whether a stack without [truncated] spells a fiber from its function to the leaf."""
+    own = [name for name in frames if name.startswith(("work_", "step_", "leaf_"))]
+    if frames[0] != own[0] or not own[0].startswith("work_"):
+        return False
+    number = int(own[0][5:])
+    at_leaf = own[-1].startswith("leaf_")
+    steps = own[1:-1] if at_leaf else own[1:]
+    spelled = [f"step_{number >> level % BITS & 1}" for level in range(len(steps))]
+    return steps == spelled and (not at_leaf or (own[-1] == f"leaf_{number}" and len(steps) == DEPTH))
+
+
+class Fibers(rec.Case):
+    def record_fibers(self, *rec_options, work_ms=WORK_MS):
+        run = self.recorded(rec.target("deep_fibers"), work_ms, DEPTH, timeout=TIMEOUT_S,
+                            rec_options=["-q", *rec_options])
+        self.assertEqual(run.stdout, b"0 missing\n")
+        return run
+
+    def test_deep_stacks_are_complete_and_true(self):
+        self.need_engine("perf-trap")
+        for rate in (999, 9999):
+            with self.subTest(rate=rate):
+                run = self.record_fibers("-F", rate)
+                self.assertGreater(run.complete_percent(), 97 if rate == 999 else 99, run.summary)
+                whole = {stack[1:]: weight for stack, weight in run.stacks().items()
+                         if "[truncated]" not in stack and any(name.startswith("step_") for name in stack)}
+                self.assertEqual([stack for stack in whole if not is_true(stack)], [])
+                self.assertEqual({stack[0] for stack in whole}, {f"work_{i}" for i in range(COUNT)})
+                self.assertGreater(sum(whole.values()) / sum(run.stacks().values()), 0.5)
+                self.assert_within(run.count("cpu_seen_ns") / run.count("cpu_billed_ns"), 1, 0.02)
+                self.assertEqual((run.count("processes"), run.count("threads")), (1, 1))
+
+    def test_a_root_found_in_code_is_one_in_each_sample(self):
+        """Also in samples with a stack seen before."""
+        run = self.recorded(rec.target("fcontexts"), 300, rec_options=["-q", "-F", "999", "--engine=perf-ring"])
+        self.assertGreater(run.count("fibers"), 0.9 * run.count("samples"), run.summary)
+
+    def test_without_the_kernels_copies_the_page_of_sp_is_shown(self):
+        for engine in rec.ENGINES:
+            with self.subTest(engine=engine):
+                self.need_engine(engine)
+                run = self.record_fibers("-F", "999", f"--engine={engine}", work_ms=400)
+                self.assertGreater(run.count("cut.foreign-stack"), run.count("samples") / 3)
+
+
+if __name__ == "__main__":
+    rec.main()
