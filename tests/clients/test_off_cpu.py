@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """CPU time, off-CPU time and wall time of the hand-made capture of demo/write_waits.c in all viewers."""
+import json
 import os
 import re
 import subprocess
@@ -111,7 +112,60 @@ def firefox_has_one_time_line_of_both_for_wall_time(directory):
             check.same(True, category in shown, shown)
 
 
+def the_report_of_waits_has_the_same_times(directory):
+    report = json.loads(rec(directory, 'report', 'w.data', '--off-cpu', '--idle', '--json'))
+    check.same({key: value * MS for key, value in REASONS_MS.items()},
+               {row['reason']: row['total_ns'] for row in report['reasons']})
+    check.same(TOTALS_MS['off-cpu'] * MS, report['total_ns'])
+    text = rec(directory, 'report', 'w.data', '--off-cpu')
+    for line in (r' 35\.4 % .* read', r' 29\.3 %  lock: 2\.5 s, 1 wait, 1 thread: 101 worker\n    \[transfer\]',
+                 r'Idle: .*\n +6\.0 s  condition variable in \[pool\]; 2 threads: 102 pool, 103 pool'):
+        if not re.search(line, text):
+            raise AssertionError(f'no {line} in\n{text}')
+
+
+def threads_with_long_waits_have_their_age_and_reason(directory):
+    found = json.loads(rec(directory, 'report', 'w.data', '--stuck-after=2600ms', '--json'))
+    check.same([('reader', 'read', 3015 * MS, True), ('app', 'join', 3000 * MS, True)],
+               [(thread['name'], thread['reason'], thread['age_ns'], thread['is_at_end'])
+                for thread in found['threads']])
+    check.same(['[read]', '[main]'], found['threads'][0]['calls'])
+    text = rec(directory, 'report', 'w.data', '--stuck')
+    check.same(True, 'no threads waiting at the end, for 5.0 s or more' in text, text)
+
+
+def info_has_the_times_of_each_thread(directory):
+    threads = json.loads(rec(directory, 'info', '--json', 'w.data'))['threads']
+    check.same([('app', 10, 3000, 0), ('worker', 5, 2500, 10), ('pool', 0, 3015, 0),
+                ('pool', 0, 3015, 0), ('reader', 0, 3015, 0)],
+               [(thread['name'], *(thread[key] // MS for key in
+                                   ('cpu_ns', 'waiting_ns', 'runnable_ns'))) for thread in threads])
+    for thread in threads:
+        parts = sum(thread[key] for key in ('cpu_ns', 'waiting_ns', 'runnable_ns'))
+        if abs(parts - thread['lifetime_ns']) > 5 * MS:
+            raise AssertionError(f'{thread}: {parts}')
+
+
+def other_commands_take_the_event(directory):
+    os.makedirs(f'{directory}/b', exist_ok=True)
+    subprocess.run([os.environ['WRITE_WAITS'], f'{directory}/b/w.data'], check=True, timeout=60)
+    for words in (['--event', 'off-cpu'], ['--metric=off-cpu']):
+        difference = json.loads(rec(directory, 'diff', '--json', 'w.data', 'b/w.data', *words))
+        check.same(('off-cpu', 'ns', TOTALS_MS['off-cpu'] * MS),
+                   (difference['event'], difference['unit'], difference['total']['before']))
+        report = json.loads(rec(directory, 'report', '--json', 'w.data', *words))
+        check.same(TOTALS_MS['off-cpu'] * MS, report['total_ns'])
+        annotated = json.loads(rec(directory, 'annotate', '--json', '[transfer]', 'w.data', *words))
+        check.same(2510 * MS, annotated['total_ns'])
+    text = rec(directory, 'diff', 'w.data', 'b/w.data', '--metric=wall')
+    check.same(True, 'wall time for each run, in ms' in text, text)
+
+
 TESTS = [
+    the_report_of_waits_has_the_same_times,
+    threads_with_long_waits_have_their_age_and_reason,
+    info_has_the_times_of_each_thread,
+    other_commands_take_the_event,
     pprof_has_a_sample_type_for_each_time,
     pprof_samples_add_up_and_name_the_reason,
     formats_of_a_single_weight_have_the_metric,

@@ -10,6 +10,8 @@
 #include "cli/report/symbolized_load.h"
 #include "cli/summary/diagnostics.h"
 #include "cli/terminal/pager.h"
+#include "cli/waits/waits_report.h"
+#include "profile/metric.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -109,6 +111,63 @@ static int show_lifecycle(const struct view_request *request, const struct profi
     return err;
 }
 
+static int check_off_cpu(const struct view_request *request, const struct profile *profile,
+                         struct error *error)
+{
+    if (profile_metric_event(profile, PROFILE_OFF_CPU) != PROFILE_NONE)
+        return 0;
+    return error_set(error, -EINVAL,
+                     "%s has no off-CPU time: record with `rec --off-cpu -- COMMAND`",
+                     inputs_first(&request->input.inputs));
+}
+
+static int show_off_cpu(const struct view_request *request, const struct profile *profile,
+                        struct error *error)
+{
+    struct wait_groups groups;
+    struct buffer out = {0};
+    int err = check_off_cpu(request, profile, error);
+    if (err)
+        return err;
+    if (wait_groups_build(&groups, profile, request->with_idle) != 0)
+        return error_set(error, -ENOMEM, "out of memory");
+    if (request->json)
+        waits_json(&groups, inputs_first(&request->input.inputs), &out);
+    else
+        waits_print(&groups, inputs_label(&request->input.inputs).text, pager_columns());
+    wait_groups_free(&groups);
+    return print_json(&out, error);
+}
+
+static int show_stuck(const struct view_request *request, const struct profile *profile,
+                      struct error *error)
+{
+    struct stuck stuck;
+    struct buffer out = {0};
+    uint64_t after_ns = request->stuck_after_ns ? request->stuck_after_ns : STUCK_AFTER_NS;
+    const char *path = inputs_first(&request->input.inputs);
+    int err = check_off_cpu(request, profile, error);
+    if (err)
+        return err;
+    if (stuck_find(&stuck, profile, after_ns, request->with_idle) != 0)
+        return error_set(error, -ENOMEM, "out of memory");
+    if (request->json)
+        stuck_json(&stuck, path, &out);
+    else
+        stuck_print(&stuck, after_ns, path, pager_columns());
+    stuck_free(&stuck);
+    return print_json(&out, error);
+}
+
+static int show_view(const struct view_request *request, const struct profile *profile,
+                     struct error *error)
+{
+    return request->lifecycle ? show_lifecycle(request, profile, error)
+           : request->off_cpu ? show_off_cpu(request, profile, error)
+           : request->stuck   ? show_stuck(request, profile, error)
+                              : show_functions(request, profile, error);
+}
+
 static int show(const struct view_request *request, struct error *error)
 {
     struct profile *profile = NULL;
@@ -117,8 +176,7 @@ static int show(const struct view_request *request, struct error *error)
         return err;
     if (request->short_names)
         symbolized_shorten(profile);
-    err = request->lifecycle ? show_lifecycle(request, profile, error)
-                             : show_functions(request, profile, error);
+    err = show_view(request, profile, error);
     pager_finish();
     diagnostics_print_for_file(profile, request->input.from.symfs);
     profile_free(profile);

@@ -2,6 +2,7 @@
 #include "cli/options/view_options.h"
 
 #include "cli/options/options.h"
+#include "cli/options/units.h"
 #include "cli/tables/view_table.h"
 
 #include <errno.h>
@@ -64,6 +65,18 @@ int view_option(struct input_request *input, int id, const char *value, struct e
     case VIEW_LIFECYCLE:
         request->lifecycle = true;
         return 0;
+    case VIEW_OFF_CPU:
+        request->off_cpu = true;
+        return 0;
+    case VIEW_STUCK:
+        request->stuck = true;
+        return 0;
+    case VIEW_IDLE:
+        request->with_idle = true;
+        return 0;
+    case VIEW_STUCK_AFTER:
+        request->stuck = true;
+        return units_parse_time(value, "--stuck-after", &request->stuck_after_ns, error);
     case VIEW_MARKDOWN:
         request->markdown = true;
         return 0;
@@ -86,9 +99,28 @@ int view_option(struct input_request *input, int id, const char *value, struct e
     }
 }
 
+static int check_waits(const struct view_request *request, struct error *error)
+{
+    if (request->off_cpu + request->stuck + request->lifecycle > 1)
+        return error_set(error, -EINVAL, "--off-cpu, --stuck and --lifecycle: choose one");
+    if ((request->off_cpu || request->stuck) &&
+        (request->around || request->has_by || request->markdown || request->has_limit))
+        return error_set(error, -EINVAL,
+                         "--off-cpu and --stuck print waits: leave out other views; `rec report "
+                         "--metric=off-cpu` has them");
+    if (request->stuck && request->input.inputs.count > 1)
+        return error_set(error, -EINVAL, "--stuck shows a single capture");
+    return 0;
+}
+
 int view_check(struct input_request *input, struct error *error)
 {
     const struct view_request *request = (struct view_request *)input;
+    if (request->off_cpu || request->stuck) /* waits have a start and an end */
+        input->from.adds_samples_up = false;
+    int err = check_waits(request, error);
+    if (err)
+        return err;
     if (request->around && request->has_by)
         return error_set(error, -EINVAL,
                          "--callers and --callees print calls: leave out --by and --lines");

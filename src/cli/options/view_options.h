@@ -12,7 +12,11 @@
 struct view_request {
     struct input_request input;
     bool json;
-    bool lifecycle; /* of threads, instead of functions and calls */
+    bool lifecycle;          /* of threads, instead of functions and calls */
+    bool off_cpu;            /* waits by reason and stack, instead */
+    bool stuck;              /* threads with long waits, instead */
+    bool with_idle;          /* --idle */
+    uint64_t stuck_after_ns; /* 0: the default */
     bool markdown;
     bool short_names; /* without template arguments and parameters */
     enum report_by by;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/info.h"
 
+#include "profile/metric.h"
 #include "profile/synthetic.h"
+#include "profile/waits.h"
 #include "profile/walk.h"
 
 #include <errno.h>
@@ -46,6 +48,24 @@ int info_build(struct info *info, const struct profile *profile)
             count_sample(info, sample);
     }
     return 0;
+}
+
+struct info_times info_times(const struct profile *profile, uint32_t index)
+{
+    const struct profile_thread *thread = &profile->threads[index];
+    const struct profile_list *cpu =
+        profile_list_of(profile, index, profile_metric_event(profile, PROFILE_CPU));
+    struct profile_walk walk =
+        profile_walk_of(profile, index, profile_metric_event(profile, PROFILE_OFF_CPU));
+    uint64_t end_ns = thread->end_ns ? thread->end_ns : profile->end_ns;
+    struct info_times times = {.cpu_ns = cpu ? cpu->samples.weight : 0,
+                               .lifetime_ns =
+                                   end_ns > thread->start_ns ? end_ns - thread->start_ns : 0};
+    for (const struct profile_sample *sample; (sample = profile_walk_next(&walk));) {
+        bool is_runnable = wait_reason_of_call(profile, sample->call).kind == PROFILE_RUNNABLE;
+        *(is_runnable ? &times.runnable_ns : &times.waiting_ns) += sample->weight;
+    }
+    return times;
 }
 
 void info_free(struct info *info)

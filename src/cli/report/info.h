@@ -25,6 +25,12 @@ struct info {
 int info_build(struct info *info, const struct profile *profile);
 void info_free(struct info *info);
 
+/* Of a thread; waiting_ns and runnable_ns: 0 without off-CPU time. */
+struct info_times {
+    uint64_t cpu_ns, waiting_ns, runnable_ns, lifetime_ns;
+};
+struct info_times info_times(const struct profile *profile, uint32_t thread);
+
 void info_print(const struct info *info, const char *path);
 
 /* A JSON object, "version": 1. */

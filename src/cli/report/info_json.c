@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report/info.h"
 
+#include "profile/metric.h"
 #include "profile/synthetic.h"
 #include "cli/terminal/weight.h"
 #include "export/json.h"
@@ -13,11 +14,38 @@ static void member(const struct profile *profile, const char *key, uint32_t stri
         json_member_string(out, key, profile_text(profile, string));
 }
 
+static bool is_of_cpu_time(const struct profile *profile)
+{
+    const struct profile_event main_event = profile_main_event(profile);
+    return profile_is_cpu_time(&main_event);
+}
+
+/* Of weights of the main event. */
+static const char *total_key(const struct profile *profile)
+{
+    return is_of_cpu_time(profile) ? "cpu_ns" : weight_key(profile, "time_ns", "weight");
+}
+
 static void append_share(const struct profile *profile, const struct info_share *share,
                          struct buffer *out)
 {
     json_member_unsigned(out, "samples", share->samples);
-    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), share->weight);
+    json_member_unsigned(out, total_key(profile), share->weight);
+}
+
+static void append_times(const struct profile *profile, uint32_t thread,
+                         const struct info_share *share, struct buffer *out)
+{
+    const struct info_times times = info_times(profile, thread);
+    bool has_off_cpu = profile_metric_event(profile, PROFILE_OFF_CPU) != PROFILE_NONE;
+    append_share(profile, share, out);
+    if (has_off_cpu && !is_of_cpu_time(profile))
+        json_member_unsigned(out, "cpu_ns", times.cpu_ns);
+    if (has_off_cpu) {
+        json_member_unsigned(out, "waiting_ns", times.waiting_ns);
+        json_member_unsigned(out, "runnable_ns", times.runnable_ns);
+    }
+    json_member_unsigned(out, "lifetime_ns", times.lifetime_ns);
 }
 
 /* All events; other keys refer to the main event, "event". */
@@ -46,7 +74,7 @@ static void append_facts(const struct profile *profile, struct buffer *out)
     json_member_unsigned(out, "start_wall_ns",
                          profile->is_wall_time_of_file ? 0 : profile->start_wall_ns);
     json_member_unsigned(out, "samples", samples_count_measured(profile));
-    json_member_unsigned(out, weight_key(profile, "cpu_ns", "weight"), profile_total(profile));
+    json_member_unsigned(out, total_key(profile), profile_total(profile));
 }
 
 /* Notes with the same key become a single member with a line for each: keys are unique. */
@@ -115,7 +143,7 @@ static void append_threads(const struct info *info, struct buffer *out)
         member(profile, "name", thread->name, out);
         json_member_unsigned(out, "start_ns", thread->start_ns);
         json_member_unsigned(out, "end_ns", thread->end_ns);
-        append_share(profile, &info->threads[i], out);
+        append_times(profile, (uint32_t)i, &info->threads[i], out);
         json_close(out, '}');
     }
     json_close(out, ']');

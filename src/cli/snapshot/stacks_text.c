@@ -5,6 +5,7 @@
 #include "cli/report/report.h"
 #include "cli/terminal/columns.h"
 #include "cli/terminal/format.h"
+#include "cli/terminal/frames.h"
 #include "record/procfs/blocked/wait_age.h"
 
 #include <stdio.h>
@@ -12,22 +13,8 @@
 
 enum {
     THREADS_SHOWN = 8, /* of a group */
-    PLACE_COLUMNS = 28,
-    MODULE_COLUMNS = 24,
     FUNCTION_COLUMNS = 36,
-    NAME_COLUMNS_MIN = 30,
-    NAME_COLUMNS_MAX = 100,
 };
-
-struct frame_name {
-    char text[1024]; /* not escaped */
-};
-
-static const char *last_component(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
 
 static void print_members(const struct stack_group *group)
 {
@@ -96,58 +83,13 @@ static void print_state(const struct stack_group *group)
                    first->problem);
 }
 
-static struct frame_name name_of(const struct profile *profile, const struct profile_frame *frame)
-{
-    struct frame_name name;
-    snprintf(name.text, sizeof(name.text), "%.900s%s",
-             profile_text(profile, profile->funcs[frame->func].name),
-             frame->inline_depth ? " (inlined)" : "");
-    return name;
-}
-
-static void print_frame(const struct profile *profile, const struct profile_frame *frame,
-                        unsigned name_columns)
-{
-    char place[320] = "";
-    if (frame->file != PROFILE_NONE && frame->line)
-        snprintf(place, sizeof(place), "%.250s:%u",
-                 last_component(profile_text(profile, frame->file)), frame->line);
-    printf("    ");
-    columns_print(name_of(profile, frame).text, name_columns);
-    columns_print(place, PLACE_COLUMNS);
-    text_print(stdout, "%s\n",
-               frame->lib == PROFILE_NONE ? ""
-                                          : profile_text(profile, profile->libs[frame->lib].name));
-}
-
-/* For the longest name of the stack, as far as the line has room. */
-static unsigned name_columns_of(const struct profile *profile, uint32_t stack, unsigned columns)
-{
-    unsigned others = 4 + 2 + PLACE_COLUMNS + 2 + MODULE_COLUMNS, most = NAME_COLUMNS_MAX;
-    size_t widest = NAME_COLUMNS_MIN;
-    if (columns < others + most)
-        most = columns > others + NAME_COLUMNS_MIN ? columns - others : NAME_COLUMNS_MIN;
-    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent) {
-        size_t length =
-            strlen(name_of(profile, &profile->frames[profile->stacks[stack].frame]).text);
-        widest = length > widest ? length : widest;
-    }
-    return widest < most ? (unsigned)widest : most;
-}
-
-static void print_frames(const struct profile *profile, uint32_t stack, unsigned columns)
-{
-    unsigned name_columns = name_columns_of(profile, stack, columns);
-    for (; stack != PROFILE_NONE; stack = profile->stacks[stack].parent)
-        print_frame(profile, &profile->frames[profile->stacks[stack].frame], name_columns);
-}
-
 static void print_group(void *context, const struct stack_group *group)
 {
     const unsigned *columns = context;
     print_members(group);
     print_state(group);
-    print_frames(group->named->profile, group->named->stacks[group->members[0]], *columns);
+    frames_print(group->named->profile, group->named->stacks[group->members[0]], *columns,
+                 SIZE_MAX);
 }
 
 static void print_header(const struct snapshot *snapshot)

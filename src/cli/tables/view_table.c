@@ -28,6 +28,16 @@ static const struct option_spec report_options[] = {
     OPTION_SWITCH(VIEW_LIFECYCLE, 0, "lifecycle",
                   "Print the threads of a recording with --record thread-lifecycle instead: never "
                   "joined, alive at the end, and by which calls they were created."),
+    OPTION_SWITCH(
+        VIEW_OFF_CPU, 0, "off-cpu",
+        "Print the waits of a recording with --off-cpu instead: by reason, then by stack."),
+    OPTION_SWITCH(VIEW_STUCK, 0, "stuck",
+                  "Print threads with long waits instead: age, reason, stack."),
+    OPTION_TAKING(VIEW_STUCK_AFTER, 0, "stuck-after", "TIME",
+                  "Shortest wait for --stuck, such as 500ms or 10s (default 5s)."),
+    OPTION_SWITCH(VIEW_IDLE, 0, "idle",
+                  "With --off-cpu and --stuck: also threads that wait at one place only, two or "
+                  "more together."),
     OPTION_SWITCH(VIEW_SHORT_NAMES, 0, "short-names",
                   "Leave template arguments and parameters out of names."),
     OPTION_HELP_ROW,

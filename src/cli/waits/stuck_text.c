@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/waits/waits_report.h"
+
+#include "base/text/log.h"
+#include "cli/terminal/format.h"
+#include "cli/waits/wait_text.h"
+
+#include <stdio.h>
+
+struct members {
+    const struct stuck *stuck;
+    size_t first;
+};
+
+static uint32_t thread_at(const void *context, size_t index)
+{
+    const struct members *members = context;
+    return members->stuck->waits[members->first + index].wait.thread;
+}
+
+static void print_group(const struct stuck *stuck, const struct stuck_group *group,
+                        unsigned columns)
+{
+    const struct members members = {stuck, group->first};
+    uint64_t most_ns = stuck->waits[group->first].wait.length_ns;
+    uint64_t least_ns = stuck->waits[group->first + group->count - 1].wait.length_ns;
+    printf("\n%s", format_duration(most_ns).text);
+    if (group->count > 1)
+        printf(" to %s", format_duration(least_ns).text);
+    text_print(stdout, "  %s; ", wait_text_reason(&group->reason));
+    wait_text_threads(stuck->profile, group->count, thread_at, &members);
+    printf("\n");
+    wait_text_frames(stuck->profile, group->stack, columns);
+}
+
+static void print_part(const struct stuck *stuck, bool is_at_end, unsigned columns)
+{
+    for (size_t i = 0; i < stuck->count; i++)
+        if (stuck->groups[i].is_at_end == is_at_end)
+            print_group(stuck, &stuck->groups[i], columns);
+}
+
+void stuck_print(const struct stuck *stuck, uint64_t after_ns, const char *label, unsigned columns)
+{
+    size_t before = stuck->wait_count - stuck->at_end;
+    struct formatted limit = format_duration(after_ns);
+    text_print(stdout, "%s: %s\n", label, profile_text(stuck->profile, stuck->profile->product));
+    printf("%s thread%s waiting at the end, for %s or more\n",
+           stuck->at_end ? format_count(stuck->at_end).text : "no", stuck->at_end == 1 ? "" : "s",
+           limit.text);
+    print_part(stuck, true, columns);
+    if (before == 0)
+        return;
+    printf("\n%s other thread%s waited for %s or more before the end\n", format_count(before).text,
+           before == 1 ? "" : "s", limit.text);
+    print_part(stuck, false, columns);
+}
+
+int stuck_log(const struct stuck *stuck, int most)
+{
+    const struct profile *profile = stuck->profile;
+    size_t named = 0;
+    int lines = 0;
+    for (size_t i = 0; i < stuck->count && stuck->groups[i].is_at_end && lines < most; i++) {
+        const struct stuck_group *group = &stuck->groups[i];
+        const struct profile_wait *wait = &stuck->waits[group->first].wait;
+        const struct profile_thread *thread = &profile->threads[wait->thread];
+        char others[64] = "", more[80] = "";
+        named += group->count;
+        if (group->count > 1)
+            snprintf(others, sizeof(others), " and %s more threads",
+                     format_count(group->count - 1).text);
+        if (lines + 1 == most && named < stuck->at_end)
+            snprintf(more, sizeof(more), "; %s more: rec report --stuck",
+                     format_count(stuck->at_end - named).text);
+        log_info("waiting at the end: %s (%d)%s, for %s: %s in %s%s",
+                 profile_text(profile, thread->name), (int)thread->tid, others,
+                 format_duration(wait->length_ns).text, wait_text_reason(&group->reason),
+                 wait_text_place(profile, group->stack), more);
+        lines++;
+    }
+    return lines;
+}
