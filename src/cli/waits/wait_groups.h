@@ -2,8 +2,8 @@
 /*
  * Off-CPU time by stack and reason, for `rec report --off-cpu`.
  *
- *     waits of all threads ─▶ (stack, thread) ─┬─▶ group: a stack, by any number of threads ─▶ reason
- *                                              └─▶ pool: the idle threads of a stack
+ *     waits ─▶ (stack, thread) ─┬─▶ group: a stack, by any number of threads ─▶ reason
+ *                               └─▶ pool: the idle threads of a stack
  *
  * Stacks are equal with the same functions in the same order. Idle are two or more threads of a
  * process that wait at one stack only, all the time, for a reason that may mean a lack of work: not
@@ -20,7 +20,7 @@
 
 struct wait_sum {
     uint64_t total_ns, longest_ns;
-    uint64_t waits;
+    uint64_t waits; /* recorded ones: rec records the waits that it meets at a tick */
 };
 
 struct wait_member { /* a thread at a stack */
@@ -62,6 +62,6 @@ struct wait_groups {
 int wait_groups_build(struct wait_groups *groups, const struct profile *profile, bool with_idle);
 void wait_groups_free(struct wait_groups *groups);
 
-/* By stack of the profile: equal numbers for equal functions in the same order; freed by the caller.
- * NULL: out of memory. */
+/* By stack of the profile: equal numbers for equal functions in the same order. Freed by the
+ * caller; NULL: out of memory. */
 uint32_t *wait_groups_paths(const struct profile *profile);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The outputs of `rec report --off-cpu` and `rec report --stuck`: text on standard output, JSON with
- * "version": 1. */
+/* The outputs of `rec report --off-cpu` and `rec report --stuck`: text on standard output, JSON
+ * with "version": 1. */
 #pragma once
 
 #include "base/containers/buffer.h"

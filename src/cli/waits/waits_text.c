@@ -24,7 +24,7 @@ static void print_header(const struct wait_groups *groups, const char *label)
 
 static void print_reasons(const struct wait_groups *groups)
 {
-    printf("\n  share        time     waits     longest  reason\n");
+    printf("\n  share        time       met     longest  reason\n");
     for (size_t i = 0; i < groups->reason_count; i++) {
         const struct wait_reason_sum *reason = &groups->reasons[i];
         if (reason->sum.total_ns == 0)
@@ -55,8 +55,8 @@ static void print_group(const struct wait_groups *groups, const struct wait_grou
     const struct wait_sum *sum = &group->sum;
     printf("\n%7s  ", format_percent(sum->total_ns, groups->total_ns).text);
     text_print(stdout, "%s: ", wait_text_reason(&group->reason));
-    printf("%s, %s wait%s", format_duration(sum->total_ns).text, format_count(sum->waits).text,
-           sum->waits == 1 ? ", " : "s, ");
+    printf("%s, %s wait%s met, ", format_duration(sum->total_ns).text,
+           format_count(sum->waits).text, sum->waits == 1 ? "" : "s");
     if (sum->waits > 1)
         printf("longest %s, ", format_duration(sum->longest_ns).text);
     wait_text_threads(groups->profile, group->member_count - group->idle_count, thread_at,

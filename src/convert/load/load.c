@@ -355,6 +355,19 @@ static void set_wall_time(struct loader *loader)
     }
 }
 
+/* The time of a wait is its start: the recording ends later, with a record of another kind or with
+ * the end of a wait. */
+static void extend_to_waits(struct loader *loader)
+{
+    struct profile *profile = loader->profile;
+    uint64_t end_ns = loader->samples.off_cpu.end_ns;
+    if (profile_metric_event(profile, PROFILE_OFF_CPU) == PROFILE_NONE)
+        return;
+    end_ns = end_ns > loader->last_ns ? end_ns : loader->last_ns;
+    if (end_ns > profile->end_ns)
+        profile->end_ns = end_ns;
+}
+
 /* The recording's own range, extended to all samples. */
 static void set_times(struct loader *loader)
 {
@@ -370,8 +383,7 @@ static void set_times(struct loader *loader)
         if (samples->last_ns > profile->end_ns)
             profile->end_ns = samples->last_ns;
     }
-    if (loader->samples.waits_end_ns > profile->end_ns)
-        profile->end_ns = loader->samples.waits_end_ns;
+    extend_to_waits(loader);
     profile->recorded_ns =
         profile->end_ns > profile->start_ns ? profile->end_ns - profile->start_ns : 0;
     set_wall_time(loader);

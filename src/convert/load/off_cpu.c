@@ -50,9 +50,15 @@ static int stop(struct off_cpu *off_cpu, const struct profile_sample *at, struct
         return -ENOMEM;
     if (of->end_ns || of->tid <= 0) /* ended; the idle task; or a task after its exit */
         return 0;
-    if (!thread->is_off)
-        *thread = (struct off_cpu_thread){
-            .is_off = true, .since_ns = at->time_ns, .call = PROFILE_NONE, .cpu = at->cpu};
+    if (!thread->is_off) {
+        thread->is_off = true;
+        thread->has_call = false;
+        thread->leaf = OFF_CPU_UNKNOWN;
+        thread->since_ns = at->time_ns;
+        thread->ready_ns = 0;
+        thread->call = PROFILE_NONE;
+        thread->cpu = at->cpu;
+    }
     if (out.has_call && !thread->has_call) {
         thread->has_call = true;
         thread->call = at->call;
@@ -111,8 +117,7 @@ static int start(struct off_cpu *off_cpu, uint32_t index, uint64_t time_ns)
     int err = add(off_cpu, index, thread->leaf, thread->since_ns, ready_ns);
     if (err == 0)
         err = add(off_cpu, index, OFF_CPU_RUNNABLE, ready_ns, time_ns);
-    thread->is_off = thread->has_call = false;
-    thread->leaf = OFF_CPU_UNKNOWN;
+    thread->is_off = false;
     return err;
 }
 
@@ -200,6 +205,20 @@ int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample)
     sample->time_ns -= sample->weight < sample->time_ns ? sample->weight : sample->time_ns;
     sample->call = with_leaf(off_cpu, sample->call, OFF_CPU_UNKNOWN);
     return off_cpu->tasks->profile->failed ? -ENOMEM : 0;
+}
+
+int off_cpu_note_wait(struct off_cpu *off_cpu, const struct profile_sample *sample)
+{
+    struct off_cpu_thread *thread = thread_at(off_cpu, sample->thread);
+    uint64_t end_ns = sample->time_ns + sample->weight;
+    if (!thread)
+        return -ENOMEM;
+    bool goes_on = thread->noted_end_ns == sample->time_ns && thread->noted_call == sample->call;
+    if (goes_on && end_ns > off_cpu->end_ns)
+        off_cpu->end_ns = end_ns;
+    thread->noted_end_ns = end_ns;
+    thread->noted_call = sample->call;
+    return 0;
 }
 
 bool off_cpu_needs(const struct off_cpu *off_cpu, const struct perfdata_attr *attr)

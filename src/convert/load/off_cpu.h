@@ -37,6 +37,8 @@ struct off_cpu_thread { /* by index of the thread in the profile */
     uint64_t ready_ns; /* woken; 0: not yet */
     uint32_t call;
     uint16_t cpu;
+    uint64_t noted_end_ns; /* of the latest wait, … */
+    uint32_t noted_call;   /* … and its call */
 };
 
 /* A field of a tracepoint. All formats of tracepoints are a text, searched once for each event. */
@@ -54,6 +56,7 @@ struct off_cpu {
     struct off_cpu_field next_pid, prev_state; /* of sched_switch */
     struct off_cpu_field woken_pid;            /* of sched_waking, sched_wakeup */
     uint32_t leaves[OFF_CPU_LEAVES];           /* addresses; PROFILE_NONE: not used yet */
+    uint64_t end_ns;                           /* end of the last wait with several samples */
     struct off_cpu_thread *threads;
     size_t count, capacity;
     int (*handle)(void *context, const struct profile_sample *sample); /* without its event */
@@ -73,6 +76,10 @@ int off_cpu_sample(struct off_cpu *off_cpu, const struct perfdata_event *event,
 /* A sample of `perf record --off-cpu`: its time is the end of the wait, there is no leaf. */
 bool off_cpu_is_of_perf(const struct perfdata_attr *attr);
 int off_cpu_convert(struct off_cpu *off_cpu, struct profile_sample *sample); /* 0 or -ENOMEM */
+
+/* A wait of the profile: keeps the end of a wait with several samples. The lengths of shorter waits
+ * may be shares of a sum, and then reach beyond the end of the recording. 0 or -ENOMEM. */
+int off_cpu_note_wait(struct off_cpu *off_cpu, const struct profile_sample *sample);
 
 /* The time of samples that perf adds at the end, sums of waits: OFF_CPU_TIMESTAMP of
  * tools/perf/util/off_cpu.h. */

@@ -7,9 +7,9 @@
 static int add(void *context, const struct profile_sample *sample)
 {
     struct samples *samples = context;
-    uint64_t end_ns = sample->time_ns + sample->weight;
-    if (samples->profile->events[sample->event].is_off_cpu && end_ns > samples->waits_end_ns)
-        samples->waits_end_ns = end_ns;
+    bool is_off_cpu = samples->profile->events[sample->event].is_off_cpu;
+    if (is_off_cpu && off_cpu_note_wait(&samples->off_cpu, sample) != 0)
+        return -ENOMEM;
     return profile_add_sample(samples->profile, sample);
 }
 

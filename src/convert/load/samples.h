@@ -37,7 +37,6 @@ struct samples {
     bool has_call;
     uint32_t call;
     uint32_t off_cpu_event; /* PROFILE_NONE: nothing was off yet */
-    uint64_t waits_end_ns;  /* end of the last wait */
 };
 
 /* All are borrowed. 0 or -ENOMEM. */
