@@ -138,10 +138,11 @@ static int print_off_cpu(const struct record_off_cpu *off_cpu)
                  format_duration(off_cpu->runnable_ns).text);
     if (off_cpu->torn)
         snprintf(torn, sizeof(torn), ", %s discarded", format_count(off_cpu->torn).text);
-    log_info("off-CPU: %s waiting, %s of it with stacks%s (%s, %s looks%s)",
+    log_info("off-CPU: %s waiting, %s of it with stacks%s (%s, %s %s%s)",
              format_duration(off_cpu->waiting_ns).text,
              format_percent(off_cpu->with_stack_ns, off_cpu->waiting_ns).text, runnable,
-             off_cpu->method, format_count(off_cpu->looks).text, torn);
+             off_cpu->method, format_count(off_cpu->looks).text,
+             off_cpu->looks == 1 ? "look" : "looks", torn);
     return 1;
 }
 

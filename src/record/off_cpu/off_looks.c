@@ -163,6 +163,9 @@ void off_look(struct off_looks *looks, struct off_thread *thread)
         look = look_at(looks, process, &files);
     thread_files_close(&files);
     thread->look.end_ns = monotonic_ns();
+    if (look.error == 0) /* before this wait, mostly */
+        thread->woken_ns += run_delay_take(&thread->delay, look.account.delay_ns,
+                                           thread->run.sums_ns[RUN_PREEMPTED]);
     count(&looks->counts, &look);
     if (look.result == LOOK_STACK && look.frame_count > 0)
         keep_stack(looks, thread, &look);

@@ -5,6 +5,7 @@
 #include "record/off_cpu/off_attach.h"
 #include "record/off_cpu/off_records.h"
 #include "record/off_cpu/off_rings.h"
+#include "record/procfs/proc.h"
 #include "wire/atomic.h"
 
 #include <errno.h>
@@ -17,9 +18,11 @@
 /* Short waits share their sum this often, at the earliest. */
 #define WINDOW_NS UINT64_C(1000000000)
 enum { WINDOW_TICKS = 4 };
-/* Without a record for so many ticks, the program is idle. With more threads, switching the events
- * costs more than the ticks. */
-enum { IDLE_TICKS = 2, IDLE_THREADS_MAX = 64 };
+/* Without a record for so many ticks, the program is idle; with many threads, later: switching
+ * their events costs as much as a few ticks. */
+enum { IDLE_TICKS = 2, IDLE_THREADS_PER_TICK = 16 };
+/* Of threads that are runnable in a long wait, in a window. */
+enum { CHECKS_MAX = 64 };
 /* Records are read again after so many looks: the rings must not fill. */
 enum { LOOKS_AT_ONCE = 32, TRIES_MAX = 4 };
 /* A look that has not returned after this time hangs in the kernel. */
@@ -70,7 +73,8 @@ int off_recorder_open(struct off_recorder **out, const struct off_recorder_confi
     off_queue_open(&recorder->queue);
     recorder->waits = (struct off_waits){.ticks = {config->interval_ns, seed()},
                                          .queue = &recorder->queue,
-                                         .is_quiet = config->is_quiet};
+                                         .is_quiet = config->is_quiet,
+                                         .read_account = thread_account_read};
     recorder->looks.tasks = &recorder->tasks;
     recorder->looks.queue = &recorder->queue;
     recorder->records = (struct off_records){.tasks = &recorder->tasks, .waits = &recorder->waits};
@@ -148,8 +152,18 @@ static void look_at_waiting(struct off_recorder *recorder, uint64_t tick_ns)
     }
 }
 
+static bool is_runnable(pid_t pid, pid_t tid)
+{
+    struct proc_stat stat;
+    return proc_stat_read(&stat, pid, tid) == 0 && stat.state == 'R';
+}
+
+/* Woken threads without a processor exist where more threads are runnable than processors. */
 static void flush(struct off_recorder *recorder, uint64_t until_ns)
 {
+    bool is_crowded = proc_runnable() > recorder->rings.records.count;
+    recorder->waits.is_runnable = is_crowded ? is_runnable : NULL;
+    recorder->waits.checks_left = CHECKS_MAX;
     for (size_t i = 0; i < recorder->tasks.count; i++)
         off_waits_flush(&recorder->waits, recorder->tasks.threads[i], until_ns);
     recorder->flush_due_ns = until_ns + window_ns(recorder);
@@ -182,9 +196,9 @@ static void run_once(struct off_recorder *recorder)
 /* All threads wait, and their stacks are known: ticks have no work until the next record. */
 static bool is_idle(const struct off_recorder *recorder, uint64_t now_ns)
 {
-    uint64_t idle_ns = IDLE_TICKS * recorder->waits.ticks.interval_ns;
-    return !recorder->waits.to_look && recorder->tasks.count <= IDLE_THREADS_MAX &&
-           now_ns - recorder->record_ns > idle_ns;
+    uint64_t ticks = IDLE_TICKS + recorder->tasks.count / IDLE_THREADS_PER_TICK;
+    uint64_t idle_ns = ticks * recorder->waits.ticks.interval_ns;
+    return !recorder->waits.to_look && now_ns - recorder->record_ns > idle_ns;
 }
 
 /* A record may come before the events are switched on. */

@@ -28,6 +28,7 @@ static void take_switch(struct off_records *records, const struct ring_record *r
     records->switches++;
     if (!thread)
         return;
+    thread->is_active = true;
     interval = is_out ? thread_run_out(&thread->run, is_preempted, record->time_ns)
                       : thread_run_in(&thread->run, record->time_ns);
     if (interval.state == RUN_BLOCKED && thread->cut.start_ns == 0)
@@ -48,6 +49,7 @@ static void take_fork(struct off_records *records, const struct ring_record *rec
     if (!thread)
         return;
     thread->file_ns = record->time_ns;
+    thread->delay.has_base = true;
     if (record->pid != record->parent_pid)
         thread->process->program_ns = record->time_ns;
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include "record/off_cpu/look_stack.h"
+#include "record/off_cpu/time/run_delay.h"
 #include "record/off_cpu/short_waits.h"
-#include "record/off_cpu/thread_run.h"
-#include "record/off_cpu/wait_cut.h"
+#include "record/off_cpu/time/thread_run.h"
+#include "record/off_cpu/time/wait_cut.h"
 #include "record/tables/process_map.h"
 
 #include <stdbool.h>
@@ -49,6 +50,9 @@ struct off_thread {
     struct wait_look look; /* while blocked */
     struct short_waits shorts;
     struct short_waits runnable; /* intervals of any length, none met */
+    struct run_delay delay;
+    uint64_t woken_ns; /* part of waits that are not written yet: woken, without a processor */
+    bool is_active;    /* has switched since the last window */
     struct off_thread *next_to_look;
     bool is_to_look; /* in the list of threads to look at */
     bool has_ended;  /* to be freed by the owner of this list */

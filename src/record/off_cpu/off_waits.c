@@ -87,23 +87,60 @@ static struct look_stack *stack_of(const struct off_thread *thread, uint64_t end
 }
 
 static void cut_wait(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns,
-                     bool is_over)
+                     bool is_over, const struct look_stack *stack)
 {
     struct wait_piece piece;
-    const struct look_stack *stack = stack_of(thread, until_ns);
     while (wait_cut_next(&thread->cut, &waits->ticks, until_ns, is_over, &piece))
         put_wait(waits, thread, &piece, stack);
+}
+
+static void add_runnable(struct off_waits *waits, struct off_thread *thread, uint64_t start_ns,
+                         uint64_t end_ns)
+{
+    const struct wait_piece piece = {start_ns, end_ns};
+    waits->sums.runnable_ns += end_ns - start_ns;
+    if (end_ns - start_ns >= 2 * waits->ticks.interval_ns)
+        put_frame(waits, thread, &piece, WAIT_FRAME_RUNNABLE);
+    else
+        short_waits_add(&thread->runnable, start_ns, end_ns);
+}
+
+/* New runnable time after wake-ups. */
+static uint64_t take_woken(const struct off_waits *waits, struct off_thread *thread)
+{
+    struct run_account account;
+    if (!waits->read_account ||
+        waits->read_account(thread->process->pid, thread->tid, &account) != 0)
+        return 0;
+    return run_delay_take(&thread->delay, account.delay_ns, thread->run.sums_ns[RUN_PREEMPTED]);
+}
+
+/* Where the wait itself ended, and the thread was woken. What is written already stays a wait; the
+ * rest of the runnable time is taken from the next short waits. */
+static uint64_t woken_at_ns(struct off_waits *waits, struct off_thread *thread,
+                            const struct run_interval *interval)
+{
+    uint64_t woken_ns = take_woken(waits, thread);
+    uint64_t open_ns = interval->end_ns - thread->cut.at_ns;
+    uint64_t part_ns = woken_ns < open_ns ? woken_ns : open_ns;
+    thread->woken_ns += woken_ns - part_ns;
+    if (part_ns)
+        add_runnable(waits, thread, interval->end_ns - part_ns, interval->end_ns);
+    return interval->end_ns - part_ns;
 }
 
 static void end_wait(struct off_waits *waits, struct off_thread *thread,
                      const struct run_interval *interval)
 {
-    waits->sums.waiting_ns += interval->end_ns - interval->start_ns;
-    if (wait_is_long(&thread->cut, &waits->ticks, interval->end_ns)) {
-        cut_wait(waits, thread, interval->end_ns, true);
+    uint64_t end_ns = interval->end_ns;
+    struct look_stack *stack = stack_of(thread, end_ns);
+    if (wait_is_long(&thread->cut, &waits->ticks, end_ns))
+        end_ns = woken_at_ns(waits, thread, interval);
+    waits->sums.waiting_ns += end_ns - interval->start_ns;
+    if (wait_is_long(&thread->cut, &waits->ticks, end_ns)) {
+        cut_wait(waits, thread, end_ns, true, stack);
     } else {
-        struct look_stack *stack = stack_of(thread, interval->end_ns);
-        short_waits_add(&thread->shorts, interval->start_ns, interval->end_ns);
+        short_waits_add(&thread->shorts, interval->start_ns, end_ns);
         if (stack)
             (void)short_waits_meet(&thread->shorts, interval->start_ns, stack);
     }
@@ -121,8 +158,7 @@ void off_waits_end(struct off_waits *waits, struct off_thread *thread,
         end_wait(waits, thread, interval);
         break;
     case RUN_PREEMPTED:
-        waits->sums.runnable_ns += length_ns;
-        short_waits_add(&thread->runnable, interval->start_ns, interval->end_ns);
+        add_runnable(waits, thread, interval->start_ns, interval->end_ns);
         break;
     case RUN_LOST:
         waits->sums.lost_ns += length_ns;
@@ -153,23 +189,51 @@ static void share(struct off_waits *waits, struct off_thread *thread)
     short_waits_clear(shorts);
 }
 
+/* Moves runnable time out of the sum of the short waits. */
+static void move_woken(struct off_waits *waits, struct off_thread *thread)
+{
+    struct short_waits *shorts = &thread->shorts;
+    uint64_t part_ns = thread->woken_ns < shorts->sum_ns ? thread->woken_ns : shorts->sum_ns;
+    thread->woken_ns -= part_ns;
+    shorts->sum_ns -= part_ns;
+    waits->sums.waiting_ns -= part_ns;
+    if (part_ns)
+        add_runnable(waits, thread, shorts->since_ns, shorts->since_ns + part_ns);
+}
+
+/* A woken thread does not wait any more, though its switch record is still to come. */
+static bool is_waiting(struct off_waits *waits, const struct off_thread *thread, uint64_t until_ns)
+{
+    if (thread->run.state != RUN_BLOCKED || !wait_is_long(&thread->cut, &waits->ticks, until_ns) ||
+        (thread->look.stack && !stack_of(thread, until_ns)))
+        return false;
+    if (!waits->is_runnable || waits->checks_left == 0)
+        return true;
+    waits->checks_left--;
+    return !waits->is_runnable(thread->process->pid, thread->tid);
+}
+
 void off_waits_flush(struct off_waits *waits, struct off_thread *thread, uint64_t until_ns)
 {
     if (waits->is_quiet)
         return;
+    if (thread->is_active)
+        thread->woken_ns += take_woken(waits, thread);
+    thread->is_active = false;
+    move_woken(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
     if (thread->runnable.sum_ns > 0)
         put_sum(waits, thread, &thread->runnable, WAIT_FRAME_RUNNABLE);
-    if (thread->run.state == RUN_BLOCKED && wait_is_long(&thread->cut, &waits->ticks, until_ns) &&
-        (!thread->look.stack || stack_of(thread, until_ns)))
-        cut_wait(waits, thread, until_ns, false);
+    if (is_waiting(waits, thread, until_ns))
+        cut_wait(waits, thread, until_ns, false, thread->look.stack);
 }
 
 void off_waits_finish(struct off_waits *waits, struct off_thread *thread)
 {
     if (waits->is_quiet)
         return;
+    move_woken(waits, thread);
     if (thread->shorts.count > 0)
         share(waits, thread);
     waits->sums.short_ns += thread->shorts.sum_ns;
@@ -182,6 +246,8 @@ void off_waits_restart(struct off_waits *waits, struct off_thread *thread, uint6
     thread_run_restart(&thread->run, now_ns);
     short_waits_clear(&thread->shorts);
     short_waits_clear(&thread->runnable);
+    thread->delay = (struct run_delay){.has_base = false};
+    thread->woken_ns = 0;
     if (thread->run.state == RUN_BLOCKED || thread->run.state == RUN_UNSEEN)
         off_waits_begin(waits, thread);
 }

@@ -5,12 +5,16 @@
  *     blocked, two ticks or more     a sample for each tick, now and at the end of each window
  *     blocked, shorter               shared at the end of the window; a window without a met wait
  *                                    leaves its sum to the next one
- *     runnable                       one sample for each window
+ *     runnable                       one sample for each interval of two ticks or more, and one
+ *                                    for the shorter ones of a window
+ *
+ * The last part of a wait may be runnable time: the thread was woken, and had no processor yet.
  */
 #pragma once
 
 #include "record/off_cpu/file/off_queue.h"
 #include "record/off_cpu/off_tasks.h"
+#include "record/procfs/blocked/blocked_call.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +30,12 @@ struct off_waits {
     struct wait_ticks ticks;
     struct off_queue *queue;
     bool is_quiet; /* sampling has not begun */
+    /* schedstat of a thread: 0 or a negative errno; NULL: not read. */
+    int (*read_account)(pid_t pid, pid_t tid, struct run_account *account);
+    /* Whether a thread is runnable; NULL: no thread can be, there are processors for all. So many
+     * calls are left in this window. */
+    bool (*is_runnable)(pid_t pid, pid_t tid);
+    uint32_t checks_left;
     struct off_sums sums;
     struct off_thread *to_look; /* threads in a wait without a look */
 };

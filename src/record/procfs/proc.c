@@ -346,3 +346,22 @@ uint64_t proc_busy_ns(void)
     buffer_free(&text);
     return busy_ns;
 }
+
+/* "0.20 0.18 0.12 3/80 11206" */
+uint32_t proc_runnable_parse(const char *text)
+{
+    unsigned running;
+    return sscanf(text, "%*s %*s %*s %u/", &running) == 1 ? running : 0;
+}
+
+uint32_t proc_runnable(void)
+{
+    struct buffer text = {0};
+    uint32_t running = 0;
+    if (io_read_file("/proc/loadavg", &text, 4096) == 0)
+        buffer_append(&text, "", 1);
+    if (text.size && !text.failed)
+        running = proc_runnable_parse((const char *)text.bytes);
+    buffer_free(&text);
+    return running;
+}

@@ -77,6 +77,10 @@ size_t proc_count_timers(pid_t pid);
 /* CPU time of one thread; 0 if the thread has ended. */
 uint64_t proc_thread_cpu_ns(pid_t pid, pid_t tid);
 
+/* Runnable threads of the system, those on a processor included; 0: unknown. */
+uint32_t proc_runnable_parse(const char *text);
+uint32_t proc_runnable(void);
+
 /* CPU time of all processors since boot, without idle and stolen time; in ticks. 0: unknown. */
 uint64_t proc_busy_parse_ns(const char *text);
 uint64_t proc_busy_ns(void);

@@ -209,6 +209,92 @@ static void a_preempted_thread_does_not_wait(void **state)
     assert_int_equal(world->waits.sums.runnable_ns, 90 * MS);
 }
 
+static struct run_account account; /* of the thread */
+
+static int read_account(pid_t pid, pid_t tid, struct run_account *read)
+{
+    (void)pid;
+    (void)tid;
+    *read = account;
+    return 0;
+}
+
+/* Woken 30 ms before it got a processor. */
+static void a_woken_thread_does_not_wait(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.delay_ns = 30 * MS};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    in(world, 1205 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 174 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 30 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 174 * MS);
+    assert_int_equal(world->waits.sums.runnable_ns, 30 * MS);
+}
+
+/* Of 50 waits of 1 ms, a tenth was time without a processor. */
+static void short_waits_share_what_is_left_without_wake_ups(void **state)
+{
+    struct world *world = *state;
+    uint64_t time_ns = 1000 * MS;
+    world->waits.read_account = read_account;
+    start(world, time_ns);
+    for (int i = 0; i < 50; i++, time_ns += 3 * MS) {
+        out(world, time_ns);
+        look(world, time_ns + MS / 2, 0x1000);
+        in(world, time_ns + MS);
+    }
+    account = (struct run_account){.delay_ns = 5 * MS};
+    flush(world, time_ns);
+    flush(world, time_ns + MS); /* the same number means nothing new */
+    assert_int_equal(find(world, 0x1000).weight_ns, 45 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 5 * MS);
+    assert_int_equal(world->waits.sums.waiting_ns, 45 * MS);
+}
+
+static bool is_runnable(pid_t pid, pid_t tid)
+{
+    return pid == PID && tid == TID;
+}
+
+/* The window ends before the switch record. */
+static void a_thread_that_is_runnable_now_writes_no_wait(void **state)
+{
+    struct world *world = *state;
+    world->waits.read_account = read_account;
+    account = (struct run_account){.delay_ns = 0};
+    start(world, 1000 * MS);
+    out(world, 1001 * MS);
+    look(world, 1012 * MS, 0x1000);
+    world->waits.is_runnable = is_runnable;
+    world->waits.checks_left = 1;
+    flush(world, 1900 * MS);
+    assert_int_equal(world->queue.entries.size, 0);
+    account.delay_ns = 900 * MS; /* the kernel adds the time when the thread gets a processor */
+    in(world, 2001 * MS);
+    assert_int_equal(find(world, 0x1000).weight_ns, 100 * MS);
+    assert_int_equal(find(world, wait_frame_avma(WAIT_FRAME_RUNNABLE)).weight_ns, 900 * MS);
+}
+
+static void runnable_time_is_found_once(void **state)
+{
+    (void)state;
+    struct run_delay forked = {.has_base = true}, older = {.has_base = false};
+    assert_int_equal(run_delay_take(&forked, 10, 4), 6);
+    assert_int_equal(run_delay_take(&forked, 10, 4), 0);
+    assert_int_equal(run_delay_take(&forked, 30, 9), 15);
+    assert_int_equal(run_delay_take(&older, 1000, 4), 0);
+    assert_int_equal(run_delay_take(&older, 1010, 4), 10);
+    /* schedstat has a preemption before the record was read */
+    assert_int_equal(run_delay_take(&older, 1020, 4), 10);
+    assert_int_equal(run_delay_take(&older, 1020, 14), 0);
+    assert_int_equal(run_delay_take(&older, 1025, 14), 0);
+    assert_int_equal(run_delay_take(&older, 1035, 14), 5);
+}
+
 static void lost_records_make_no_wait(void **state)
 {
     struct world *world = *state;
@@ -267,6 +353,10 @@ int main(void)
         TEST(a_window_without_a_look_leaves_its_sum_to_the_next),
         TEST(waits_that_no_tick_has_met_are_named_at_the_end),
         TEST(a_preempted_thread_does_not_wait),
+        TEST(a_woken_thread_does_not_wait),
+        TEST(short_waits_share_what_is_left_without_wake_ups),
+        TEST(a_thread_that_is_runnable_now_writes_no_wait),
+        cmocka_unit_test(runnable_time_is_found_once),
         TEST(lost_records_make_no_wait),
         TEST(time_before_sampling_does_not_count),
         TEST(an_exec_ends_the_other_threads),

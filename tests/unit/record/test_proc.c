@@ -518,6 +518,10 @@ static void idle_and_stolen_time_is_no_cpu_time(void **state)
     for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++)
         assert_int_equal(proc_busy_parse_ns(damaged[i]), 0);
     assert_true(proc_busy_ns() > 0);
+    assert_int_equal(proc_runnable_parse("0.20 0.18 0.12 3/80 11206\n"), 3);
+    assert_int_equal(proc_runnable_parse("0.20 0.18"), 0);
+    assert_int_equal(proc_runnable_parse(""), 0);
+    assert_true(proc_runnable() > 0);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The intervals of a thread add up to its lifetime, and missing records make no wait. */
-#include "record/off_cpu/thread_run.h"
+#include "record/off_cpu/time/thread_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ticks lie in their intervals, at random places; a long wait has a sample for each tick, and the samples add up to the
  * wait. */
-#include "record/off_cpu/wait_cut.h"
+#include "record/off_cpu/time/wait_cut.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -50,6 +50,14 @@ int thread_files_account(const struct thread_files *files, struct run_account *a
     return err ? err : run_account_parse(account, text) ? 0 : -EBADMSG;
 }
 
+int thread_account_read(pid_t pid, pid_t tid, struct run_account *account)
+{
+    struct thread_files files = {.account_fd = open_file(pid, tid, "schedstat"), .call_fd = -1};
+    int err = files.account_fd < 0 ? files.account_fd : thread_files_account(&files, account);
+    thread_files_close(&files);
+    return err;
+}
+
 int thread_files_call(const struct thread_files *files, struct blocked_call *call)
 {
     char text[256];

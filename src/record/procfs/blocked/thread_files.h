@@ -15,5 +15,8 @@ struct thread_files {
 int thread_files_open(struct thread_files *files, pid_t pid, pid_t tid);
 void thread_files_close(struct thread_files *files);
 
+/* schedstat alone: needs no right to trace the process. */
+int thread_account_read(pid_t pid, pid_t tid, struct run_account *account);
+
 int thread_files_account(const struct thread_files *files, struct run_account *account);
 int thread_files_call(const struct thread_files *files, struct blocked_call *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/wait_cut.h"
+#include "record/off_cpu/time/wait_cut.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "record/off_cpu/wait_ticks.h"
+#include "record/off_cpu/time/wait_ticks.h"
 
 #include <stdbool.h>
 #include <stdint.h>

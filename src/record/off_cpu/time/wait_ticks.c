@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/wait_ticks.h"
+#include "record/off_cpu/time/wait_ticks.h"
 
 #include "base/containers/hash.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/off_cpu/thread_run.h"
+#include "record/off_cpu/time/thread_run.h"
 
 #include <string.h>
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Time between a wake-up and the next processor. Switch records have no wake-ups; schedstat
+ * (proc(5)) has the sum of all time of a thread without a processor, preempted or woken:
+ *
+ *     woken = schedstat - preempted (by the records) - before the records
+ *
+ * Reads are no instant of the records: the difference is found over time, never counted twice.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct run_delay {
+    bool has_base;
+    uint64_t base_ns;  /* of schedstat, before the records; valid with has_base */
+    uint64_t woken_ns; /* found so far */
+};
+
+/* What is new since the last call. delay_ns: of schedstat; preempted_ns: sum of the records. The
+ * first call without a base sets the base. */
+uint64_t run_delay_take(struct run_delay *delay, uint64_t delay_ns, uint64_t preempted_ns);
